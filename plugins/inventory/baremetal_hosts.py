@@ -29,6 +29,9 @@ description:
     set, C(ansible_host) neither; O(compose) sets what is needed.
   - Values from the cluster are never templates. Secrets are not read. C(addresses) holds IP addresses only, and
     C(hostname) a host name or nothing, whatever the object says, since C(ansible_host) is made of them.
+  - >-
+    Names are refused that no inventory host can have or that mean something else to Ansible, such as C(localhost), and
+    those of a group or, but for O(extended_groups), of a host that the inventory has already from another source.
   - An option that the plugin does not have is refused.
   - The file is called C(metal3.yml), C(metal3.yaml), or ends with C(.metal3.yml) or C(.metal3.yaml).
 options:
@@ -86,6 +89,17 @@ options:
     type: str
     choices: [name, name_namespace]
     default: name
+  extended_groups:
+    description:
+      - Groups of other inventory sources to whose hosts this one may add what is known of hosts and nodes of the same
+        names. Any other host of another source keeps its variables, since whoever may create objects chooses their
+        names; a machine of the name of a host of another source is always refused.
+      - >-
+        Known are the sources that Ansible has read before: of a folder those whose file names come first, of several
+        C(-i) those named first.
+    type: list
+    elements: str
+    default: [baremetal]
   ironic:
     description:
       - How Ironic is found, when O(sources) has V(nodes); the options of M(metal3.baremetal.ironic_node_info).
@@ -144,6 +158,12 @@ EXAMPLES = r"""
 plugin: metal3.baremetal.baremetal_hosts
 
 ---
+# Beside the inventory of a site, whose servers are in the group "baremetal" or in "storage"
+# zz.metal3.yml
+plugin: metal3.baremetal.baremetal_hosts
+extended_groups: [baremetal, storage]
+
+---
 # Free hosts of two racks, grouped
 # free.metal3.yml
 plugin: metal3.baremetal.baremetal_hosts
@@ -194,12 +214,14 @@ from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import Reader, SourceError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import taken
 
 VARIABLE = "metal3"
 FILE_NAMES = ("metal3.yml", "metal3.yaml")
@@ -232,10 +254,27 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         except inventory_hosts.NameClash as exc:
             raise AnsibleParserError(f"{path}: {exc}; set host_names to {inventory_hosts.NAME_AND_NAMESPACE}, or "
                                      "select one of them by namespaces or sources") from None
+        except inventory_hosts.NameImpossible as exc:
+            raise AnsibleParserError(
+                f"{path}: {exc}; rename it, or leave it out by namespaces, label_selector or sources") from None
         for group in GROUPS.values():
             inventory.add_group(group)
+        # All before the first is added: Ansible keeps what a source that fails has added.
+        self._refuse_taken(path, entries)
         for entry in entries:
             self._add(entry)
+
+    def _refuse_taken(self, path, entries):
+        for entry in entries:
+            # A Machine is no server: it may be on another one tomorrow.
+            groups = [] if entry.kind == "machine" else self.get_option("extended_groups")
+            owner = taken(entry.name, entry.facts.get("uid"), self.inventory, VARIABLE, groups)
+            if owner:
+                raise AnsibleParserError(
+                    f"{path}: {entry.kind} {show(entry.name)}: found {owner} of this name, expected a name of its own"
+                    + (f" or a host in one of {', '.join(groups)} (extended_groups)" if groups else "")
+                    + "; rename one, or leave the object out by namespaces, label_selector or sources; if both are the "
+                    "same server, add a group of the host to extended_groups")
 
     def _facts(self, path, cache):
         connection, found = self._connection()

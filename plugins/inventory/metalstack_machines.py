@@ -90,11 +90,11 @@ groups:
 """
 
 import ipaddress
-import re
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import inventory_name
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
@@ -102,8 +102,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.error
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 
 VARIABLE = "metalstack"
-# Whoever may allocate chooses the name, and ssh gets it: anything else could be an option of it.
-_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 FILE_NAMES = ("metalstack.yml", "metalstack.yaml")
 KINDS = {"machines": "machine", "firewalls": "firewall"}
 
@@ -133,10 +131,10 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         known = {}
         for facts in self._facts(path):
             name = facts[self.get_option("host_names")]
-            if not _NAME.fullmatch(name) or name == "localhost":
+            if not inventory_name.is_possible(name):
                 raise AnsibleParserError(
-                    f"{path}: machine {facts['id']}: found the name {show(name)}, expected one that a host can have; "
-                    "set host_names to id")
+                    f"{path}: machine {facts['id']}: found the name {show(name)}, expected one that an inventory host "
+                    f"can have ({inventory_name.RULE}); set host_names to id")
             if name in known:
                 raise AnsibleParserError(
                     f"{path}: {name}: found machines {known[name]} and {facts['id']}, expected one machine for each "

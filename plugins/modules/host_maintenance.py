@@ -46,8 +46,9 @@ options:
     default: false
   confirm:
     description:
-      - For V(drained), the number of hosts whose pods are evicted, or their names with commas between. Hosts that are
-        marked with the same O(reason) already do not count, so that a run that was interrupted can be taken up.
+      - For V(drained), the number of hosts whose pods are evicted or whose nodes are cordoned, or their names with
+        commas between. Hosts of which neither is left to do do not count; a run that was interrupted may repeat the
+        number or names of all O(hosts) that are nodes. A mark on a host makes up for nothing.
     type: str
   confirm_among:
     description: Names of all hosts that O(confirm) may name, when the task is one of several that get it; only names

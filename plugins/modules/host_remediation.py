@@ -18,6 +18,10 @@ description:
     has marked it healthy.
   - A step that BMO would ignore in the host's present state is not tried, and the next one is. A host of which nothing
     is wrong stays as it is.
+  - >-
+    All hosts are looked at again before each step. It is left out for those of which nothing is wrong any more, and for
+    those that are another server, have another Machine, need something else, or are worked on by somebody else by then,
+    which fail with the reason.
   - Hosts that are locked or being maintained, and Machines that are being deleted or that Cluster API remediates
     itself, are refused before anything is written, as is what would cost a control plane its quorum, for all hosts at
     once.
@@ -150,7 +154,8 @@ hosts:
       elements: str
       returned: always
     helped:
-      description: What has helped, V(null) without check mode only when nothing was wrong.
+      description: The step that was tried last before the host was well again, V(null) when there was none, because
+        nothing was wrong or the host recovered by itself.
       type: str
       returned: always
   sample:

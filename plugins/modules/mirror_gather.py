@@ -24,7 +24,9 @@ options:
     type: path
     required: true
   work_dir:
-    description: Folder for what is gathered. By default C(<archive>.d), which is removed when the archive is complete.
+    description:
+      - Folder for what is gathered. By default C(<archive>.d), which is removed when the archive is complete.
+      - One that is there must be the own user's, and nobody else may write into it or exchange it.
     type: path
   release:
     description: What the archive is for, such as the collection's version. It is in the bill.

@@ -25,7 +25,9 @@ options:
     description: Checksum of the bill, as M(metal3.baremetal.mirror_gather) returned it. Another archive is refused.
     type: str
   work_dir:
-    description: Folder to extract into. By default C(<archive>.d), which is removed at the end.
+    description:
+      - Folder to extract into. By default C(<archive>.d), which is removed at the end.
+      - One that is there must be the own user's, and nobody else may write into it or exchange it.
     type: path
   registry:
     description: Registry, and path if any, to push to, such as V(registry.example.org/mirror).

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from .._common import mac_address
+from .._common import inventory_name, mac_address
 from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
@@ -43,8 +43,6 @@ _FACT_FIELDS = ("manufacturer", "model", "serial_number", "sku", "uuid", "bmc_mo
 _VALUES = (("bmc_address", "bmc.address"), ("boot_mac", "boot_mac_address"))
 _TEXTS = tuple(field for field in NAME_FIELDS if field != "host") + ("address", "bmc_model", "system_path")
 _UNSAFE = "!unsafe"
-# Host names that mean something else to Ansible.
-_RESERVED = ("localhost", "all", "ungrouped")
 
 
 def read(text: str) -> dict[str, Any]:
@@ -141,7 +139,7 @@ def merge(servers: list[dict[str, Any]], content: dict[str, Any], known: list[di
     before = ((content.get(GROUP) or {}).get("hosts")) or {}
     credentials = set(((content.get(CREDENTIALS_GROUP) or {}).get("hosts")) or {})
     entries = dict((entry["name"], entry) for entry in known)
-    named, problems = _named(servers, before, entries, options["name_format"], set(taken) | set(_RESERVED))
+    named, problems = _named(servers, before, entries, options["name_format"], {*taken, *inventory_name.RESERVED})
     problems += [mistake for name, server in named for mistake in _boot_nic_mistakes(
         server, (entries.get(name) or {}).get("boot_mac_address"), (before.get(name) or {}).get("boot_mac"),
         options["boot_nic"])]

@@ -32,8 +32,9 @@ def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
-        # Not atomic_move, which gives a new file the mode that the umask says.
-        os.chmod(temporary, mode)
+            # Not atomic_move, which gives a new file the mode that the umask says; and by the descriptor: who may
+            # write into the folder may put a link in the file's place.
+            os.fchmod(descriptor, mode)
         os.replace(temporary, path)
     except OSError:
         os.unlink(temporary)

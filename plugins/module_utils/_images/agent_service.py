@@ -11,13 +11,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import IO, Any
 
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from . import agent_options, agent_ramdisk, boot_iso, contents, cpio, debian_root, download_rules, fetch
 from .agent_ramdisk import AgentRamdisk
-from .image_folder import ImageFolder, copied
+from .image_folder import ImageFolder, Writer, copied
 
 ISO = "agent.iso"
 NAMES = (*agent_ramdisk.FILES, ISO)
@@ -86,14 +86,14 @@ def _build(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
                   [boot_iso.RECIPE, line] if params["iso"] else None)
     result = {"image_dir": ramdisk.directory, "kernel_parameters": line}
 
-    def writers() -> Mapping[str, Callable[[str, Mapping[str, str]], Any]]:
+    def writers() -> Mapping[str, Writer]:
         if params["iso"]:
             debian_root.check_means("the ISO image", boot_iso.NEEDED_COMMANDS, boot_iso.NEEDED_FILES)
         ramdisk.build(progress)
         made = dict((name, copied(ramdisk.path(name))) for name in agent_ramdisk.FILES)
-        made["initrd"] = lambda path, _made: _write_initramfs(path, ramdisk, params)
+        made["initrd"] = lambda stream, _made: _write_initramfs(stream, ramdisk, params)
         if params["iso"]:
-            made[ISO] = lambda path, files: _write_iso(path, files, line, progress)
+            made[ISO] = lambda stream, files: _write_iso(stream, files, line, ramdisk, progress)
         return made
 
     return dict(result, **_published(params, key, names, writers, check_mode, progress))
@@ -103,8 +103,8 @@ def _take(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str, 
     downloads = params["downloads"]
     key = _digest(RECIPE, sorted((one["name"], one["checksum"], one["member"]) for one in downloads))
 
-    def writers() -> Mapping[str, Callable[[str, Mapping[str, str]], Any]]:
-        made: dict[str, Callable[[str, Mapping[str, str]], Any]] = {}
+    def writers() -> Mapping[str, Writer]:
+        made: dict[str, Writer] = {}
         for one in downloads:
             path = fetch.fetched(one["url"], one["checksum"], params["cache_dir"], params["ca_file"], progress)
             made[one["name"]] = _member(path, one["member"]) if one["member"] else copied(path)
@@ -113,8 +113,8 @@ def _take(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str, 
     return _published(params, key, [one["name"] for one in downloads], writers, check_mode, progress)
 
 
-def _member(archive: str, member: str) -> Callable[[str, Mapping[str, str]], Any]:
-    return lambda path, _made: fetch.write_member(archive, member, path)
+def _member(archive: str, member: str) -> Writer:
+    return lambda stream, _made: fetch.write_member(archive, member, stream)
 
 
 def _published(params: dict[str, Any], key: str, names: list[str], writers: Callable[[], Any], check_mode: bool,
@@ -137,7 +137,7 @@ def _digest(*parts: Any) -> str:
     return digest.hexdigest()
 
 
-def _write_initramfs(path: str, ramdisk: AgentRamdisk, params: dict[str, Any]) -> None:
+def _write_initramfs(writer: IO[bytes], ramdisk: AgentRamdisk, params: dict[str, Any]) -> None:
     """Write the ramdisk and the site's files, which the kernel unpacks after it: of two with one path they win.
 
     An empty archive comes first, not compressed: Ironic unpacks what begins like zstd, and boot loaders cannot read
@@ -145,17 +145,21 @@ def _write_initramfs(path: str, ramdisk: AgentRamdisk, params: dict[str, Any]) -
     """
     texts = dict((name, ramdisk.text(name)) for name in agent_ramdisk.KEPT)
     site = agent_options.site_files(params, texts["authorities"], texts["shadow"])
-    with open(ramdisk.path("initrd"), "rb") as reader, open(path, "wb") as writer:
+    with open(ramdisk.path("initrd"), "rb") as reader:
         writer.write(cpio.archive([]))
         shutil.copyfileobj(reader, writer)
         if site:
             writer.write(cpio.padding(writer.tell()) + cpio.archive(site, ramdisk.folders()))
 
 
-def _write_iso(path: str, files: Mapping[str, str], parameters: str, progress: Any) -> None:
+def _write_iso(stream: IO[bytes], files: Mapping[str, str], parameters: str, ramdisk: AgentRamdisk,
+               progress: Any) -> None:
     progress.event("Writing the ISO image")
-    with tempfile.TemporaryDirectory(prefix="metal3-agent-iso-") as work:
+    # Beside the ramdisk, where there is room: xorriso writes to a path, and nobody else's hands may be on it.
+    with tempfile.TemporaryDirectory(prefix="metal3-agent-iso-", dir=os.path.dirname(ramdisk.directory)) as work:
+        path = os.path.join(work, ISO)
         boot_iso.write(path, dict(files), parameters, work)
+        copied(path)(stream, files)
 
 
 def _check_size(params: dict[str, Any], made: Mapping[str, str]) -> None:

@@ -10,7 +10,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any
 
 from .._common.errors import ReportedError
 from .._common.redaction import redacted
@@ -35,12 +35,12 @@ def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progre
     return path
 
 
-def write_member(archive: str, member: str, path: str) -> None:
+def write_member(archive: str, member: str, target: IO[bytes]) -> None:
     """Write one file of an archive.
 
     :param archive: path of a tar file, of whatever compression
     :param member: the file's path in it
-    :param path: where it is written
+    :param target: where it is written
     :raises ReportedError: when it is not in it, or not a file
     """
     try:
@@ -52,8 +52,7 @@ def write_member(archive: str, member: str, path: str) -> None:
                 files = sorted(name for name, item in found.items() if item.isfile())
                 raise ReportedError(f"downloads: member: found \"{member}\", expected a file of the archive: "
                                     f"{', '.join(files[:10]) or 'it has none'}")
-            with open(path, "wb") as target:
-                shutil.copyfileobj(source, target)
+            shutil.copyfileobj(source, target)
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as exc:
         raise ReportedError(f"downloads: member: found a file that is no tar archive ({exc}), expected one; remove "
                             "member, or correct the URL") from exc

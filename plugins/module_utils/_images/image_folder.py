@@ -1,7 +1,11 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of images that a web server reads: files, a checksum file for each, and what they were made from."""
+"""A folder of images that a web server reads: files, a checksum file for each, and what they were made from.
+
+Others than the user of the module may write into it, such as the web server. What is written is written by a descriptor
+of a file that was made for it: a link of a name that can be foreseen would lead to a file of root.
+"""
 from __future__ import annotations
 
 import contextlib
@@ -9,15 +13,25 @@ import fcntl
 import json
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
+from .._common import whole_file
+from .._common.errors import ReportedError
 from . import debian_root
 
 # What the files were made from, and their checksums; read by the next run and by whoever wants to know.
 MANIFEST = "image.json"
 _LARGEST_MANIFEST_BYTES = 2 ** 20
-_NEW = ".new"
+# Of files that are being written, and of those that a run has left that was killed.
+_TEMPORARY = ".metal3-image-"
+_LOCK = ".image.lock"
+_MODE = 0o644
+_CHUNK_BYTES = 2 ** 20
+
+# Writes a file into a stream; it gets the paths of the files that were written before it.
+Writer = Callable[[IO[bytes], Mapping[str, str]], Any]
 
 
 class ImageFolder:
@@ -60,12 +74,12 @@ class ImageFolder:
         return [name for name, digest in digests.items()
                 if not os.path.isfile(self.path(name)) or debian_root.file_digest(self.path(name)) != digest]
 
-    def publish(self, key: str, writers: Mapping[str, Callable[[str, Mapping[str, str]], Any]],
+    def publish(self, key: str, writers: Mapping[str, Writer],
                 check: Callable[[Mapping[str, str]], Any], wrote: Callable[[str, str], Any]) -> Any:
         """Write the files; each gets its name when all are written.
 
         :param key: what they are made from
-        :param writers: name → a callable that writes a path, with the paths of those written before it
+        :param writers: name → its :data:`Writer`
         :param check: called with the paths after each of them, before the first gets its name; raises when they
             cannot be published
         :param wrote: called with a path and ``created`` or ``updated``
@@ -73,13 +87,11 @@ class ImageFolder:
         """
         os.makedirs(self.directory, mode=0o755, exist_ok=True)
         with self._alone():
+            self._clear()
             made: dict[str, str] = {}
             try:
                 for name, write in writers.items():
-                    path = self.path(name) + _NEW
-                    write(path, made)
-                    os.chmod(path, 0o644)
-                    made[name] = path
+                    made[name] = self._written(write, made)
                     check(made)
                 files = dict((name, {"sha256": debian_root.file_digest(path), "size_bytes": os.path.getsize(path)})
                              for name, path in made.items())
@@ -99,8 +111,7 @@ class ImageFolder:
                 manifest = {"key": key, "files": files}
                 self._write(self._manifest_name, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
             finally:
-                for name in writers:
-                    self._unlink(name + _NEW)
+                self._clear()
         return self._described(files), differing
 
     def _described(self, files: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -126,10 +137,20 @@ class ImageFolder:
             return None
 
     def _write(self, name: str, text: str) -> None:
-        with open(self.path(name) + _NEW, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(self.path(name) + _NEW, 0o644)
-        os.replace(self.path(name) + _NEW, self.path(name))
+        whole_file.write(self.path(name), text.encode(), _MODE, False)
+
+    def _written(self, write: Writer, made: Mapping[str, str]) -> str:
+        """Return the path of a temporary file that a writer has filled."""
+        descriptor, path = tempfile.mkstemp(dir=self.directory, prefix=_TEMPORARY)
+        with os.fdopen(descriptor, "wb") as stream:
+            write(stream, made)
+            os.fchmod(descriptor, _MODE)
+        return path
+
+    def _clear(self) -> None:
+        for name in os.listdir(self.directory):
+            if name.startswith(_TEMPORARY):
+                self._unlink(name)
 
     def _unlink(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -138,14 +159,23 @@ class ImageFolder:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other runs waiting."""
-        with open(self.path(".image.lock"), "w", encoding="utf-8") as stream:
+        try:
+            descriptor = os.open(self.path(_LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
+        except OSError as exc:
+            raise ReportedError(f"{self.path(_LOCK)}: found what cannot be locked ({exc.strerror}), expected a plain "
+                                "file or none; find out who has made it, and delete it") from exc
+        with os.fdopen(descriptor, "rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
 
 
-def copied(source: str) -> Callable[[str, Mapping[str, str]], Any]:
+def copied(source: str) -> Writer:
     """Return a writer that copies a file.
 
     :param source: its path
     """
-    return lambda path, _made: shutil.copyfile(source, path)
+    def write(stream: IO[bytes], _made: Mapping[str, str]) -> None:
+        with open(source, "rb") as reader:
+            shutil.copyfileobj(reader, stream, _CHUNK_BYTES)
+
+    return write

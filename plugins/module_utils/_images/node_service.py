@@ -7,14 +7,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from . import contents, disk_facts, fetch, node_options
 from .debian_root import run
-from .image_folder import ImageFolder, copied
+from .image_folder import ImageFolder, Writer, copied
 from .node_build import PROGRAMS, NodeBuild
 
 # Raise it when an image is verified in another way than before: it is verified again then.
@@ -67,7 +67,7 @@ def _missing(params: dict[str, Any]) -> list[Problem]:
             for field, path in wanted if not os.path.isfile(path)]
 
 
-def _writer(build: NodeBuild | None, params: dict[str, Any], progress: Any) -> Callable[[str, Mapping[str, str]], Any]:
+def _writer(build: NodeBuild | None, params: dict[str, Any], progress: Any) -> Writer:
     if build is None:
         download = params["download"]
         source = fetch.fetched(download["url"], download["checksum"], params["cache_dir"], params["ca_file"], progress)

@@ -10,6 +10,9 @@ from collections import namedtuple
 from typing import Any
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION, is_control_plane, is_true
+from .._common import inventory_name
+from .._common.field_checks import show
+from .._common.plain_text import plain
 from .._host import goals as host_goals
 from .._host import table as host_table
 
@@ -32,6 +35,18 @@ class NameClash(ValueError):
 
     def __init__(self, name: str, subjects: list[str]) -> None:
         super().__init__(f"{name}: found {' and '.join(subjects)}, expected one object for each inventory host")
+
+
+class NameImpossible(ValueError):
+    """An object has a name that no inventory host may have.
+
+    :param name: the name that the inventory host would have
+    :param subject: the object, as ``kind namespace/name``
+    """
+
+    def __init__(self, name: str, subject: str) -> None:
+        super().__init__(f"{plain(subject)}: found the name {show(name)}, expected one that an inventory host can have "
+                         f"({inventory_name.RULE})")
 
 
 def host_facts(bmh: dict[str, Any]) -> dict[str, Any]:
@@ -165,12 +180,15 @@ def entries(all_facts: list[dict[str, Any]], host_names: Any = NAME) -> list[Ent
     :param all_facts: facts of hosts, machines and nodes
     :param host_names: one of :data:`HOST_NAMES`
     :raises NameClash: when two have the same name
+    :raises NameImpossible: for a name that no inventory host may have
     """
     result = {}
     for facts in all_facts:
         name = facts["name"]
         if host_names == NAME_AND_NAMESPACE and facts.get("namespace"):
             name = f"{name}.{facts['namespace']}"
+        if not inventory_name.is_possible(name):
+            raise NameImpossible(name, _subject(facts))
         other = result.setdefault(name, facts)
         if other is not facts:
             raise NameClash(name, [_subject(other), _subject(facts)])

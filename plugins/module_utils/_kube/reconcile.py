@@ -47,9 +47,9 @@ class Reconcile:
     """The writes of one run.
 
     Each write carries what it was planned on (uid, resourceVersion, or that there was no object). Is it refused for
-    that (409), the object is read, checked and planned again. A request without an answer is sent again for half a
-    minute; when the first attempt was stored after all, the precondition of the second fails, and the object as read
-    shows that nothing is left to do.
+    that (409), the object is read, checked and planned again; a deletion or a patch only for the same object (uid).
+    A request without an answer is sent again for half a minute; when the first attempt was stored after all, the
+    precondition of the second fails, and the object as read shows that nothing is left to do.
 
     :param client: a KubeClient
     :param check_mode: let the API server try writes without storing them
@@ -134,9 +134,11 @@ class Reconcile:
         stored = self.read_again(entry)
         if entry.action == DELETE and (stored is None or stored["metadata"].get("deletionTimestamp")):
             return checked.Settled(stored, entry._replace(action=UNCHANGED))
-        if entry.action == DELETE and _uid(stored) != _uid(entry.current):
+        # An apply says what the object of a name is to be, whichever it is; these two were decided for one object.
+        is_of_one = entry.action == DELETE or entry.patch is not None
+        if is_of_one and stored and entry.current and _uid(stored) != _uid(entry.current):
             raise KubeError(f"{entry.title}: found another object of this name than the one that was checked; it "
-                            "stays", 409, "Conflict", next_step="look at it, then run again")
+                            "stays as it is", 409, "Conflict", next_step="look at it, then run again")
         lines = self.problems_again(entry, stored)
         if lines:
             raise KubeError(f"changed by somebody else during this run: {'; '.join(map(str, lines))}", 409, "Conflict")

@@ -9,22 +9,27 @@ import json
 import os
 import re
 import tarfile
+import tempfile
 from collections.abc import Callable
 from typing import IO, Any
 
 from .._common.errors import ReportedError
 from . import bill as bills
+from . import verified_copy
 
 VERSION_FILE = "version"
 # What skopeo's "dir" transport wants to find in a folder.
 VERSION_TEXT = b"Directory Transport Version: 1.1\n"
 _CHUNK_BYTES = 1024 * 1024
+_MODE = 0o644
 # A manifest of an image, and a bill; registries take no larger manifests.
 LONGEST_DOCUMENT_BYTES = 4 * 1024 * 1024
 # An image has one list; more than a few in each other are somebody's trick.
 _DEEPEST_LIST = 4
 _IMAGE = re.compile(r"images/(0|[1-9]\d{0,3})/(?:(manifest\.json)|([0-9a-f]{64})(?:\.manifest\.json)?)")
 _DOCUMENTS = (bills.SPDX, bills.CYCLONEDX)
+# What a folder has of an archive.
+PARTS = (bills.BILL, *_DOCUMENTS, "files", "images")
 
 
 class ArchiveError(ReportedError):
@@ -101,11 +106,18 @@ def write(path: str, work_dir: str, bill: bills.Bill) -> None:
     for number in range(len(bill["images"])):
         names += [f"images/{number}/{name}" for name in sorted(os.listdir(image_dir(work_dir, number)))
                   if _IMAGE.fullmatch(f"images/{number}/{name}")]
-    partial = path + ".partial"
-    with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
-        for name in names:
-            archive.add(os.path.join(work_dir, name), name, recursive=False, filter=_anonymous)
-    os.replace(partial, path)
+    # A name that cannot be foreseen: the archive's folder may be one that others write into.
+    descriptor, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+                for name in names:
+                    archive.add(os.path.join(work_dir, name), name, recursive=False, filter=_anonymous)
+            os.fchmod(descriptor, _MODE)
+        os.replace(partial, path)
+    except BaseException:
+        os.unlink(partial)
+        raise
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -198,17 +210,10 @@ def _copy(path: str, stream: IO[bytes] | None, target: str, digest: str) -> None
     if stream is None:
         raise ArchiveError(f"{path}: cannot be read; copy it again")
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-    computed, partial = hashlib.sha256(), target + ".partial"
-    with open(partial, "wb") as output:
-        for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
-            computed.update(chunk)
-            output.write(chunk)
-    found = "sha256:" + computed.hexdigest()
+    found = verified_copy.write(stream, target, digest, _MODE)
     if found != digest:
-        os.unlink(partial)
         raise ArchiveError(f"{path}: {os.path.basename(target)}: found {found}, expected {digest}; "
                            "copy or gather it again")
-    os.replace(partial, target)
 
 
 def _check(path: str, work_dir: str, bill: bills.Bill) -> None:

@@ -48,12 +48,16 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None) -> None:
 
 
 def _read(url: str, partial: str, ca_file: Any) -> None:
-    there = os.path.getsize(partial) if os.path.exists(partial) else 0
-    headers = {"Range": f"bytes={there}-"} if there else {}
-    # A server that knows no ranges begins again.
-    with opened(url, ca_file, headers, _SECONDS) as response, \
-            open(partial, "ab" if there and response.status == http.HTTPStatus.PARTIAL_CONTENT else "wb") as stream:
-        for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
-            stream.write(chunk)
-            if stream.tell() > LARGEST_BYTES:
-                raise OSError(f"an answer of more than {LARGEST_BYTES // 1024 ** 3} GiB")
+    # No link: what it leads to would be written.
+    with os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "rb+") as stream:
+        there = stream.seek(0, os.SEEK_END)
+        headers = {"Range": f"bytes={there}-"} if there else {}
+        with opened(url, ca_file, headers, _SECONDS) as response:
+            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
+                # A server that knows no ranges begins again.
+                stream.seek(0)
+                stream.truncate()
+            for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
+                stream.write(chunk)
+                if stream.tell() > LARGEST_BYTES:
+                    raise OSError(f"an answer of more than {LARGEST_BYTES // 1024 ** 3} GiB")

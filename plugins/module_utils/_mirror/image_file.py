@@ -47,8 +47,10 @@ def take(directory: str, path: str, target: str) -> None:
 
 def _taken(directory: str, path: str, target: str) -> str | None:
     """Write a file; returns where it leads to when it is a link."""
-    wanted, folder_link = path.lstrip("/"), None
+    wanted, folder_link, is_hidden = path.lstrip("/"), None, False
     for layer in reversed(_layers(directory)):
+        if is_hidden:
+            break
         with tarfile.open(layer, "r:*") as stream:
             for member in stream:
                 name = posixpath.normpath(member.name).lstrip("/")
@@ -60,11 +62,11 @@ def _taken(directory: str, path: str, target: str) -> str | None:
                 if member.issym() and wanted.startswith(name + "/") and folder_link is None:
                     # A folder, as /bin of most images.
                     folder_link = posixpath.join("/", posixpath.dirname(name), member.linkname, wanted[len(name) + 1:])
-                if _removes(name, wanted):
-                    raise ImageFileError(f"{path}: removed in a layer of the image; name another image")
+                # Only what is below: a folder that was emptied and filled again has both in one layer.
+                is_hidden = is_hidden or _removes(name, wanted)
     if folder_link:
         return folder_link
-    raise ImageFileError(f"{path}: not in the image; name another image")
+    raise ImageFileError(f"{path}: {'removed in a layer of' if is_hidden else 'not in'} the image; name another image")
 
 
 def _removes(name: str, wanted: str) -> bool:

@@ -17,7 +17,7 @@ from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.catalogue import BY_NAME
 from .._plane.process import engine, rendered_manifests, user_folders
-from . import archive, download, registry
+from . import archive, download, registry, verified_copy, work_folder
 from . import bill as bills
 
 _DOCUMENT_MODE = 0o644
@@ -85,7 +85,7 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     :param tell: callable that takes a line of progress
     :param check_mode: only ask for digests
     :param clock: callable that returns seconds since 1970
-    :raises RefusedError: for wrong names
+    :raises RefusedError: for wrong names, and for a work folder that others could have filled
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
     items = wanted(params["parts"], params["images"], params["files"], params["source_dir"], params["programs"],
@@ -94,16 +94,19 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     if errors:
         raise ReportedError("%d of %d images cannot be gathered:\n%s" % (
             len(errors), len(items.images), "\n".join(f"- {text}" for text in errors)))
-    path, work_dir = params["archive"], params["work_dir"] or params["archive"] + ".d"
+    path, work_dir = params["archive"], work_folder.path_of(params["archive"], params["work_dir"])
     before = archive.bill_of(path) if os.path.exists(path) else None
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
     planned["files"].update((name, str(archive.digest_of(source_path))) for name, source_path in items.local.items())
     unchanged = before is not None and before["release"] == params["release"] and planned == {
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
+    if not unchanged:
+        work_folder.check(work_dir)
     if unchanged or check_mode:
         return _result(path, before if unchanged else bills.compose(
             params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
             not unchanged)
+    work_folder.make(work_dir)
     made = bills.compose(params["release"], digests,
                          _fill(work_dir, items, digests, source, params["files_ca_file"], tell))
     created = timestamp(clock())
@@ -113,7 +116,7 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     tell(f"writing {path}")
     archive.write(path, work_dir, made)
     if not params["work_dir"]:
-        shutil.rmtree(work_dir)
+        work_folder.remove(work_dir)
     return _result(path, made, True)
 
 
@@ -203,6 +206,7 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
     :param target: where images are pushed to; None for files alone
     :param tell: callable that takes a line of progress
     :param check_mode: only compare with what is there
+    :raises RefusedError: for a work folder that others could have filled
     :raises ReportedError: for an archive that is not what it should be, and a registry that refuses
     """
     path = params["archive"]
@@ -215,25 +219,36 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
     result = {"changed": bool(numbers or files) or differs, "bill": bill,
               "pushed": [bill["images"][number]["name"] for number in numbers],
               "placed": [entry["name"] for entry in files]}
-    if check_mode or not result["changed"]:
+    if not result["changed"]:
         return result
-    work_dir = params["work_dir"] or path + ".d"
+    work_dir = work_folder.path_of(path, params["work_dir"])
+    work_folder.check(work_dir)
+    if check_mode:
+        return result
+    work_folder.make(work_dir)
     archive.extract(path, work_dir, bill, tell)
     if target is not None:
         for number in numbers:
             tell(f"pushing {bill['images'][number]['name']}")
             _push(target, bill["images"][number], archive.image_dir(work_dir, number))
     for entry in files:
-        os.makedirs(params["files_dir"], exist_ok=True)
-        partial = os.path.join(params["files_dir"], f".{entry['name']}.partial")
-        shutil.copyfile(archive.file_path(work_dir, entry["name"]), partial)
-        os.replace(partial, os.path.join(params["files_dir"], entry["name"]))
+        _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])
     if not params["work_dir"]:
-        shutil.rmtree(work_dir)
+        work_folder.remove(work_dir)
     if differs:
         # Last: what it names is there then.
         whole_file.write(params["bill_file"], bills.dump(bill), _DOCUMENT_MODE, False)
     return result
+
+
+def _place(entry: Mapping[str, Any], source: str, directory: str) -> None:
+    """Copy a file into the image server's folder; it may be long ago that it was extracted."""
+    os.makedirs(directory, exist_ok=True)
+    with open(source, "rb") as stream:
+        found = verified_copy.write(stream, os.path.join(directory, entry["name"]), entry["digest"], _DOCUMENT_MODE)
+    if found != entry["digest"]:
+        raise ReportedError(f"{source}: found {found}, expected {entry['digest']} as the bill says; it was changed "
+                            "after it was extracted: find out by whom, then run again")
 
 
 def _push(target: registry.Registry, entry: Mapping[str, Any], directory: str) -> None:

@@ -135,7 +135,7 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert annotations(plane, "BareMetalHost", HOST) == {"metal3.baremetal/maintenance": "fan"}
     assert annotations(plane, "Machine", "c1-one-0") == {SKIP: "metal3.baremetal"}
     assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}
-    assert not go(plane, workload, confirm=None)["changed"], "a run that is taken up was confirmed"
+    assert not go(plane, workload, confirm=None)["changed"], "nothing is left to confirm"
     assert go(plane, workload, "returned")["changed"]
     assert annotations(plane, "BareMetalHost", HOST) == {} == annotations(plane, "Machine", "c1-one-0")
     assert workload.objects["Node", NODE]["spec"] == {}
@@ -263,3 +263,33 @@ def test_a_locked_host_is_not_taken_out(plane, workload):
     with pytest.raises(RefusedError, match=r'hosts: found host .* locked until 2999-01-01T00:00:00Z: "RMA 4711"'):
         go(plane, workload)
     assert annotations(plane, "BareMetalHost", HOST) == {host_lock.LOCKED: lock}
+
+
+def test_a_mark_makes_up_for_no_confirmation(plane, workload):
+    """Whoever may annotate a host, or a drain of last week, had its pods evicted without a number."""
+    workload.add_pod("web")
+    for name in (HOST, "host-of-c1-one-1"):
+        plane.objects["BareMetalHost", name]["metadata"]["annotations"] = {node.HELD: "fan"}
+    for confirm in (None, "2"):
+        with pytest.raises(RefusedError, match=rf"expected 1, the number of hosts whose pods are evicted: {HOST} "):
+            go(plane, workload, confirm=confirm)
+    # A node that takes pods is interrupted, too.
+    del workload.objects["Pod", "web"]
+    with pytest.raises(RefusedError, match="expected 1"):
+        go(plane, workload, confirm=None)
+    assert workload.evicted == [] and workload.objects["Node", NODE]["spec"] == {}
+    assert go(plane, workload)["changed"]
+
+
+def test_a_run_that_is_taken_up_repeats_its_number_or_names_what_is_left(plane, workload):
+    hosts = (HOST, "host-of-c1-one-1")
+    for confirm in ("2", "1", "host-of-c1-one-1", ",".join(hosts)):
+        for number in range(2):
+            workload.objects["Node", f"c1-one-{number}"]["spec"] = {}
+        workload.objects["Node", NODE]["spec"] = {"unschedulable": True}
+        go(plane, workload, hosts=hosts, confirm=confirm)
+        assert workload.objects["Node", "c1-one-1"]["spec"] == {"unschedulable": True}
+    workload.add_pod("going")
+    workload.objects["Pod", "going"]["metadata"]["deletionTimestamp"] = "t"
+    with pytest.raises(DrainError, match="the end of default/going"):
+        go(plane, workload, hosts=hosts, confirm=None)

@@ -233,3 +233,98 @@ def test_a_machine_that_is_being_made_is_no_patient(plane):
                       "provisioning": {"state": "provisioning"}}
     assert diagnosis.patient(host, dict(machine, status={})).steps == ("retry", "replace")
     assert diagnosis.patient(host, None).steps == ("retry",)
+
+
+def two_ill(plane):
+    """A host with an error, whose retry is waited for, and one that only a reboot or more is for."""
+    set_error(plane, WELL, "power management error", "BMC: no answer")
+    return WELL, ILL
+
+
+def recover(plane):
+    set_ready(plane, "c1-one-0")
+
+
+def make_anew(plane):
+    plane.objects["Machine", "c1-one-0"]["metadata"]["uid"] = "another"
+
+
+def enrol_anew(plane):
+    plane.objects["BareMetalHost", ILL]["metadata"]["uid"] = "another"
+
+
+def lose_the_cluster(plane):
+    set_ready(plane, "c1-one-0", "Unknown", "Remote connection down", "ConnectionDown")
+
+
+def forget(plane):
+    del plane.objects["BareMetalHost", ILL]
+
+
+def test_a_host_that_recovers_while_others_are_retried_is_not_rebooted(plane):
+    hosts = two_ill(plane)
+
+    def then(seconds):
+        if seconds > 20:
+            recover(plane)
+        if seconds > 40:
+            set_error(plane, WELL)
+
+    result = go(plane, *hosts, then=then)
+    assert result["hosts"][1]["tried"] == [] and result["hosts"][1]["helped"] is None
+    assert result["hosts"][0]["helped"] == "retry"
+    assert REBOOT not in annotations(plane, "BareMetalHost", ILL)
+
+
+def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
+    """A step's time is over, and before the next one begins the Node is Ready."""
+    waited = RemediationService._until_well
+
+    def until_well(self, step, due):
+        waited(self, step, due)
+        recover(plane)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RemediationService, "_until_well", until_well)
+        result = go(plane, up_to="replace")
+    assert result["hosts"][0]["tried"] == ["reboot"] and result["hosts"][0]["helped"] == "reboot"
+    assert ("Machine", "c1-one-0") in plane.objects
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+
+
+@pytest.mark.parametrize("up_to", ["reboot", "replace"])
+@pytest.mark.parametrize("change, text", [
+    (make_anew, "found Machine c1-one-0 on it by now, expected the one of before"),
+    (enrol_anew, "found another BareMetalHost of this name"),
+    (lose_the_cluster, r"Remote connection down.*for which it is not"),
+    (forget, "no such BareMetalHost"), (lock, 'locked until 2999-01-01T00:00:00Z: "RMA 4711"'),
+    (maintain, "a host that is being maintained: fan"), (delete, "Machine c1-one-0, which is being deleted"),
+    (remediate, r"Machine c1-one-0 with a remediation \(Reboot\)")])
+def test_a_host_that_is_not_what_was_confirmed_any_more_is_left_alone(plane, change, text, up_to):
+    hosts = two_ill(plane)
+
+    def then(seconds):
+        if 20 < seconds < 30:
+            change(plane)
+            set_error(plane, WELL)
+
+    with pytest.raises(RemediationError, match=rf"{ILL}: Node not Ready: .*tried: nothing; reboot not tried: .*{text}"):
+        go(plane, *hosts, up_to=up_to, then=then)
+    assert REBOOT not in str(plane.objects.get(("BareMetalHost", ILL)))
+    assert ("Machine", "c1-one-0") in plane.objects
+
+
+def test_a_quorum_that_is_lost_meanwhile_keeps_a_machine(plane):
+    """MachineActionService refused it with "nothing was changed", after a reboot."""
+    set_ready(plane, "c1-control-plane-0", "False", KUBELET)
+
+    def then(seconds):
+        if seconds > 20:
+            for position in range(2):
+                plane.objects["Machine", f"c1-control-plane-{position}"]["status"]["conditions"].append(
+                    {"type": "Ready", "status": "False"})
+                plane.objects["Machine", f"c1-control-plane-{position}"]["status"]["conditions"].pop(0)
+
+    with pytest.raises(RemediationError, match=r"tried: reboot; .*replace not tried: .*etcd must keep its quorum"):
+        go(plane, PLANE, up_to="replace", then=then)
+    assert ("Machine", "c1-control-plane-0") in plane.objects

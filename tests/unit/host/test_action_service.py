@@ -201,17 +201,14 @@ def test_a_host_that_changes_meanwhile_in_what_does_not_count_is_acted_on():
     assert server.hosts["h1"]["spec"]["online"] is False and not result["hosts"][0]["failed"]
 
 
-def test_a_host_that_another_one_replaced_is_looked_at_first():
+@pytest.mark.parametrize("action", ["reboot", "power_off"])
+def test_a_host_that_another_one_replaced_is_left_alone(action):
+    """It was planned again, and the request went to another server."""
     server = Server("h1")
-
-    def replace():
-        server.hosts["h1"]["metadata"].update(uid="another", resourceVersion="9")
-        server.hosts["h1"]["spec"]["consumerRef"] = CONSUMER
-
-    server.meanwhile["h1"] = replace
-    result, dummy = run(server, names=["h1"], action="reboot", force=True)
-    assert "in use by Metal3Machine metal3/m" in result["hosts"][0]["error"]
-    assert "annotations" not in server.hosts["h1"]["metadata"]
+    server.meanwhile["h1"] = lambda: server.hosts["h1"]["metadata"].update(uid="another", resourceVersion="9")
+    result, dummy = run(server, names=["h1"], action=action, force=action == "reboot")
+    assert "found another object of this name than the one that was checked" in result["hosts"][0]["error"]
+    assert "annotations" not in server.hosts["h1"]["metadata"] and server.hosts["h1"]["spec"]["online"] is True
 
 
 def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():

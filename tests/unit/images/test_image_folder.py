@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.image_folder import ImageFolder
 
 CONTENTS = {"vmlinuz": "kernel", "initrd": "ramdisk"}
@@ -21,9 +22,8 @@ def folder(tmp_path):
 
 def publish(folder, contents=None, key="1", check=lambda made: None):
     def writer(text):
-        def write(path, _made):
-            with open(path, "w", encoding="utf-8") as stream:
-                stream.write(text)
+        def write(stream, _made):
+            stream.write(text.encode())
         return write
     wrote = []
     contents = CONTENTS if contents is None else contents
@@ -86,4 +86,50 @@ def test_what_is_refused_leaves_what_was_published(folder):
     with pytest.raises(ValueError):
         publish(folder, {"vmlinuz": "other"}, "2", refuse)
     assert folder.published("1", list(CONTENTS))
-    assert not [name for name in os.listdir(folder.directory) if name.endswith(".new")]
+    assert not [name for name in os.listdir(folder.directory) if name.startswith(".metal3-")]
+
+
+@pytest.fixture
+def private(tmp_path):
+    """A file of root's, which others must not read."""
+    path = tmp_path / "shadow"
+    path.write_text("root:hash")
+    path.chmod(0o600)
+    yield path
+    assert path.read_text() == "root:hash" and path.stat().st_mode & 0o777 == 0o600
+
+
+def test_links_that_others_have_put_into_the_folder_lead_nowhere(folder, private):
+    """They had the names that files get while they are written: root overwrote what they led to, readable by all."""
+    os.makedirs(folder.directory)
+    for name in [*CONTENTS, "image.json", *(name + ".sha256" for name in CONTENTS)]:
+        os.symlink(private, folder.path(name + ".new"))
+        os.symlink(private, folder.path(name))
+    publish(folder)
+    assert not [name for name in (*CONTENTS, "image.json") if os.path.islink(folder.path(name))]
+    assert folder.published("1", list(CONTENTS))
+
+
+def test_a_link_in_place_of_the_lock_is_refused(folder, private):
+    os.makedirs(folder.directory)
+    os.symlink(private, folder.path(".image.lock"))
+    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked .*a plain file or none"):
+        publish(folder)
+
+
+def test_a_link_that_takes_the_place_of_a_file_while_it_is_written_is_not_written_to(folder, private):
+    def replace(stream, _made):
+        stream.write(b"kernel")
+        (name,) = [name for name in os.listdir(folder.directory) if name.startswith(".metal3-")]
+        os.unlink(folder.path(name))
+        os.symlink(private, folder.path(name))
+
+    folder.publish("1", {"vmlinuz": replace}, lambda made: None, lambda path, action: None)
+
+
+def test_what_a_killed_run_has_left_is_removed(folder):
+    publish(folder)
+    with open(folder.path(".metal3-image-x"), "w", encoding="utf-8") as stream:
+        stream.write("half")
+    publish(folder)
+    assert ".metal3-image-x" not in os.listdir(folder.directory)

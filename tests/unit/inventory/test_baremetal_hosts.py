@@ -86,10 +86,10 @@ def server(monkeypatch):
 
 @pytest.fixture
 def parse(tmp_path):
-    def run(cache=True, file_name="x.metal3.yml", **options):
+    def run(cache=True, file_name="x.metal3.yml", inventory=None, **options):
         path = tmp_path / file_name
         path.write_text(yaml.safe_dump(dict({"plugin": NAME}, **options)))
-        plugin, inventory = make(), InventoryData()
+        plugin, inventory = make(), inventory or InventoryData()
         assert plugin.verify_file(str(path))
         plugin.parse(inventory, DataLoader(), str(path), cache)
         return inventory
@@ -265,6 +265,72 @@ def test_what_is_no_address_never_becomes_one(server, parse):
     assert inventory.get_host("a").vars["ansible_host"] == "192.0.2.1"
     assert inventory.get_host("m").vars["ansible_host"] == "192.0.2.2"
     assert inventory.get_host("m").vars["name_told"] == ""
+
+
+@pytest.mark.parametrize("name", [
+    "localhost", "127.0.0.1", "all", "ungrouped", "-oProxyCommand=id", "../../tmp/x", "a b"])
+def test_a_name_that_means_something_else_is_refused(server, parse, name):
+    """All tasks that are delegated to localhost went to the address that the object says."""
+    server.items.append(bmh(name))
+    with pytest.raises(AnsibleParserError, match=(
+            rf"x\.metal3\.yml: host metal3/{name}: found the name .*, expected one that an inventory host can have .*; "
+            "rename it, or leave it out")):
+        parse(compose={"ansible_host": "'192.0.2.1'"})
+    # With the namespace it may be a name as any other.
+    if name in ("localhost", "127.0.0.1"):
+        assert name + ".metal3" in parse(host_names="name_namespace").hosts
+
+
+def others():
+    """The inventory as another source has left it: a management machine, and a server of the site."""
+    inventory = InventoryData()
+    inventory.add_group("managers")
+    inventory.add_group("racks")
+    inventory.add_group("baremetal")
+    inventory.add_child("racks", "baremetal")
+    inventory.add_host("management", group="managers")
+    inventory.add_host("a", group="baremetal")
+    inventory.set_variable("management", "ansible_host", "192.0.2.9")
+    return inventory
+
+
+@pytest.mark.parametrize("name, owner", [
+    ("management", "a host of another inventory source"), ("managers", "a group of the inventory")])
+def test_an_object_named_like_what_another_source_has_is_refused(server, parse, name, owner):
+    server.items.append(bmh(name))
+    inventory = others()
+    with pytest.raises(AnsibleParserError, match=(
+            rf'x\.metal3\.yml: host "{name}": found {owner} of this name.*in one of baremetal \(extended_gr')):
+        parse(inventory=inventory, compose={"ansible_host": "'192.0.2.1'"})
+    # Nothing of this source is left, whatever else it has.
+    assert inventory.hosts["management"].vars["ansible_host"] == "192.0.2.9"
+    assert sorted(inventory.hosts) == ["a", "management"]
+
+
+def test_what_the_cluster_knows_is_added_to_servers_of_the_site(server, parse):
+    inventory = parse(inventory=others())
+    assert inventory.hosts["a"].vars["metal3"]["name"] == "a"
+    assert parse(inventory=others(), extended_groups=["racks"]).hosts["a"].vars["metal3"]["name"] == "a"
+    with pytest.raises(AnsibleParserError, match="expected a name of its own; rename one"):
+        parse(inventory=others(), extended_groups=[])
+
+
+def test_a_machine_is_not_the_server_of_its_name(server, parse):
+    server.of_kind.update(Metal3Machine=[], Machine=[
+        {"metadata": {"name": "a", "namespace": "metal3"}, "spec": {"clusterName": "c"}}])
+    assert sorted(parse(sources=["machines"]).hosts) == ["a"]
+    with pytest.raises(AnsibleParserError, match='machine "a": found a host of another inventory source'):
+        parse(inventory=others(), sources=["machines"])
+
+
+def test_two_files_of_the_plugin_may_have_the_same_object_and_no_other(server, parse):
+    for item in server.items:
+        item["metadata"]["uid"] = "u-" + item["metadata"]["name"]
+    inventory = parse(extended_groups=[])
+    assert sorted(parse(file_name="y.metal3.yml", inventory=inventory, extended_groups=[]).hosts) == ["a", "b"]
+    server.items[0]["metadata"]["uid"] = "another"
+    with pytest.raises(AnsibleParserError, match='host "a": found a host of another inventory source'):
+        parse(file_name="y.metal3.yml", inventory=inventory)
 
 
 @pytest.mark.parametrize("name, taken", [

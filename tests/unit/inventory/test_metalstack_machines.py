@@ -83,10 +83,10 @@ def test_two_of_one_name_are_refused_and_have_ids(api, tmp_path):
     assert len(read(tmp_path, host_names="id").hosts) == 3
 
 
-@pytest.mark.parametrize("name", ["-oProxyCommand=id", "localhost", "a b"])
+@pytest.mark.parametrize("name", ["-oProxyCommand=id", "localhost", "a b", "all", "127.0.0.1"])
 def test_a_name_that_ssh_would_read_otherwise_is_refused(api, tmp_path, name):
     api.named("cp-0")[0]["allocation"]["name"] = name
-    with pytest.raises(AnsibleParserError, match="expected one that a host can have"):
+    with pytest.raises(AnsibleParserError, match="expected one that an inventory host can have"):
         read(tmp_path)
 
 

@@ -37,7 +37,7 @@ class Server:
     def __init__(self, *objects, refuse=()):
         self.objects = dict((obj["metadata"]["name"], obj) for obj in objects)
         self.refuse = refuse
-        self.lists, self.applied, self.deleted, self.meanwhile = 0, [], [], {}
+        self.lists, self.applied, self.deleted, self.patched, self.meanwhile = 0, [], [], [], {}
 
     def list(self, _resource, _namespace):
         self.lists += 1
@@ -56,6 +56,7 @@ class Server:
 
     def patch(self, _resource, _namespace, name, _body, dry_run=False, checked=None):
         self._compare(name, checked)
+        self.patched.append(name)
 
     def delete(self, _resource, _namespace, name, dry_run=False, checked=None):
         self._compare(name, checked)
@@ -217,6 +218,33 @@ def test_another_object_of_the_name_is_not_deleted():
     (written,) = reconcile(server).write([entry])
     assert server.deleted == [] and not written.changed
     assert written.error.message.startswith("Secret n/old: found another object of this name than the one that was")
+
+
+class Patching(Reconcile):
+    def plan_again(self, entry, stored):
+        return entry._replace(current=stored) if stored else entry._replace(action=plan.UNCHANGED)
+
+
+@pytest.mark.parametrize(("stored", "patched"), [(other(x="2"), ["a"]), (None, []), (
+    dict(other(), metadata=dict(other()["metadata"], uid="another")), None)])
+def test_a_patch_is_planned_again_for_the_same_object_only(stored, patched):
+    """Annotations and power went to another host that was enrolled under the name meanwhile."""
+    server = Server(STORED)
+    server.meanwhile["a"] = stored
+    entry = plan.Entry(SECRET, "n", "a", plan.UPDATE, None, STORED, {}, {}, {"data": {}})
+    (written,) = reconcile(server, Patching).write([entry])
+    assert server.patched == (patched or [])
+    assert (written.error is None) == (patched is not None)
+    assert patched is not None or "found another object of this name than the one that was checked; it stays as it " \
+        "is; look at it, then run again" in written.error.message
+
+
+def test_an_apply_is_of_whatever_has_the_name():
+    server = Server(STORED)
+    entries = plan.plan(server, [secret("a", x="2")])
+    server.meanwhile["a"] = dict(other(x="1"), metadata=dict(other()["metadata"], uid="another"))
+    (written,) = reconcile(server).write(entries)
+    assert written.error is None and server.applied == [("a", False)]
 
 
 def test_what_was_stored_is_kept_for_a_run_that_fails_later():

@@ -58,6 +58,11 @@ def image(directory, *layers):
     [layer(("bin/manager", b"x")), layer(("etc/x", b""))],
     [layer(("bin/real", b"x"), ("bin/manager", "real"))], [layer(("real", b"x")), layer(("bin/manager", "/real"))],
     [layer(("bin/.wh.manager", b"")), layer(("bin/manager", b"x"))],
+    # A folder that was removed and filled again in one step of the build.
+    [layer(("bin/manager", b"old")), layer(("bin/.wh..wh..opq", b""), ("bin/manager", b"x"))],
+    [layer(("bin/manager", b"old")), layer((".wh.bin", b""), ("bin/manager", b"x"))],
+    [layer(("bin/manager", b"old")), layer(("bin/.wh.manager", b""), ("bin/manager", b"x"))],
+    [layer(("usr/bin/manager", b"x")), layer(("bin/manager", b"old")), layer((".wh.bin", b""), ("bin", "usr/bin"))],
     [layer(("bin", "usr/bin")), layer(("usr/bin/manager", b"x"))]])
 def test_a_file_is_that_of_the_last_layer_that_has_it(tmp_path, layers):
     image_file.take(str(image(tmp_path / "image", *layers)), "/bin/manager", str(tmp_path / "manager"))

@@ -176,6 +176,31 @@ def test_credentials_are_created_once_kept_and_in_no_result(tmp_path):
     assert server.writes == []
 
 
+@pytest.mark.parametrize(("secret", "key"), [
+    ("ironic-credentials", "username"), ("ironic-credentials", "password"), ("ironic-htpasswd", "htpasswd")])
+def test_a_secret_with_what_is_no_text_is_named_and_not_quoted(secret, key):
+    server = Server()
+    run(server, options()).present()
+    data = server.objects["Secret", NAMESPACE, secret]["data"]
+    data[key] = base64.b64encode(b"canary\xff").decode()
+    server.writes.clear()
+    with pytest.raises(RefusedError) as caught:
+        run(server, options()).present()
+    assert f"Secret {NAMESPACE}/{secret}: data.{key}: found what is no UTF-8, expected a text; correct it" in str(
+        caught.value)
+    assert "canary" not in str(caught.value) and server.writes == []
+
+
+def test_what_else_is_in_a_secret_or_a_file_of_credentials_need_be_no_text(tmp_path):
+    server, given = Server(), options(credentials_dir=str(tmp_path))
+    run(server, given).present()
+    server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]["other"] = base64.b64encode(b"\xff").decode()
+    password = (tmp_path / "password").read_bytes()
+    (tmp_path / "password").write_bytes(b"\xff")
+    assert run(server, given).present()["changed"]
+    assert (tmp_path / "password").read_bytes() == password
+
+
 def test_removal_asks_for_a_confirmation_and_keeps_the_namespace(tmp_path):
     server = Server()
     run(server, options()).present()

@@ -31,6 +31,7 @@ class Server:
     """An API server with a cert-manager, which issues after some looks at the Certificate."""
 
     server = "https://server"
+    meanwhile = staticmethod(lambda: None)
 
     def __init__(self, looks=2, name=issuing.DNS_NAME):
         self.objects, self.looks, self.name, self.deleted, self.conflicts = {}, looks, name, [], 0
@@ -39,6 +40,7 @@ class Server:
         if method == "PUT":
             if self.conflicts:
                 self.conflicts -= 1
+                self.meanwhile()
                 raise KubeError("the object has been modified", 409, "Conflict")
             assert path.endswith("/certificates/ironic-cert/status")
             self.objects["Certificate", "ironic-cert"] = body
@@ -111,7 +113,7 @@ def renew(server, seconds=30):
 
 def stored(server):
     server.objects["Certificate", "ironic-cert"] = {
-        "metadata": {"name": "ironic-cert", "generation": 3},
+        "metadata": {"name": "ironic-cert", "namespace": "operator", "generation": 3, "uid": "u"},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
     server.objects["Secret", "ironic-cert"] = {"metadata": {"name": "ironic-cert"}, "data": {"tls.crt": "before"}}
     return server
@@ -129,6 +131,18 @@ def test_a_certificate_that_is_not_issued_again_is_named():
         renew(stored(Server(looks=10 ** 6)), seconds=3)
     with pytest.raises(renewal.RenewalError, match="operator/ironic-cert: not found"):
         renew(Server())
+
+
+@pytest.mark.parametrize("uid, found", [(None, "none any more"), ("another", "another one of this name")])
+def test_a_certificate_that_goes_meanwhile_is_not_renewed(uid, found):
+    """It ended in an AttributeError; another one of the name was renewed in its place."""
+    server = stored(Server())
+    server.conflicts = 1
+    other = {"metadata": dict(server.objects["Certificate", "ironic-cert"]["metadata"], uid=uid)}
+    server.meanwhile = lambda: server.objects.update({("Certificate", "ironic-cert"): other if uid else None})
+    with pytest.raises(renewal.RenewalError, match=rf"operator/ironic-cert: found {found}, expected the one"):
+        renew(server)
+    assert server.objects["Certificate", "ironic-cert"] == (other if uid else None)
 
 
 def test_the_condition_is_the_one_that_upstreams_command_sets():

@@ -95,7 +95,8 @@ class MaintenanceService:
 
     def _take_out(self, found: list[Place]) -> None:
         members = [place for place in found if place.node]
-        problems = self._due(members)[1] + self._unconfirmed(members)
+        pods, problems = self._due(members)
+        problems += self._unconfirmed(members, pods)
         if problems:
             raise RefusedError(problems)
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(obj, self._reason()))
@@ -122,11 +123,19 @@ class MaintenanceService:
     def _reason(self) -> str:
         return self.params["reason"] or "maintenance"
 
-    def _unconfirmed(self, members: list[Place]) -> list[Problem]:
-        """Return the Problem when the hosts that are drained were not confirmed; a run that is taken up was."""
-        names = [place.name for place in members if node.hold(place.host, self._reason())]
-        if self.check_mode or not names or confirmation.confirmed(self.params["confirm"], names,
-                                                                  self.params["confirm_among"]):
+    def _unconfirmed(self, members: list[Place], pods: dict[str, list[Any]]) -> list[Problem]:
+        """Return the Problem when the hosts that are drained were not confirmed.
+
+        What a host's mark says does not count: others may have set it. A run that is taken up may repeat its number.
+
+        :param members: the hosts that are nodes
+        :param pods: those that are to go, by host
+        """
+        names = [place.name for place in members
+                 if _to_evict(pods[place.name]) or node.cordon(self._node(place)) is not None]
+        if self.check_mode or not names or any(
+                confirmation.confirmed(self.params["confirm"], hosts, self.params["confirm_among"])
+                for hosts in (names, [place.name for place in members])):
             return []
         named = ", ".join(f"{place.name} (node {place.node} of cluster {place.cluster})" for place in members
                           if place.name in names)
@@ -151,7 +160,7 @@ class MaintenanceService:
 
     def _evict(self, place: Place, pods: list[Any], refusals: dict[str, str]) -> None:
         client = self._client_of(place)
-        going = [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
+        going = _to_evict(pods)
         for pod, outcome in zip(going, bulk.run([lambda pod=pod: self._eviction(client, pod) for pod in going])):
             error = outcome.error
             if error is None or error.status == 404:
@@ -272,3 +281,8 @@ class MaintenanceService:
                 self.diff.append(difference(item.entry))
                 self.done["changed"] = self.done["changed"] or not self.check_mode
         raise_refused(client or self.client, written)
+
+
+def _to_evict(pods: Iterable[Any]) -> list[Any]:
+    """Return those pods that are not being deleted yet."""
+    return [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]

@@ -28,6 +28,7 @@ from ..machines.service import MachineActionService
 from ..maintenance import node
 from ..maintenance.patches import Patches
 from ..reading import objects_of
+from .again import look
 from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
 
 INTERVAL_SECONDS = 5
@@ -61,7 +62,8 @@ class RemediationService:
         self.diff: list[dict[str, Any]] = []
         self._tried: dict[str, list[str]] = {}
         self._obstacles: dict[str, list[str]] = {}
-        self._helped: dict[str, str] = {}
+        # Of each host that is well again: the step that was tried last, None when there was none.
+        self._helped: dict[str, str | None] = {}
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -128,7 +130,7 @@ class RemediationService:
 
     def _try(self, step: str, ill: list[Patient]) -> list[Patient]:
         """Try a step on those whom it may help, and return those who are still ill."""
-        due = [item for item in ill if step in item.steps]
+        due = self._still(step, [item for item in ill if step in item.steps])
         if due and step == REPLACE:
             self._replace(due)
         elif due:
@@ -139,12 +141,24 @@ class RemediationService:
             self._keep_from_checks(due, node.give_back)
         return [item for item in ill if item.name not in self._helped]
 
+    def _still(self, step: str, due: list[Patient]) -> list[Patient]:
+        """Return those that still need a step, as they are by now; the steps before may have taken their time."""
+        if not due:
+            return []
+        again = look(step, due, objects_of(self.client, self.namespace), self.namespace, self.now())
+        for name in again.well:
+            self.progress.event(f"{name}: nothing is wrong any more; {step} is not tried")
+            # What was tried before may need longer than it was waited for.
+            self._helped[name] = next(reversed(self._tried.get(name, [])), None)
+        for name, obstacle in again.obstacles.items():
+            self._obstacles.setdefault(name, []).append(f"{step} not tried: {obstacle}")
+        return again.due
+
     def _asked(self, step: str, due: list[Patient]) -> list[Patient]:
         """Ask BMO for a step; hosts with which it would do nothing are left out, and the reason is kept."""
         options = {"mode": self.params["mode"]} if step == REBOOT else {}
         requests = dict((item.name, Request(item.name, step, now=timestamp(self.now()), **options)) for item in due)
-        hosts = dict((item["metadata"]["name"], item)
-                     for item in objects_of(self.client, self.namespace)["BareMetalHost"])
+        hosts = dict((item.name, item.host) for item in due)
         for problem in host_action_rules.check_hosts(list(requests.values()), hosts, {}, self.namespace, set(requests)):
             requests.pop(problem.subject, None)
             self._obstacles.setdefault(problem.subject, []).append(

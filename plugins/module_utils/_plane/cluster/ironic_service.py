@@ -10,6 +10,8 @@ import secrets
 import string
 from typing import Any
 
+from ..._common.errors import RefusedError
+from ..._common.problem import Problem
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
@@ -100,19 +102,37 @@ class IronicComponents(Components):
         self.sources = [obj for obj in items if chosen(obj)]
         return self.write()
 
-    def _stored(self, name: str) -> dict[str, str]:
-        found = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}
-        return dict((key, base64.b64decode(text).decode()) for key, text in (found.get("data") or {}).items())
+    def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
+        """Return those of a Secret's values that are there."""
+        data = (self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}).get("data") or {}
+        return dict((key, base64.b64decode(data[key])) for key in keys if key in data)
+
+    def _texts(self, name: str, *keys: str) -> dict[str, str]:
+        """Return those of a Secret's values that are there, as texts.
+
+        :raises RefusedError: for one that is no text
+        """
+        found = {}
+        for key, value in self._stored(name, *keys).items():
+            try:
+                found[key] = value.decode()
+            except UnicodeDecodeError:
+                # Not the exception's text, which has the bytes.
+                raise RefusedError([Problem(
+                    "ironic-secret", f"Secret {self.params['namespace']}/{name}", f"data.{key}", "what is no UTF-8",
+                    "a text", "correct it, or delete the Secret, which is created again then")]) from None
+        return found
 
     def _credentials(self) -> dict[str, str]:
         """Return user name, password and password file: as stored, else new ones.
 
         While they are rotated the file has two lines, the first for the new ones.
         """
-        stored = self._stored(ironic.CREDENTIALS)
+        stored = self._texts(ironic.CREDENTIALS, "username", "password")
         if not stored.get("username") or not stored.get("password"):
             stored = _new()
-        lines = [line for line in self._stored(ironic.HTPASSWD).get("htpasswd", "").splitlines() if line.strip()]
+        file = self._texts(ironic.HTPASSWD, "htpasswd").get("htpasswd", "")
+        lines = [line for line in file.splitlines() if line.strip()]
         valid = next((line for line in lines if _fits(line, stored["username"], stored["password"])), None)
         rotation = self.params["rotation"]
         if valid is None:
@@ -130,9 +150,9 @@ class IronicComponents(Components):
 
         :param credentials: empty without authentication
         """
-        contents = dict((name, credentials[name]) for name in ("username", "password") if credentials)
+        contents = dict((name, credentials[name].encode()) for name in ("username", "password") if credentials)
         if self.params["tls"] == "cert_manager":
-            contents["ca.crt"] = self._stored(ironic.AUTHORITY).get("tls.crt", "")
+            contents["ca.crt"] = self._stored(ironic.AUTHORITY, "tls.crt").get("tls.crt", b"")
         if not contents:
             return False
         directory = self.params["credentials_dir"]
@@ -141,12 +161,12 @@ class IronicComponents(Components):
         for name, content in contents.items():
             path = os.path.join(directory, name)
             try:
-                with open(path, encoding="utf-8") as stream:
+                with open(path, "rb") as stream:
                     if stream.read() == content:
                         continue
             except OSError:
                 pass
-            write_private(path, content.encode())
+            write_private(path, content)
             changed = True
         return changed
 

@@ -51,7 +51,7 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
     :param namespace: the Certificate's
     :param name: the Certificate's, and its Secret's
     :param seconds: how long to wait
-    :raises RenewalError: when there is no such Certificate, or none is issued in time
+    :raises RenewalError: when there is no such Certificate, or not any more, or none is issued in time
     :raises KubeError: when the API server can't be asked or refuses
     """
     resource = resolve(client, [{"apiVersion": API_VERSION, "kind": KIND}], run)[API_VERSION, KIND]
@@ -68,7 +68,7 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
         except KubeError as exc:
             if exc.status != 409 or attempt == ATTEMPTS - 1:
                 raise
-            stored = client.get(resource, namespace, name)
+            stored = _again(client, resource, stored)
     progress.event(f"{KIND} {namespace}/{name}: asked cert-manager to issue it again")
 
     def left() -> list[str]:
@@ -84,6 +84,17 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
     if said:
         raise RenewalError(f"{KIND} {namespace}/{name}: found the certificate from before ({said[0]}), expected a new "
                            "one in time; look at the log of cert-manager's controller")
+
+
+def _again(client: Any, resource: Any, before: Object) -> Object:
+    """Return a Certificate as it is by now, which is the one that was read before."""
+    namespace, name = before["metadata"].get("namespace"), before["metadata"]["name"]
+    stored: Object | None = client.get(resource, namespace, name)
+    if stored and stored["metadata"].get("uid") == before["metadata"].get("uid"):
+        return stored
+    found = "another one of this name" if stored else "none any more"
+    raise RenewalError(f"{KIND} {namespace}/{name}: found {found}, expected the one that was there at the beginning; "
+                       "find out who has changed it, then run again")
 
 
 def _issued(client: Any, namespace: str, name: str) -> str | None:

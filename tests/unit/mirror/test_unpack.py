@@ -1,0 +1,148 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Unpacking files of an archive, where others may write beside it and into the image server's folder."""
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from io import BytesIO
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, download, service, work_folder
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
+
+NAME, CONTENT = "agent.iso", b"image"
+BILL = bills.compose("0.1.0", {}, {NAME: ("sha256:" + hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))})
+
+
+@pytest.fixture
+def site(tmp_path):
+    """A folder with an archive."""
+    with tarfile.open(tmp_path / "site.tar", "w") as stream:
+        for name, content in ((bills.BILL, bills.dump(BILL)), (bills.SPDX, b"{}"), (bills.CYCLONEDX, b"{}"),
+                              (f"files/{NAME}", CONTENT)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            stream.addfile(member, BytesIO(content))
+    return tmp_path
+
+
+@pytest.fixture
+def private(tmp_path):
+    """A file of root's."""
+    path = tmp_path / "cron"
+    path.write_bytes(b"root's")
+    yield path
+    assert path.read_bytes() == b"root's"
+
+
+def unpack(site, check_mode=False, tell=lambda line: None, **more):
+    return service.unpack(dict({"archive": str(site / "site.tar"), "checksum": None, "files_dir": str(site / "www"),
+                                "bill_file": None, "work_dir": None}, **more), None, tell, check_mode)
+
+
+def test_files_are_placed_readable_and_the_folder_of_the_run_goes(site):
+    assert unpack(site)["placed"] == [NAME]
+    assert (site / "www" / NAME).read_bytes() == CONTENT
+    assert (site / "www" / NAME).stat().st_mode & 0o777 == 0o644
+    assert sorted(os.listdir(site)) == ["site.tar", "www"] and os.listdir(site / "www") == [NAME]
+    assert not unpack(site)["changed"]
+
+
+def test_what_a_run_that_was_cut_has_extracted_is_used(site):
+    work = site / "work"
+    unpack(site, work_dir=str(work))
+    os.unlink(site / "www" / NAME)
+    told = []
+    unpack(site, tell=told.append, work_dir=str(work))
+    assert told == [] and (site / "www" / NAME).read_bytes() == CONTENT
+    assert work.is_dir()
+
+
+def link(folder):
+    (folder.parent / "elsewhere").mkdir()
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+def plain(folder):
+    folder.write_text("x")
+
+
+def writable(mode):
+    def make(folder):
+        folder.mkdir()
+        folder.chmod(mode)
+    return make
+
+
+def open_above(folder):
+    folder.parent.chmod(0o777)
+
+
+@pytest.mark.parametrize("make, text", [
+    (link, "found a link"), (plain, "found no folder"), (writable(0o777), "found owner .*, mode 0777"),
+    (writable(0o770), "mode 0770"), (open_above, "in which everybody may exchange it")])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_folder_that_others_could_have_filled_is_refused(site, make, text, check_mode):
+    make(site / "site.tar.d")
+    with pytest.raises(RefusedError, match=f"work_dir: .*{text}"):
+        unpack(site, check_mode)
+    assert not (site / "www").exists()
+
+
+def test_a_folder_of_somebody_else_is_refused(site, monkeypatch):
+    (site / "site.tar.d").mkdir()
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    with pytest.raises(RefusedError, match="expected a folder of the user 4711"):
+        unpack(site)
+
+
+def test_in_a_folder_as_tmp_nobody_exchanges_it(site):
+    site.chmod(0o1777)
+    assert unpack(site)["placed"] == [NAME]
+
+
+def test_a_file_that_is_exchanged_after_it_was_extracted_is_not_placed(site, monkeypatch):
+    """The images are pushed in between, for minutes."""
+    extract = archive.extract
+
+    def exchange(path, work_dir, bill, tell):
+        extract(path, work_dir, bill, tell)
+        with open(archive.file_path(work_dir, NAME), "wb") as stream:
+            stream.write(b"another")
+
+    monkeypatch.setattr(archive, "extract", exchange)
+    with pytest.raises(ReportedError, match=r"agent\.iso: found sha256:.*, expected sha256:.* as the bill says"):
+        unpack(site)
+    assert os.listdir(site / "www") == []
+
+
+def test_no_link_is_written_through(site, private, tmp_path):
+    (site / "www").mkdir()
+    (site / "www" / f".{NAME}.partial").symlink_to(private)
+    (site / "www" / NAME).symlink_to(private)
+    files = site / "work" / "files"
+    files.mkdir(parents=True)
+    (files / f"{NAME}.partial").symlink_to(private)
+    unpack(site, work_dir=str(site / "work"))
+    assert (site / "www" / NAME).read_bytes() == CONTENT and not (site / "www" / NAME).is_symlink()
+    (site / "second.tar.partial").symlink_to(private)
+    for name in (bills.BILL, bills.SPDX, bills.CYCLONEDX):
+        (site / "work" / name).write_bytes(b"{}")
+    archive.write(str(site / "second.tar"), str(site / "work"), BILL)
+    with pytest.raises(ReportedError, match="link"):
+        (files / "other.partial").symlink_to(private)
+        download.file("http://127.0.0.1:1/", str(files / "other"), "sha256:" + "0" * 64)
+
+
+def test_what_is_not_the_archives_stays_in_the_folder(site):
+    (site / "site.tar.d").mkdir(mode=0o700)
+    (site / "site.tar.d" / "mine").write_text("x")
+    unpack(site)
+    assert os.listdir(site / "site.tar.d") == ["mine"]
+    work_folder.remove(str(site / "site.tar.d"))
+    assert os.listdir(site / "site.tar.d") == ["mine"]
