@@ -180,7 +180,8 @@ def test_while_one_server_is_worked_on_the_next_one_is_delayed(lab, room, target
     room.set_knobs(first, slow_download=1)
     try:
         running = lab.start("provision", *only(first), extra=servers[first])
-        eventually(lambda: any("writing image" in line for line in consoles[first].lines()), 240, f"{first} is deployed")
+        console = consoles[first]
+        eventually(lambda: any("writing image" in line for line in console.lines()), 240, f"{first} is deployed")
         later = lab.start("provision", *only(second), extra=servers[second])
         eventually(lambda: status(target, second).get("operationalStatus") == "delayed", 240, f"{second} is delayed")
         assert state(target, first) == "provisioning"
