@@ -179,6 +179,14 @@ def remediate(plane):
               spec={"strategy": {"type": "Reboot", "retryLimit": 1}}, status={"phase": "Running"})
 
 
+def test_a_machine_that_its_health_check_has_rebooted_in_vain_is_replaced_at_once(plane):
+    """Cluster API 1.13 does not see CAPM3's word that it is to be replaced."""
+    remediate(plane)
+    plane.objects["Metal3Remediation", "c1-one-0"]["status"] = {"phase": "Deleting machine", "retryCount": 1}
+    assert [item["steps"] for item in go(plane, up_to="replace", check_mode=True)["hosts"]] == [["replace"]]
+    assert [item["steps"] for item in go(plane, up_to="reboot", check_mode=True)["hosts"]] == [[]]
+
+
 @pytest.mark.parametrize("change, text", [
     (lock, 'locked until 2999-01-01T00:00:00Z: "RMA 4711"'), (maintain, "a host that is being maintained: fan"),
     (delete, "Machine c1-one-0, which is being deleted"),

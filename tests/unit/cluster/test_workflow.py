@@ -370,5 +370,7 @@ def test_a_machine_that_is_remediated_is_not_complete():
     assert not step["complete"] and step["waits_for"] == text
     assert f"└─ Metal3Remediation c1-control-plane-x: {text}" in "\n".join(
         workflow_tree.lines(workflow_tree.tree(story.snapshot()))).replace("├─", "└─")
+    story.more[-1]["status"] = {"phase": "Deleting machine", "retryCount": 2}
+    assert story.step()["waits_for"].endswith("run the playbook remediate with remediate=replace")
     story.more[-1]["status"] = story.more[-1]["spec"] = {}
     assert story.step()["waits_for"] == "remediation (Reboot), phase (none yet), 0 of 0 further tries"

@@ -19,7 +19,7 @@ from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..maintenance.node import HELD
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, condition, is_control_plane
-from ..workflow.steps import remediation_text
+from ..workflow.steps import reboots_are_used_up, remediation_text
 
 Object = dict[str, Any]
 
@@ -104,11 +104,25 @@ def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespac
     :param now: seconds since 1970
     """
     hosts, wrong = named_hosts.find("host-remediation", names, objects, namespace)
-    found = [patient(host, machine_of(host, objects), up_to) for host in hosts]
+    found = [_rebooted(patient(host, machine_of(host, objects), up_to), objects) for host in hosts]
     for host, item in zip(hosts, found):
         subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
         wrong += _problems(item, objects, subject, now) if item.steps else []
     return found, wrong or _of_clusters(found, objects, namespace)
+
+
+def _remediation(item, objects):
+    """Return the Metal3Remediation of a patient's Machine, or None; Cluster API names it after the Machine."""
+    return None if item.machine is None else next(
+        (other for other in objects["Metal3Remediation"]
+         if other["metadata"]["name"] == item.machine["metadata"]["name"]), None)
+
+
+def _rebooted(item, objects):
+    """Return a patient without the reboot that its health check has tried in vain."""
+    if not reboots_are_used_up(_remediation(item, objects)):
+        return item
+    return item._replace(steps=tuple(step for step in item.steps if step != REBOOT))
 
 
 def _problems(item, objects, subject, now):
@@ -124,9 +138,9 @@ def _problems(item, objects, subject, now):
     if item.machine["metadata"].get("deletionTimestamp"):
         found.append(Problem("host-remediation", subject, "hosts", f"{title}, which is being deleted",
                              "one that stays", "wait until the host is available"))
-    works = remediation_text(next((other for other in objects["Metal3Remediation"] if other["metadata"]["name"]
-                                   == item.machine["metadata"]["name"]), None))
-    if works:
+    remediation = _remediation(item, objects)
+    works = remediation_text(remediation)
+    if works and not reboots_are_used_up(remediation):
         found.append(Problem("host-remediation", subject, "hosts", f"{title} with a {works}",
                              "one that Cluster API does not work on itself", "wait until its health check is done, or "
                              "keep it from the Machine (playbook machine_action, skip_remediation)"))

@@ -161,6 +161,10 @@ def _machine(snapshot, owner, machine):
     return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
 
 
+_NOBODY_REPLACES = ("no reboot has helped, and CAPM3 1.13 does not tell Cluster API 1.13 to replace the machine: run "
+                    "the playbook remediate with remediate=replace")
+
+
 def remediation_text(remediation):
     """Return how far a Metal3Remediation is, in words; empty without one.
 
@@ -170,8 +174,18 @@ def remediation_text(remediation):
         return ""
     strategy = (remediation.get("spec") or {}).get("strategy") or {}
     status = remediation.get("status") or {}
-    return (f"remediation ({strategy.get('type') or 'Reboot'}), phase {status.get('phase') or '(none yet)'}, "
+    text = (f"remediation ({strategy.get('type') or 'Reboot'}), phase {status.get('phase') or '(none yet)'}, "
             f"{status.get('retryCount') or 0} of {strategy.get('retryLimit') or 0} further tries")
+    return f"{text}; {_NOBODY_REPLACES}" if reboots_are_used_up(remediation) else text
+
+
+def reboots_are_used_up(remediation):
+    """Return whether CAPM3 has ended a Metal3Remediation without success.
+
+    It notes so in a condition of v1beta1 alone (CAPM3 1.13, ``SetOwnerRemediatedConditionNew``), and Cluster API 1.13
+    looks at that of v1beta2 (``util/collections/machine_filters.go``): the owner does not replace the machine.
+    """
+    return ((remediation or {}).get("status") or {}).get("phase") == "Deleting machine"
 
 
 def _host_error(host):
