@@ -178,3 +178,13 @@ def test_secrets_in_the_fields_of_objects_are_hidden_without_their_values(tmp_pa
     stored = yaml.safe_load(texts(tmp_path / "d")[f"objects/Pod/{NAMESPACE}.manager-1.yaml"])
     assert [item["value"] for item in stored["spec"]["containers"][0]["env"]] == ["(hidden)", "plain"]
     assert result["hidden"] == 1
+
+
+@pytest.mark.parametrize("password", ["it's: a Pa55", "two\nlines-of-Pa55", "tab\tand\x07 Pa55-\xe9", "# 'Pa55' #"])
+def test_what_yaml_writes_in_another_way_is_hidden_before(tmp_path, password):
+    """A quote is doubled, lines are indented, control characters are escaped: in the file nobody would find it."""
+    noted = dict(host(annotations={"note": f": {password}"}), status={"errorMessage": f"login with {password} failed"})
+    Plane(noted, secret("bmc", password=password)).collect(tmp_path / "d")
+    stored = yaml.safe_load(texts(tmp_path / "d")["objects/BareMetalHost.metal3.io/metal3.h1.yaml"])
+    assert stored["status"] == {"errorMessage": "login with (hidden) failed"}
+    assert stored["metadata"]["annotations"] == {"note": ": (hidden)"}
