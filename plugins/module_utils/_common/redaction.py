@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The only file that redacts: credentials in URLs, secrets inside objects and parameters, texts that quote them; pure.
 
+What is read of Secrets themselves is taken out of logs by ``_logs/secret_values.py``, with the forms that are here.
+
 Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm, cloud-init and Ironic's drivers also take them in
 the open, and nobody knows what a file or a command holds. A mark says nothing about a value: who knows its digest
 can guess it.
@@ -73,9 +75,12 @@ NODE_KEYS = Keys(re.compile(
     "|fernetkey|sslkey|passphrase|snmp_community|auth_key|priv_key", re.IGNORECASE), False, 1)
 
 
-def redacted(text: str) -> str:
-    """Return a text with the user names and passwords of its URLs hidden."""
-    return _URL_CREDENTIALS.sub("***", text) if "@" in text else text
+def redacted(text: str, mark: str = "***") -> str:
+    """Return a text with the user names and passwords of its URLs hidden.
+
+    :param mark: what is in their place
+    """
+    return _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
 
 
 def is_secret_key(key: Any) -> bool:
@@ -159,14 +164,14 @@ def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEY
     :param texts: the secrets
     :param shortest: shorter ones are left
     """
-    forms = set(form for text in texts for form in _forms(text) if len(form) >= shortest)
+    quoted = set(form for text in texts for form in forms(text) if len(form) >= shortest)
     text = _joined(value)
-    there = occurring(forms, text)
+    there = occurring(quoted, text)
     value = _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
     # Messages are cut at 2000 characters at most; a longer look back would take long for long texts.
-    longest = min(max(map(len, forms), default=0), 2500)
+    longest = min(max(map(len, quoted), default=0), 2500)
     beginnings: dict[str, list[str]] = {}
-    for form in forms:
+    for form in quoted:
         if len(form) > _BEGINNING:
             beginnings.setdefault(form[:_BEGINNING], []).append(form)
     return _without_beginnings(value, beginnings, longest) if beginnings and "..." in text else value
@@ -328,7 +333,8 @@ def _is_document(text: str) -> bool:
     return "\n" in text or (text.lstrip()[:1] in ("{", "[") and text.lstrip()[:2] != "{{")
 
 
-def _forms(text: str) -> tuple[str, ...]:
+def forms(text: str) -> tuple[str, ...]:
+    """Return a secret as texts quote it: as it is, on one line, in JSON, as Python writes it, in base64."""
     plain = json.dumps(text, ensure_ascii=False)[1:-1]
     # As Go writes JSON, which is how webhooks quote.
     escaped = plain.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

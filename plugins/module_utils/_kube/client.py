@@ -180,6 +180,30 @@ class KubeClient:
             may_be_stored=may_be_stored,
             next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
 
+    def beginning(self, path: str, query: dict[str, Any], subject: str, limit_bytes: int) -> bytes:
+        """Return the beginning of an answer that is no JSON, such as a container's log.
+
+        :param path: URL path, see :meth:`Resource.path`
+        :param query: dict of query parameters
+        :param subject: what errors name
+        :param limit_bytes: how much is read at most, whatever the server sends
+        :raises KubeError: when the server refuses or does not answer
+        """
+        response = self.request("GET", path, query, subject=subject, timeout_seconds=LIST_TIMEOUT_SECONDS, stream=True)
+        try:
+            parts, size = [], 0
+            for part in response.stream(65536, decode_content=True):
+                parts.append(part)
+                size += len(part)
+                if size >= limit_bytes:
+                    break
+            return b"".join(parts)[:limit_bytes]
+        except (urllib3.exceptions.HTTPError, OSError) as exc:
+            raise KubeError(f"{subject}: connection to {self.server} lost: {exc}", reason="Unreachable",
+                            next_step="run again") from exc
+        finally:
+            response.close()
+
     def list(self, resource: Any, namespace: str | None = None, label_selector: str | None = None,
              field_selector: Any = None) -> tuple[Any, str | None]:
         """Return ``(items, resource_version)`` of one LIST, every item with its apiVersion and kind.

@@ -68,7 +68,7 @@ KNOWN = dict((resource.kind, resource) for resource in (
     table("", "v1", ("namespaces", "Namespace", False), ("secrets", "Secret", True),
           ("configmaps", "ConfigMap", True), ("serviceaccounts", "ServiceAccount", True),
           ("services", "Service", True), ("nodes", "Node", False), ("pods", "Pod", True),
-          ("resourcequotas", "ResourceQuota", True))
+          ("resourcequotas", "ResourceQuota", True), ("events", "Event", True))
     + table("apps", "v1", ("deployments", "Deployment", True), ("daemonsets", "DaemonSet", True))
     + table("coordination.k8s.io", "v1", ("leases", "Lease", True))
     + table("policy", "v1", ("poddisruptionbudgets", "PodDisruptionBudget", True))

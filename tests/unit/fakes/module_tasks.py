@@ -82,6 +82,7 @@ ARGUMENTS = {
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
     "plane_backup": {"directory": "backups", "recipients": [
         "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},
+    "plane_logs": {"dest": "logs"},
     "plane_restore": {"kubeconfig": "/nonexistent", "path": "/nonexistent", "identity_file": "/nonexistent",
                       "clusterctl": "/nonexistent"},
     "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},

@@ -1,0 +1,206 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The values of Secrets and of files with secrets, and how they are cut out of texts; pure."""
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+from .._common import redaction
+from .._common.occurring_texts import Texts
+
+try:
+    import yaml
+except ImportError:
+    yaml = None  # type: ignore[assignment]
+
+Object = dict[str, Any]
+
+# Shorter ones are parts of ordinary words.
+SHORTEST = redaction.OBJECT_KEYS.shortest
+_OPEN_KEYS = ("ca.crt", "tls.crt", "format")
+_USERNAME, _PASSWORD = "username", "password"
+_TOKEN_TYPE = "kubernetes.io/service-account-token"
+# The contents of a file that is hidden for its place only; shorter ones are words that logs have, too.
+_LONG = 16
+_DEEPEST = 3
+_LONGEST_DOCUMENT = 1024 ** 2
+_HASH = re.compile(r"^[^:\s]+:(\$\S+)$", re.MULTILINE)
+_KEY = "PRIVATE KEY-----"
+# A block that has no end is hidden up to the first character that is not part of one; in a log, times may be between.
+_KEY_BLOCK = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
+    r"(?:[\s\S]{0,20000}?-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\s\\:.,-]{0,20000})")
+_KEY_END = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
+_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*$")
+
+
+def of_secret(secret: Object) -> set[str]:
+    """Return the values of a Secret that no text may have, as they are stored and decoded, with those inside of them.
+
+    User names, certificates and the format of user data are no secrets.
+
+    :param secret: a Secret as the API server has it
+    """
+    data = secret.get("data")
+    found, texts = set(), {}
+    for key, stored in data.items() if isinstance(data, dict) else ():
+        # Its token is secret; hidden everywhere would be the name of a namespace.
+        if not isinstance(stored, str) or (key == "namespace" and secret.get("type") == _TOKEN_TYPE):
+            continue
+        text = _decoded(stored)
+        if text is not None:
+            texts[str(key)] = text
+        if not _is_open(str(key)) and (text is None or len(text.strip()) >= SHORTEST):
+            found.add(stored)
+    return found | of_texts(texts)
+
+
+def of_texts(texts: Mapping[str, str]) -> set[str]:
+    """Return the values that no text may have, with those inside of them.
+
+    :param texts: what belongs together, as the keys of a Secret or the files of a folder, by name
+    """
+    found = set()
+    for name, text in texts.items():
+        if _is_open(name) or len(text.strip()) < SHORTEST:
+            continue
+        found |= _inside(text)
+        user = texts.get(f"{name[:-len(_PASSWORD)]}{_USERNAME}") if name.endswith(_PASSWORD) else None
+        if user is not None:
+            # As HTTP has them.
+            found.add(base64.b64encode(f"{user.strip()}:{text.strip()}".encode()).decode())
+    return found
+
+
+def _is_open(name: str) -> bool:
+    return name in _OPEN_KEYS or name.lower().endswith(_USERNAME)
+
+
+def _decoded(text: str) -> str | None:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode()
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _inside(text: str, depth: int = 0) -> set[str]:
+    """Return a value and the single values inside of it: of kubeconfigs, user data, files with passwords, keys."""
+    found = {text}
+    if depth > _DEEPEST:
+        return found
+    if _KEY in text:
+        found.update(line.strip() for line in text.splitlines() if _KEY_LINE.search(line))
+    found.update(_HASH.findall(text))
+    for part in (text, *_documents(text)):
+        named = redaction.secret_texts(part, named_only=True)
+        placed = set(item for item in redaction.secret_texts(part) - named if len(item) >= _LONG)
+        for item in (named | placed | set(_registry_logins(part))) - found:
+            found |= _inside(item, depth + 1)
+    inner = _decoded(text)
+    return found | _inside(inner, depth + 1) if inner and "\n" in inner else found
+
+
+def _documents(text: str) -> list[Any]:
+    """Return the YAML documents of a text that has a structure; JSON is YAML, too."""
+    if yaml is None or len(text) > _LONGEST_DOCUMENT or not ("\n" in text or text.lstrip()[:1] in ("{", "[")):
+        return []
+    try:
+        # A small text with aliases may stand for a structure of any size.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            return []
+        return [item for item in yaml.safe_load_all(text) if isinstance(item, (dict, list))]
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError):
+        return []
+
+
+def _registry_logins(document: Any) -> Iterator[str]:
+    logins = document.get("auths") if isinstance(document, dict) else None
+    for login in logins.values() if isinstance(logins, dict) else ():
+        auth = login.get("auth") if isinstance(login, dict) else None
+        if isinstance(auth, str):
+            yield auth
+            yield (_decoded(auth) or "").partition(":")[2]
+
+
+class Hiding:
+    """Takes secrets out of texts.
+
+    :param values: the secrets
+    """
+
+    def __init__(self, values: Iterable[str]) -> None:
+        # The mark itself must stay what it is.
+        self._forms = Texts((form for value in values if len(value.strip()) >= SHORTEST for form in _quoted(value)
+                             if len(form) >= SHORTEST and form not in redaction.HIDDEN), SHORTEST)
+
+    def text(self, text: str) -> tuple[str, int]:
+        """Return a text in which secrets, private keys and credentials in URLs are hidden, and how many they were.
+
+        :param text: of any origin
+        """
+        count = 0
+        for form in sorted(self._forms.occurring_in(text), key=len, reverse=True):
+            count += text.count(form)
+            text = text.replace(form, redaction.HIDDEN)
+        if _KEY in text:
+            text, keys = _KEY_BLOCK.subn(redaction.HIDDEN, text)
+            text, ends = _without_key_ends(text)
+            count += keys + ends
+        if "@" in text:
+            lines = text.split("\n")
+            shown = [redaction.redacted(line, redaction.HIDDEN) for line in lines]
+            count += sum(before != after for before, after in zip(lines, shown))
+            text = "\n".join(shown)
+        return text, count
+
+    def structure(self, value: Any) -> tuple[Any, int]:
+        """Return a structure in whose keys and texts secrets are hidden, and how many they were.
+
+        Before it is written: what YAML folds or escapes would no longer be found.
+
+        :param value: of dictionaries, lists and what JSON has
+        """
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            pairs = [(self.structure(key), self.structure(item)) for key, item in value.items()]
+            return (dict((key[0], item[0]) for key, item in pairs), sum(key[1] + item[1] for key, item in pairs))
+        if isinstance(value, list):
+            items = [self.structure(item) for item in value]
+            return [item[0] for item in items], sum(item[1] for item in items)
+        return value, 0
+
+
+def marks(value: Any) -> int:
+    """Return how many values of a structure are hidden."""
+    return json.dumps(value, default=str).count(redaction.HIDDEN)
+
+
+def _quoted(value: str) -> set[str]:
+    bare = value.strip()
+    return {*redaction.forms(value), *redaction.forms(bare), quote(bare, safe="", errors="replace"),
+            quote_plus(bare, errors="replace")}
+
+
+def _without_key_ends(text: str) -> tuple[str, int]:
+    """Hide private keys whose beginning is not there, because only the newest part of a log is kept."""
+    if not _KEY_END.search(text):
+        return text, 0
+    lines, count = text.split("\n"), 0
+    for number, line in enumerate(lines):
+        if not _KEY_END.search(line):
+            continue
+        lines[number] = redaction.HIDDEN
+        count += 1
+        above = number - 1
+        while above >= 0 and _KEY_LINE.search(lines[above]):
+            lines[above] = redaction.HIDDEN
+            above -= 1
+    return "\n".join(lines), count
