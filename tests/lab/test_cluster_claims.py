@@ -11,9 +11,9 @@ from __future__ import annotations
 import copy
 import json
 
-import preallocation
 import pytest
 import readme_site
+import role_settings
 from support import HOST, NAMESPACE, eventually
 from test_cluster import host_of
 from test_provision import config_drive
@@ -338,7 +338,7 @@ def test_a_pool_goes_down_to_no_machine_and_keeps_its_place(lab, prod):
 
 @pytest.fixture
 def _preallocation_by_host():
-    with preallocation.by_host():
+    with role_settings.preallocation_by_host():
         yield
 
 

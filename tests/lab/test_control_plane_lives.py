@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import time
 
-import preallocation
 import pytest
+import role_settings
 import small_cluster
 from consoles import Console
 from support import NAMESPACE, eventually, only
@@ -60,7 +60,7 @@ def site(lab):
     """The cluster; made here and deleted afterwards."""
     lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
     found = Site(lab)
-    with preallocation.by_host(), pytest.MonkeyPatch.context() as patch:
+    with role_settings.preallocation_by_host(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
             began = time.monotonic()

@@ -4,8 +4,8 @@
 """Settings of Ironic and the Bare Metal Operator as pods, and what servers do with them.
 
 The agent's kernel and ramdisk come from a folder of the site (``CACHEURL``) into the pod, its boot files from a port of
-one's own; the operator works on one server at a time and does not verify Ironic's certificate. Ironic's address is one
-that no machine has: keepalived gives it to the node.
+one's own; the operator does not verify Ironic's certificate. Ironic's address is one that no machine has: keepalived
+gives it to the node.
 """
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def variables(lab, kubeconfig, cache, tmp_path_factory):
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
         ironic_http_port=HTTP_PORT, ironic_kernel_params="console=ttyS1 site.rack=7", ironic_vlan_interfaces="eno1.7",
-        bmo_provisioning_limit=1, bmo_ironic_ca_secret="", bmo_ironic_insecure=True)
+        bmo_ironic_ca_secret="", bmo_ironic_insecure=True)
 
 
 @pytest.fixture(scope="module")
@@ -173,23 +173,6 @@ def test_the_address_is_keepaliveds_and_comes_back_with_the_pod(lab, target, enr
 def test_an_inspected_server_is_not_booted_again_before_it_is_deployed(enrolled):
     for name, printed in enrolled.items():
         assert printed.count("kernel command line: ") == 1, f"{name}: {printed}"
-
-
-def test_while_one_server_is_worked_on_the_next_one_is_delayed(lab, room, target, servers, consoles, enrolled):
-    first, second = servers
-    room.set_knobs(first, slow_download=1)
-    try:
-        running = lab.start("provision", *only(first), extra=servers[first])
-        console = consoles[first]
-        eventually(lambda: any("writing image" in line for line in console.lines()), 240, f"{first} is deployed")
-        later = lab.start("provision", *only(second), extra=servers[second])
-        eventually(lambda: status(target, second).get("operationalStatus") == "delayed", 240, f"{second} is delayed")
-        assert state(target, first) == "provisioning"
-    finally:
-        room.clear_knobs(first)
-    running.finish(SECONDS).ok()
-    assert "delayed" in later.finish(SECONDS).ok().output
-    assert {state(target, name) for name in servers} == {"provisioned"}
 
 
 def test_all_goes_again(lab, target, servers, variables):
