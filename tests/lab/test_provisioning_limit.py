@@ -19,25 +19,26 @@ SECONDS = 600
 
 @pytest.fixture
 def servers(lab):
-    """Two available servers that boot from the network: name → variables; available again afterwards."""
-    image = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    """Names of two available servers that boot from the network; available again afterwards."""
     names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")
              and lab.state(name) == "available" and host["spec"]["bmc"]["address"].startswith("redfish+")][:2]
     assert len(names) == 2
-    yield dict.fromkeys(names, {"bmh_image": {
-        "url": image, "checksum": image + ".sha256", "checksum_type": "sha256", "format": "raw"}})
+    yield names
     lab.playbook("deprovision_hosts", *only(*names), "-e", "metal3_confirm=2", seconds=SECONDS).ok()
 
 
 def test_while_one_server_is_worked_on_the_next_one_is_delayed(lab, room, servers):
     first, second = servers
+    image = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    variables = {"bmh_image": {
+        "url": image, "checksum": image + ".sha256", "checksum_type": "sha256", "format": "raw"}}
     console = Console(lab.dir / "machines" / first / "console.log")
     with role_settings.changed("bmo", bmo_provisioning_limit=1):
         room.set_knobs(first, slow_download=1)
         try:
-            running = lab.start("provision", *only(first), extra=servers[first])
+            running = lab.start("provision", *only(first), extra=variables)
             eventually(lambda: any("writing image" in line for line in console.lines()), 240, f"{first} is deployed")
-            later = lab.start("provision", *only(second), extra=servers[second])
+            later = lab.start("provision", *only(second), extra=variables)
             lab.wait_for_host(second, lambda host: host["status"]["operationalStatus"] == "delayed", "delayed")
             assert lab.state(first) == "provisioning"
         finally:
