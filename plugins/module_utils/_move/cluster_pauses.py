@@ -30,11 +30,6 @@ def resume(side: Side, keys: Collection[tuple[str, str, str]], progress: Any, sl
 
 
 class _Resumptions(Reconcile):
-    def problems_again(self, entry: Entry, stored: Object | None) -> list[Any]:
-        """Return that it is another Cluster, which may be paused for a reason of its own."""
-        is_same = stored is None or stored["metadata"]["uid"] == (entry.current or {})["metadata"]["uid"]
-        return [] if is_same else ["found another Cluster of this name; it stays as it is; look at it, then run again"]
-
     def plan_again(self, entry: Entry, stored: Object | None) -> Entry:
         """Return the entry for the Cluster as it is by now."""
         return entry._replace(action=UNCHANGED) if stored is None else _entry(

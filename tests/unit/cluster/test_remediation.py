@@ -179,7 +179,7 @@ def remediate(plane):
               spec={"strategy": {"type": "Reboot", "retryLimit": 1}}, status={"phase": "Running"})
 
 
-def test_a_machine_that_its_health_check_has_rebooted_in_vain_is_replaced_at_once(plane):
+def test_a_machine_that_its_health_check_has_rebooted_without_success_is_replaced_at_once(plane):
     """Cluster API 1.13 does not see CAPM3's word that it is to be replaced."""
     remediate(plane)
     plane.objects["Metal3Remediation", "c1-one-0"]["status"] = {"phase": "Deleting machine", "retryCount": 1}

@@ -288,7 +288,7 @@ def test_a_cluster_is_resumed_as_it_is_by_then(here, meanwhile, is_paused):
     here.objects["Cluster", "c"]["spec"]["paused"] = True
     side.read()
     here.meanwhile["Cluster", "c"] = lambda: meanwhile(here)
-    ending = pytest.raises(KubeError, match="found another Cluster of this name") if is_paused \
+    ending = pytest.raises(KubeError, match="found another object of this name") if is_paused \
         else contextlib.nullcontext()
     with ending:
         cluster_pauses.resume(side, {key}, Progress(None), lambda _seconds: None)

@@ -119,7 +119,7 @@ def _remediation(item, objects):
 
 
 def _rebooted(item, objects):
-    """Return a patient without the reboot that its health check has tried in vain."""
+    """Return a patient without the reboot that its health check has asked for without success."""
     if not reboots_are_used_up(_remediation(item, objects)):
         return item
     return item._replace(steps=tuple(step for step in item.steps if step != REBOOT))
