@@ -89,8 +89,9 @@ def test_another_certificate_authority(lab, victims, tmp_path):
 
 
 def test_a_boot_mode_that_the_server_is_not_set_to_is_named(lab, victims):
-    run = lab.playbook("preflight", "--limit", victims[3], "-i", lab.inventory({victims[3]: {"boot_mode": "legacy"}}))
-    assert f"- {victims[3]}: boot_mode: found boot mode UEFI, expected legacy" in run.ok().output
+    run = lab.playbook("preflight", "--limit", victims[3], "-i", lab.inventory({
+        victims[3]: {"bmh_boot_mode": "legacy"}}))
+    assert f"- {victims[3]}: bmh_boot_mode: found boot mode UEFI, expected legacy" in run.ok().output
 
 
 @pytest.mark.parametrize(("arguments", "extra", "text"), [
