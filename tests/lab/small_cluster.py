@@ -4,6 +4,9 @@
 """A cluster beside the one of the lab's inventory: one control plane machine, with an image as the test likes it."""
 from __future__ import annotations
 
+import yaml
+from support import REPOSITORY
+
 
 def variables(lab, name, image, endpoint=11):
     """Return what to give to the playbook ``cluster``.
@@ -22,6 +25,12 @@ def variables(lab, name, image, endpoint=11):
         "cluster_networks": {"nodes": {"interface": "eno1", "ipv4": {
             "ranges": [{"start": prefix + ".80", "end": prefix + ".89"}], "prefix": 23, "gateway": prefix + ".1",
             "dns_servers": [prefix + ".1"]}}}}
+
+
+def labs_options():
+    """Return ``cluster_options`` of the lab's inventory, to be changed."""
+    path = REPOSITORY / "inventory" / "lab" / "group_vars" / "clusters.yml"
+    return yaml.safe_load(path.read_text())["cluster_options"]
 
 
 def teardown(name):

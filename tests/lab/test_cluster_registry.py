@@ -16,9 +16,8 @@ import bmc_certificates
 import pytest
 import registry_store
 import small_cluster
-import yaml
 from registry_store import IMAGE, PINS, push
-from support import NAMESPACE, REPOSITORY, eventually
+from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -32,7 +31,6 @@ SECONDS = 1500
 KUBERNETES = PINS.version(engine.KUBERNETES)
 LOGIN_NEEDED, OTHER_AUTHORITY = "private.example.org", "other-authority.example.org"
 SECRET = "registry-login"
-LABS_CLUSTERS = REPOSITORY / "inventory" / "lab" / "group_vars" / "clusters.yml"
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +47,7 @@ def cluster(lab, store):
     variables = dict(
         small_cluster.variables(lab, NAME, {}, endpoint=12),
         cluster_control_plane={"replicas": 1, "node_taints": []},
-        cluster_options=dict(yaml.safe_load(LABS_CLUSTERS.read_text())["cluster_options"], provider_id_by_kubelet=True),
+        cluster_options=dict(small_cluster.labs_options(), provider_id_by_kubelet=True),
         lab_registry_mirrors=[
             {"registry": "quay.io", "url": url + "/quay.io", "ca_certificate": authority},
             {"registry": LOGIN_NEEDED, "url": url + "/private", "ca_certificate": authority,

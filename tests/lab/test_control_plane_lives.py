@@ -36,6 +36,8 @@ class Site:
     def __init__(self, lab):
         self.lab, self.variables = lab, small_cluster.variables(lab, NAME, {}, endpoint=13)
         self.variables["cluster_endpoint"]["holder"] = "keepalived"
+        # Otherwise a Node that was deleted comes back as one that Cluster API does not know.
+        self.variables["cluster_options"] = dict(small_cluster.labs_options(), provider_id_by_kubelet=True)
         self.control_plane, self.pool = {"replicas": 3}, {"replicas": 3}
         prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
         self.addresses = dict((name, f"{prefix}.{81 + number}") for number, name in enumerate(sorted(lab.servers)))
