@@ -87,6 +87,8 @@ def test_nothing_listens_beyond_loopback_and_the_bridge(lab):
     assert set(used.values()) <= ports
 
 
+# Brings the lab up twice.
+@pytest.mark.long
 def test_a_half_dead_lab_is_repaired_with_its_hosts(lab):
     before = dict((name, host["metadata"]["uid"]) for name, host in lab.hosts().items())
     nodes = set(node.id for node in lab.nodes().values())
