@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import os
 import subprocess
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -83,26 +84,43 @@ def test_the_api_server_would_refuse_what_is_wrong(lab):
         try_out(lab, template)
 
 
-def test_upstreams_template_with_the_same_values_gives_the_same_objects(lab):
+# What CTLPLANE_KUBEADM_EXTRA_CONFIG and WORKERS_KUBEADM_EXTRA_CONFIG hold at a site, and the options that say the same.
+EXTRA = {
+    "preKubeadmCommands": ["systemctl enable --now crio"], "postKubeadmCommands": ["echo done"],
+    "ntp": {"enabled": True, "servers": ["ntp.example.org"]},
+    "files": [{"path": "/etc/motd", "owner": "root:root", "permissions": "0644", "content": "hello"}],
+    "users": [{"name": "metal3", "sudo": "ALL=(ALL) NOPASSWD:ALL", "sshAuthorizedKeys": ["ssh-ed25519 AAAA one"]}]}
+SAME = {"pre_commands": EXTRA["preKubeadmCommands"], "post_commands": EXTRA["postKubeadmCommands"],
+        "ntp_servers": EXTRA["ntp"]["servers"], "files": [{"path": "/etc/motd", "content": "hello"}],
+        "users": EXTRA["users"]}
+
+
+@pytest.mark.parametrize(("extra", "same"), [({}, {}), (EXTRA, SAME)], ids=["plain", "extra"])
+def test_upstreams_template_with_the_same_values_gives_the_same_objects(lab, extra, same):
     pins = (REPOSITORY / "lab" / "engine" / "go.mod").read_text()
     pinned = next(line.split()[1] for line in pins.splitlines() if line.split()[:1] == [TEMPLATE_MODULE])
     assert f"{TEMPLATE_MODULE} {pinned}," in TEMPLATE.read_text(), f"copy the template of {pinned} again"
     params = yaml.safe_load((GOLDEN / "upstream.yml").read_text())
-    description, mistakes = cluster_description.read(params)
+    description, mistakes = cluster_description.read(dict(params, **same))
     assert mistakes == []
     ours = [cluster_v1beta1.downgrade(item) if item["apiVersion"].startswith("infrastructure.") else item
             for item in cluster_render.render(description)]
-    assert canonical(ours) == canonical(generated(lab, params))
+    assert canonical(ours) == canonical(generated(lab, params, extra))
 
 
-def generated(lab, params):
-    """Return what ``clusterctl generate cluster`` makes of upstream's template."""
+def generated(lab, params, extra):
+    """Return what ``clusterctl generate cluster`` makes of upstream's template.
+
+    :param extra: what all machines have besides, as a part of a KubeadmConfigSpec
+    """
+    lines = yaml.safe_dump(extra) if extra else ""
     image = params["image"]
     values = {
         "CLUSTER_APIENDPOINT_HOST": params["endpoint"]["host"], "CLUSTER_APIENDPOINT_PORT": "6443",
         "NODE_DRAIN_TIMEOUT": str(params["node_drain_timeout_seconds"]),
         "IMAGE_URL": image["url"], "IMAGE_CHECKSUM": image["checksum"], "IMAGE_CHECKSUM_TYPE": image["checksum_type"],
-        "IMAGE_FORMAT": image["format"], "CTLPLANE_KUBEADM_EXTRA_CONFIG": "", "WORKERS_KUBEADM_EXTRA_CONFIG": "",
+        "IMAGE_FORMAT": image["format"], "CTLPLANE_KUBEADM_EXTRA_CONFIG": textwrap.indent(lines, " " * 4),
+        "WORKERS_KUBEADM_EXTRA_CONFIG": textwrap.indent(lines, " " * 6),
     }
     command = [
         os.path.join(lab.figures["engine_dir"], "bin", "clusterctl"), "generate", "cluster", params["name"],
