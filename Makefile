@@ -88,11 +88,11 @@ $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
 .PHONY: test-hosts test-servers test-clusters test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
-test-hosts: test-lab-needs  ## tests/lab without the files of the next two, then molecule, on a lab that is taken down afterwards
+test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
-test-clusters: test-lab-needs  ## the files whose servers become nodes, on such a lab
+test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
 test-guides: test-lab-needs  ## all commands of the guides' longest pages, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=guides tests/gates/test-lab guides

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Union
 
 from .._common.errors import RefusedError, ReportedError
 from .._common.field_checks import is_name, show
@@ -30,6 +30,8 @@ except ImportError:
 
 Object = dict[str, Any]
 
+# A kind, and a namespace or None for what is in none.
+_Wanted = tuple[Resource, Union[str, None]]
 _MEBIBYTE = 1024 ** 2
 # How often a log that is too long is asked for again, with fewer of its last lines.
 _ATTEMPTS = 4
@@ -189,8 +191,7 @@ class _Collection:
     def _lister(self, resource: Resource, namespace: str | None) -> Callable[[], Any]:
         return lambda: self._client.list(resource, namespace)[0]
 
-    def _listed(self, wanted: list[tuple[Resource, str | None]]) -> list[tuple[tuple[Resource, str | None],
-                                                                                list[Object]]]:
+    def _listed(self, wanted: list[_Wanted]) -> list[tuple[_Wanted, list[Object]]]:
         found = []
         for (resource, namespace), outcome in zip(wanted, bulk.run([self._lister(*item) for item in wanted])):
             if outcome.error is None:

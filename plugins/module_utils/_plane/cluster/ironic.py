@@ -70,10 +70,11 @@ def problems(options: Object) -> list[Problem]:
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "an address of the node",
                              "set it, or provisioning_interface"))
     if options["keepalived"]:
-        found += [Problem("ironic-address", "ironic", name, None, expected, "set it, because keepalived gives the "
-                          "interface the address") for name, expected in (
-                      ("provisioning_ip", "an address that no machine has"),
-                      ("provisioning_interface", "the interface of the provisioning network")) if not options.get(name)]
+        needed = (("provisioning_ip", "an address that no machine has"),
+                  ("provisioning_interface", "the interface of the provisioning network"))
+        advice = "set it, because keepalived gives the interface the address"
+        found += [Problem("ironic-address", "ironic", name, None, expected, advice)
+                  for name, expected in needed if not options.get(name)]
     if address and not _is_address(address):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
                              "an IP address", "correct it"))
