@@ -107,6 +107,7 @@ CASES: dict[str, dict[str, Any]] = {
         }
     },
     "rotate_credentials": {"ends": ("expected process, or cluster",)},
+    "renew_certificates": {"ends": ("expected cluster with cert_manager or files",)},
     "firmware": {"inventory": {"bmh_firmware_settings": {"A": "B"}}},
     "metalstack": {"inventory": {"metalstack_project": "p", "metalstack_partition": "f"}},
     "metalstack_teardown": {
