@@ -253,7 +253,7 @@ options:
     description:
       - Whether the kubelet of each machine registers its Node with the provider ID that CAPM3 gives the machine,
         C(metal3://) with the names of namespace, BareMetalHost and Metal3Machine. Nodes are then linked to their
-        Machines when they join, by no label and no cloud controller, and again when they were deleted and join anew;
+        Machines when they join, by no label and no cloud controller, and so are those that were deleted and join again;
         CAPM3 writes a provider ID only once.
       - A node's provider ID never changes. A value of C(provider-id) in O(kubelet_extra_args) counts in its place.
     type: bool
