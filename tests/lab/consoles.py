@@ -54,3 +54,10 @@ def next_to_print(lab, text, seconds):
         return next((name for name, console in consoles.items() if any(text in line for line in console.lines())), None)
 
     return lambda: eventually(printed, seconds, f"a server that prints {text!r}", interval_seconds=0.5)
+
+
+def resets(lab):
+    """Return a function that says which servers' BMCs were asked for a reset since."""
+    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
+    return lambda: sorted(name for name, console in consoles.items()
+                          if any("BMC: reset" in line for line in console.lines()))

@@ -57,12 +57,13 @@ def node_address(target):
     return next(item["address"] for item in node["status"]["addresses"] if item["type"] == "InternalIP")
 
 
-def plane(lab, kubeconfig, folder):
+def plane(lab, kubeconfig, folder, address=None):
     """Return the variables of a plane with Ironic, all of it in the cluster, without cert-manager.
 
     :param folder: for Ironic's certificate
+    :param address: of Ironic, by default that of the cluster's node
     """
-    return dict(parts(lab, folder, node_address(client(kubeconfig))), management_plane={
+    return dict(parts(lab, folder, address or node_address(client(kubeconfig))), management_plane={
         "mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection", "definitions": "remove"})
 
 

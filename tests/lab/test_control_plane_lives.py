@@ -14,7 +14,7 @@ import time
 import pytest
 import role_settings
 import small_cluster
-from consoles import Console
+from consoles import resets
 from support import NAMESPACE, eventually, only
 from workload import Workload
 
@@ -80,13 +80,6 @@ def workload(lab, site):
 
 def remediations(lab):
     return lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]
-
-
-def resets(lab):
-    """Return a function that says which servers' BMCs were asked for a reset since."""
-    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
-    return lambda: sorted(name for name, console in consoles.items()
-                          if any("BMC: reset" in line for line in console.lines()))
 
 
 def addresses(workload):

@@ -15,7 +15,7 @@ import time
 import other_kubernetes
 import pytest
 import small_cluster
-from consoles import Console
+from consoles import Console, resets
 from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
 from workload import ECHO, NODE_PORT, Polled, Workload
@@ -74,13 +74,6 @@ def workload(lab, site):
     module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME,
            manifests=[ECHO % (AGNHOST, AGNHOST, NODE_PORT)])
     return found
-
-
-def resets(lab):
-    """Return a function that says which servers' BMCs were asked for a reset since."""
-    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
-    return lambda: sorted(name for name, console in consoles.items()
-                          if any("BMC: reset" in line for line in console.lines()))
 
 
 def test_a_rollout_is_planned_and_wants_the_number_of_machines(lab, site, workload):

@@ -73,9 +73,7 @@ def cache(lab, tmp_path_factory):
 @pytest.fixture(scope="module")
 def variables(lab, kubeconfig, cache, tmp_path_factory):
     return dict(
-        plane_site.parts(lab, tmp_path_factory.mktemp("ironic"), address(lab)),
-        management_plane={"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
-                          "definitions": "remove"},
+        plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"), address(lab)),
         ironic_keepalived=True, ironic_provisioning_interface="eno1",
         ironic_cache_url=cache.url, ironic_boot_kernel_url="", ironic_boot_ramdisk_url="",
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",

@@ -107,14 +107,14 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
     side = Side(client, backup.namespace)
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
-    judged = _judged(backup, side, params, members)
+    hosts = _hosts(backup, side, params, members)
     # Of those that are there and work nothing is decided.
-    leaving = [host for host in judged if host.is_held or not host.is_there]
+    leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
     result = {
         "changed": bool(due), "due": bool(due), "namespace": backup.namespace, "sha256": sha256,
         "taken_at": backup.taken_at, "from_server": backup.server,
-        "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in judged],
+        "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
         "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
         "objects": archive.counts(due)}
     problems = _problems(backup, side) + restored_hosts.problems(leaving, params["accept"])
@@ -138,8 +138,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     return dict(result, warnings=warnings)
 
 
-def _judged(backup: archive.Backup, side: Side, params: dict[str, Any],
-            members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.Judged]:
+def _hosts(backup: archive.Backup, side: Side, params: dict[str, Any],
+           members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.RestoredHost]:
     hosts = [obj for obj in backup.objects if obj["kind"] == "BareMetalHost"]
     powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
     pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in hosts]
@@ -151,7 +151,8 @@ def _judged(backup: archive.Backup, side: Side, params: dict[str, Any],
         found, member = verdicts.Now(powered.get(name), moved_to=left.get(name)), clusters.get(name)
         return found if member is None else found._replace(**member._asdict())
 
-    return [restored_hosts.judged(obj, there, now(obj["metadata"]["name"]), backup.taken_at) for obj, there in pairs]
+    return [restored_hosts.restored_host(obj, there, now(obj["metadata"]["name"]), backup.taken_at)
+            for obj, there in pairs]
 
 
 def _left(side: Side) -> dict[str, str]:

@@ -15,7 +15,7 @@ from . import copies, verdicts
 Object = dict[str, Any]
 
 
-class Judged(NamedTuple):
+class RestoredHost(NamedTuple):
     """A host of a backup.
 
     :ivar verdict: what would become of it once it is released
@@ -35,7 +35,7 @@ def is_held(there: Object | None) -> bool:
     return there is not None and host_annotations.of(there).get(host_annotations.PAUSED) == host_annotations.FOR_RESTORE
 
 
-def judged(host: Object, there: Object | None, now: verdicts.Now, taken_at: str) -> Judged:
+def restored_host(host: Object, there: Object | None, now: verdicts.Now, taken_at: str) -> RestoredHost:
     """Return what is to be said of a host.
 
     :param host: the BareMetalHost as it was backed up
@@ -44,10 +44,10 @@ def judged(host: Object, there: Object | None, now: verdicts.Now, taken_at: str)
     :param taken_at: when the backup was taken, RFC 3339 in UTC
     """
     if there is None or not is_held(there):
-        return Judged(verdicts.of(host, now, taken_at), there is not None, False, True)
+        return RestoredHost(verdicts.of(host, now, taken_at), there is not None, False, True)
     # Somebody may have changed it since; the operator goes by what it finds.
     found = there if has_status(there) else dict(there, status=host.get("status"))
-    return Judged(verdicts.of(found, now, taken_at), True, True, has_status(there) or _status(there) == _status(
+    return RestoredHost(verdicts.of(found, now, taken_at), True, True, has_status(there) or _status(there) == _status(
         copies.held(host)))
 
 
@@ -55,7 +55,7 @@ def _status(host: Object) -> str | None:
     return host_annotations.of(host).get(host_annotations.STATUS)
 
 
-def problems(hosts: Iterable[Judged], accepted: Collection[str]) -> list[Problem]:
+def problems(hosts: Iterable[RestoredHost], accepted: Collection[str]) -> list[Problem]:
     """Return what keeps hosts from being restored and released.
 
     :param hosts: those that the operator would work on
