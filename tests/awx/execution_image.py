@@ -34,15 +34,16 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEFINITION = REPOSITORY / "extensions" / "execution_environment" / "execution-environment.yml"
 CACHE = Path(user_folders.cache_dir()) / "execution-environment"
-BASE, IMAGE = "localhost/debian:bookworm", "localhost/metal3-ee:test"
+BASE, BUILT = "localhost/debian:bookworm", "localhost/metal3-ee:built"
 BASE_PACKAGES = ("ca-certificates", "python3", "python3-pip", "python3-venv")
 BASE_RECIPE = "\0".join((debian_root.SUITE, os.uname().machine, *BASE_PACKAGES)).encode()
+INSTALLED = "/usr/share/ansible/collections"
 CERTIFICATES = "/etc/ssl/certs"
 BUILD_SECONDS = 3600
 # Images of other contents are removed when nobody has built or used them for so long.
 KEPT_SECONDS = 24 * 3600
 # crun refuses a machine that has control groups of both versions. In a mount namespace of its own.
-ONE_CGROUP_VERSION = "if [ -s {0}/cgroup.controllers ]; then umount {0}; fi; ".format("/sys/fs/cgroup/unified")
+ONE_CGROUP_VERSION = "if grep -qs . {0}/cgroup.controllers; then umount {0}; fi; ".format("/sys/fs/cgroup/unified")
 
 
 def tools() -> Path:
@@ -101,7 +102,7 @@ def _awx_collection(folder: Path) -> Path:
     return target
 
 
-def _contents(archive: Path) -> bytes:
+def _contents(archive: Path) -> str:
     """Return a digest of what an archive holds; its own bytes differ from build to build by their times."""
     digest = hashlib.sha256()
     with tarfile.open(archive) as opened:
@@ -109,11 +110,11 @@ def _contents(archive: Path) -> bytes:
             digest.update(f"{member.name} {member.mode:o}\n".encode())
             if member.isfile() and member.name != "MANIFEST.json":
                 digest.update(opened.extractfile(member).read())
-    return digest.digest()
+    return digest.hexdigest()
 
 
 def _storage(folder: Path) -> list[str]:
-    return ["--root", str(folder / "storage"), "--runroot", str(folder / "run"), "--storage-driver", "vfs"]
+    return ["--root", str(folder / "storage"), "--runroot", str(folder / "run"), "--storage-driver", "overlay"]
 
 
 def _base() -> Path:
@@ -139,32 +140,45 @@ def _build(folder: Path, definition: dict[str, Any]) -> None:
     run([*buildah, "commit", "--quiet", "--rm", container, BASE])
     # This machine's authorities and pip's settings, for as long as the build runs.
     run([*buildah, "build", "--isolation", "chroot", "--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro", "--volume",
-         f"{pip}:/etc/pip.conf:ro", "--tag", IMAGE, "--file", str(context / "Containerfile"), str(context)])  # fmt: skip
+         f"{pip}:/etc/pip.conf:ro", "--tag", BUILT, "--file", str(context / "Containerfile"), str(context)])  # fmt: skip
     shutil.rmtree(context)
 
 
+def _install(folder: Path, collection: Path, tag: str) -> None:
+    """Put the collection of the checkout into the image, when what it was built with is an older one."""
+    buildah = ["buildah", *_storage(folder)]
+    if subprocess.run([*buildah, "inspect", "--type", "image", tag], capture_output=True, check=False).returncode == 0:
+        return
+    container = run([*buildah, "from", "--pull-never", BUILT]).strip()
+    run([*buildah, "copy", "--quiet", container, str(collection), "/tmp/"])  # noqa: S108 -- in the container
+    run([*buildah, "run", "--isolation", "chroot", "--user", "root", container, "--", "sh", "-c",
+         f"ansible-galaxy collection install --offline --force --collections-path {INSTALLED} /tmp/{collection.name} "
+         f"&& rm -rf /tmp/{collection.name} ~/.ansible"])  # fmt: skip
+    run([*buildah, "commit", "--quiet", "--rm", container, tag])
+
+
 class ExecutionImage:
-    """The image of this checkout's collection, built when the cache has none of the same contents.
+    """The image, with the collection of the checkout, built when the cache has none of the same definition and needs.
 
     :param work: folder for temporary files
     """
 
     def __init__(self, work: Path) -> None:
-        collections = [_own_collection(work), _awx_collection(work)]
-        definition = _definition(collections)
-        recipe = hashlib.sha256(DEFINITION.read_bytes() + BASE_RECIPE)
-        for path in collections:
-            recipe.update(_contents(path))
-        name = f"image-{recipe.hexdigest()[:16]}"
-        self.folder = CACHE / name
+        own, awx = _own_collection(work), _awx_collection(work)
+        recipe = hashlib.sha256(DEFINITION.read_bytes() + BASE_RECIPE + awx.name.encode())
+        for path in sorted((REPOSITORY / "meta").iterdir()):
+            recipe.update(path.read_bytes())
+        self.folder = CACHE / f"image-{recipe.hexdigest()[:16]}"
         CACHE.mkdir(parents=True, exist_ok=True)
         for old in CACHE.glob("image-*[0-9a-f]"):
             if old != self.folder and time.time() - old.stat().st_mtime > KEPT_SECONDS:
                 shutil.rmtree(old)
         with cache_entry.making(str(self.folder), Reports()) as partial:
             if partial is not None:
-                _build(Path(partial), definition)
+                _build(Path(partial), _definition([own, awx]))
         os.utime(self.folder)
+        self.name = f"localhost/metal3-ee:{_contents(own)[:16]}"
+        _install(self.folder, own, self.name)
         self.environment = {**os.environ, **self._settings(work)}
 
     def _settings(self, work: Path) -> dict[str, str]:
@@ -172,7 +186,7 @@ class ExecutionImage:
         storage, containers = work / "storage.conf", work / "containers.conf"
         storage.write_text(
             "[storage]\n"
-            f'driver = "vfs"\ngraphroot = "{self.folder / "storage"}"\nrunroot = "{self.folder / "run"}"\n',
+            f'driver = "overlay"\ngraphroot = "{self.folder / "storage"}"\nrunroot = "{self.folder / "run"}"\n',
             encoding="utf-8",
         )
         containers.write_text(
@@ -190,20 +204,24 @@ class ExecutionImage:
 
     def program(self, *arguments: str) -> str:
         """Run a program in the image, as its own user, without a network, and return what it prints."""
-        return run(self.contained("podman", "run", "--rm", "--network", "none", IMAGE, *arguments),
+        return run(self.contained("podman", "run", "--rm", "--network", "none", self.name, *arguments),
                    env=self.environment)  # fmt: skip
 
-    def play(self, private: Path, name: str, *options: str, seconds: int = 900) -> tuple[int, str]:
+    def play(
+        self, private: Path, name: str, *options: str, arguments: tuple[str, ...] = (), seconds: int = 900
+    ) -> tuple[int, str]:
         """Run a playbook of the collection in the image by ansible-runner, as AWX does; return exit code and output.
 
         :param private: the runner's private folder, with inventory, env and project
         :param name: name of the playbook in the project's folder ``playbooks``
         :param options: of podman
+        :param arguments: of ansible-playbook
         """
         command = [
             str(tools() / "ansible-runner"), "run", str(private), "--playbook", f"playbooks/{name}.yml", "--ident", name,
-            "--process-isolation", "--process-isolation-executable", "podman", "--container-image", IMAGE,
+            "--process-isolation", "--process-isolation-executable", "podman", "--container-image", self.name,
             "--container-volume-mount", f"{private / 'project'}:/runner/project:ro",
+            *([f"--cmdline={' '.join(arguments)}"] if arguments else []),
             *(f"--container-option={option}" for option in options)]  # fmt: skip
         found = subprocess.run(
             self.contained(*command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
@@ -243,11 +261,11 @@ def results(private: Path, name: str, action: str) -> list[dict[str, Any]]:
             and event["event_data"].get("resolved_action") == action]  # fmt: skip
 
 
-def navigator_settings() -> dict[str, Any]:
+def navigator_settings(image: ExecutionImage) -> dict[str, Any]:
     """Return the settings beside the definition, with the image of the tests, which is on this machine only."""
     found = yaml.safe_load((DEFINITION.parent / "ansible-navigator.yml").read_text(encoding="utf-8"))
     environment = found["ansible-navigator"]["execution-environment"]
-    environment["image"] = IMAGE
+    environment["image"] = image.name
     environment["pull"]["policy"] = "never"
     environment["container-engine"] = "podman"
     return found

@@ -35,8 +35,7 @@ def image(tmp_path_factory):
 
 def test_the_image_holds_what_the_collections_need(image):
     found = json.loads(image.program("ansible-galaxy", "collection", "list", "--format", "json"))
-    (collections,) = found.values()
-    assert set(collections) == {"metal3.baremetal", "awx.awx"}
+    assert set(found[f"{execution_image.INSTALLED}/ansible_collections"]) == {"metal3.baremetal", "awx.awx"}
     assert "core 2.19." in image.program("ansible", "--version")
     image.program("python3", "-c", "import bcrypt, kubernetes, metal_python, netaddr, openstack, sushy, ansible_runner")
     for program in (("ipmitool", "-V"), ("git", "--version"), ("ssh", "-V")):
@@ -71,7 +70,7 @@ def test_lint_in_it_reports_a_mistake(image, tmp_path):
 
 def test_navigator_runs_lint_in_it(image, tmp_path):
     """By the settings that are beside the definition, with the image of the test."""
-    settings = execution_image.navigator_settings()
+    settings = execution_image.navigator_settings(image)
     (tmp_path / "ansible-navigator.yml").write_text(json.dumps(settings), encoding="utf-8")
     (tmp_path / "hosts.json").write_text(json.dumps({"all": {"children": INVENTORY}}), encoding="utf-8")
     found = subprocess.run(
