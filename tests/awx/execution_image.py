@@ -140,7 +140,8 @@ def _build(folder: Path, definition: dict[str, Any]) -> None:
     run([*buildah, "commit", "--quiet", "--rm", container, BASE])
     # This machine's authorities and pip's settings, for as long as the build runs.
     run([*buildah, "build", "--isolation", "chroot", "--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro", "--volume",
-         f"{pip}:/etc/pip.conf:ro", "--tag", BUILT, "--file", str(context / "Containerfile"), str(context)])  # fmt: skip
+         f"{pip}:/etc/pip.conf:ro", "--tag", BUILT, "--file", str(context / "Containerfile"),
+         str(context)])  # fmt: skip
     shutil.rmtree(context)
 
 
@@ -150,7 +151,7 @@ def _install(folder: Path, collection: Path, tag: str) -> None:
     if subprocess.run([*buildah, "inspect", "--type", "image", tag], capture_output=True, check=False).returncode == 0:
         return
     container = run([*buildah, "from", "--pull-never", BUILT]).strip()
-    run([*buildah, "copy", "--quiet", container, str(collection), "/tmp/"])  # noqa: S108 -- in the container
+    run([*buildah, "copy", "--quiet", container, str(collection), "/tmp/"])
     run([*buildah, "run", "--isolation", "chroot", "--user", "root", container, "--", "sh", "-c",
          f"ansible-galaxy collection install --offline --force --collections-path {INSTALLED} /tmp/{collection.name} "
          f"&& rm -rf /tmp/{collection.name} ~/.ansible"])  # fmt: skip
@@ -218,7 +219,8 @@ class ExecutionImage:
         :param arguments: of ansible-playbook
         """
         command = [
-            str(tools() / "ansible-runner"), "run", str(private), "--playbook", f"playbooks/{name}.yml", "--ident", name,
+            str(tools() / "ansible-runner"), "run", str(private), "--playbook", f"playbooks/{name}.yml",
+            "--ident", name,
             "--process-isolation", "--process-isolation-executable", "podman", "--container-image", self.name,
             "--container-volume-mount", f"{private / 'project'}:/runner/project:ro",
             *([f"--cmdline={' '.join(arguments)}"] if arguments else []),

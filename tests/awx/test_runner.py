@@ -82,7 +82,7 @@ CASES: dict[str, dict[str, Any]] = {
     "install": {"ends": ("expected rendered manifests",)},
     "uninstall": {"ends": ("expected rendered manifests",)},
     "backup": {
-        "inventory": {"backup_directory": "/tmp/backups", "backup_recipients": [RECIPIENT]},  # noqa: S108
+        "inventory": {"backup_directory": "/tmp/backups", "backup_recipients": [RECIPIENT]},
         "answers": {"backup_rehearsal": "false"},
     },
     "discover": {

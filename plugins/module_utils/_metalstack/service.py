@@ -26,9 +26,9 @@ from .kinds import IP, NETWORK, Kind, image_fits, part
 _LISTS = {"networks": ("find_networks", "id"), "ips": ("find_i_ps", "ipaddress"),
           "images": ("list_images", "id"), "sizes": ("list_sizes", "id"), "partitions": ("list_partitions", "id")}
 # What an allocation of each kind rests on.
-_NEEDS = {"network": ("partitions",), "ip": ("networks",),
-          "machine": ("networks", "ips", "images", "sizes", "partitions"),
-          "firewall": ("networks", "ips", "images", "sizes", "partitions")}
+_NEEDS = {"network": ("projects", "partitions"), "ip": ("projects", "networks"),
+          "machine": ("projects", "networks", "ips", "images", "sizes", "partitions"),
+          "firewall": ("projects", "networks", "ips", "images", "sizes", "partitions")}
 _POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 
 
@@ -156,6 +156,8 @@ class Service:
         return validation.Stock(objects)
 
     def _reader(self, name: str) -> Callable[[], Any]:
+        if name == "projects":
+            return self.client.projects
         operation, key = _LISTS[name]
         query = [{}] if operation.startswith("find_") else []
         return lambda: self.client.items(operation, *query, subject=f"list of {name}", key=key)

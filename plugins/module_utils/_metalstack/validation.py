@@ -78,8 +78,8 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
 class Stock:
     """What metal-stack has, as far as an allocation rests on it.
 
-    :param objects: ``{"networks", "ips", "machines", "images", "sizes", "partitions"}``, lists of stored objects; one
-        that is missing is not checked against
+    :param objects: ``{"projects", "networks", "ips", "machines", "images", "sizes", "partitions"}``, lists of stored
+        objects; one that is missing is not checked against, nor are projects when the login may see none
     """
 
     def __init__(self, objects: dict[str, list[dict[str, Any]]]) -> None:
@@ -90,11 +90,12 @@ class Stock:
 
     def problems(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
         """Return what prevents the allocation of an entry."""
+        problems = self._named(kind, entry, "project", "projects", required=True) if self._ids("projects") else []
         if kind.role_of():
-            return self._of_machine(kind, entry)
+            return problems + self._of_machine(kind, entry)
         if kind is IP:
-            return self._of_ip(entry)
-        return self._named(kind, entry, "partition", "partitions", required=True)
+            return problems + self._of_ip(entry)
+        return problems + self._named(kind, entry, "partition", "partitions", required=True)
 
     def _named(self, kind: Kind, entry: dict[str, Any], field: str, name: str, required: bool) -> list[Problem]:
         value, known = entry.get(field), self._ids(name)
@@ -238,7 +239,9 @@ def check_confirmation(kind: Kind, losing: dict[str, tuple[dict[str, Any], str]]
         named = given.intersection(designations(entry, key))
         if any(counted[word] == 1 for word in named):
             continue
-        found = f"{show(min(named))}, which names {counted[min(named)]} {kind.option}" if named else "no name or id of it"
+        found = "no name or id of it"
+        if named:
+            found = f"{show(min(named))}, which names {counted[min(named)]} {kind.option}"
         problems.append(Problem("metalstack-confirm", kind.label(entry), "confirm", found,
                                 f"{'its name' if expected[key] == entry['name'] else expected[key]} or its id {key}, "
                                 f"because it {effect}", "set confirm=" + ",".join(sorted(set(expected.values())))))

@@ -141,7 +141,8 @@ def test_a_machine_is_reinstalled_when_its_name_is_repeated(api, tmp_path):
     code, output = run(api, tmp_path, "metalstack", **again)
     assert code != 0 and "set confirm=prod-cp-0" in output and len(writes(api)) == len(ORDER)
     code, output = run(api, tmp_path, "metalstack", "-e", "metal3_confirm=prod-cp-0", **again)
-    assert code == 0 and writes(api)[len(ORDER):] == [f"/v1/machine/{api.named('prod-cp-0')[0]['id']}/reinstall"], output
+    assert code == 0, output
+    assert writes(api)[len(ORDER):] == [f"/v1/machine/{api.named('prod-cp-0')[0]['id']}/reinstall"]
 
 
 def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Writes the pattern of Automation Platform from awx_setup's table and argument specs when it is run.
 
-Form: ansible-lint, ``schemas/pattern.json``. Automation Platform makes a project of the collection's archive, and runs a
-pattern's playbooks from the folder ``playbooks`` beside ``meta``.
+Form: ansible-lint, ``schemas/pattern.json``. Automation Platform makes a project of the collection's archive, and runs
+a pattern's playbooks from the folder ``playbooks`` beside ``meta``.
 """
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import json
 from typing import Any
 
 import yaml
+from tooling import role_pages
 
 from ansible_collections.metal3.baremetal.plugins.filter import awx_survey
-from tooling import role_pages
 
 NAME = "bare_metal_clusters"
 FOLDER = role_pages.REPOSITORY / "extensions" / "patterns" / NAME
@@ -60,8 +60,9 @@ def files() -> dict[str, str]:
     pattern = {
         "schema_version": "1.0", "name": NAME, "title": "Create Kubernetes clusters on bare metal servers",
         "short_description": "Kubernetes clusters on bare metal servers with Metal3",
-        "description": "Checks the inventory and the BMCs of servers, registers the servers, and creates workload clusters on "
-                       "them with Metal3 and Cluster API. Credentials and the inventory are chosen when a job is launched.",
+        "description": "Checks the inventory and the BMCs of servers, registers the servers, and creates workload "
+                       "clusters on them with Metal3 and Cluster API. Credentials and the inventory are chosen when a "
+                       "job is launched.",
         "tags": ["baremetal", "kubernetes", "metal3"],
         "aap_resources": {
             "controller_project": {"name": "metal3.baremetal", "description": "The collection metal3.baremetal"},
