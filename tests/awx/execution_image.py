@@ -224,7 +224,8 @@ class ExecutionImage:
             "--process-isolation", "--process-isolation-executable", "podman", "--container-image", self.name,
             "--container-volume-mount", f"{private / 'project'}:/runner/project:ro",
             *([f"--cmdline={' '.join(arguments)}"] if arguments else []),
-            *(f"--container-option={option}" for option in options)]  # fmt: skip
+            # AWX gives this one, too.
+            "--container-option=--user=root", *(f"--container-option={option}" for option in options)]  # fmt: skip
         found = subprocess.run(
             self.contained(*command), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             timeout=seconds, stdin=subprocess.DEVNULL, env=self.environment)  # fmt: skip

@@ -219,8 +219,8 @@ def check_confirmation(kind: Kind, losing: dict[str, tuple[dict[str, Any], str]]
                        confirm: str | None) -> list[Problem]:
     """Return a Problem unless everything that would be lost or interrupted is repeated by its name or id.
 
-    A word counts only when it names one object: what has the same name in another project or partition is told apart
-    by ``<project>/<name>`` or its id.
+    A word counts only when it names one object: what has the same name in another project or partition is named by
+    ``<project>/<name>`` or its id.
 
     :param losing: ``{id or address of the stored object: (entry, what happens to it)}``
     :param entries: all entries: those that are gone already may be named
