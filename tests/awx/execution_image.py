@@ -42,8 +42,12 @@ CERTIFICATES = "/etc/ssl/certs"
 BUILD_SECONDS = 3600
 # Images of other contents are removed when nobody has built or used them for so long.
 KEPT_SECONDS = 24 * 3600
-# crun refuses a machine that has control groups of both versions. In a mount namespace of its own.
-ONE_CGROUP_VERSION = "if grep -qs . {0}/cgroup.controllers; then umount {0}; fi; ".format("/sys/fs/cgroup/unified")
+# crun refuses a machine that has control groups of both versions, ansible-navigator one without this folder, which
+# other machines have. In a mount namespace of its own.
+PREPARED = (
+    "if grep -qs . /sys/fs/cgroup/unified/cgroup.controllers; then umount /sys/fs/cgroup/unified; fi; "
+    "mkdir -p /dev/mqueue; "
+)
 
 
 def tools() -> Path:
@@ -201,7 +205,7 @@ class ExecutionImage:
 
     def contained(self, *arguments: str) -> list[str]:
         """Return a command that starts a program which starts podman."""
-        return ["unshare", "--mount", "sh", "-c", ONE_CGROUP_VERSION + 'exec "$@"', "sh", *arguments]
+        return ["unshare", "--mount", "sh", "-c", PREPARED + 'exec "$@"', "sh", *arguments]
 
     def program(self, *arguments: str) -> str:
         """Run a program in the image, as its own user, without a network, and return what it prints."""
