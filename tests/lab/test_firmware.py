@@ -458,6 +458,39 @@ def test_an_image_that_can_not_be_flashed_is_reported_and_replaced(lab, room, ch
     assert lab.state(prepared) == "available" and lab.host(prepared)["status"]["operationalStatus"] == "OK"
 
 
+@pytest.mark.long
+def test_a_flash_that_fails_while_a_server_is_in_use_is_reported_and_replaced(lab, room, changed, files, live):
+    def flash(component, image):
+        inventory = lab.inventory({live: {
+            "bmh_firmware_components": [{"component": component, "url": files[image]}],
+            "bmh_update_policy": {"firmware_updates": "onReboot"}}})
+        return lab.playbook("firmware", "-i", inventory, *only(live), "-e", "hosts_firmware_reboot=hard",
+                            "-e", f"metal3_confirm={live}", seconds=900)
+
+    before, image = room.server(live)["firmware"], lab.host(live)["spec"]["image"]
+    try:
+        # Ironic 39 does not notice the failure of a BMC's update.
+        run_of_bmc = flash("bmc", "broken.fw").ok()
+        assert f"{live}: bmc: Ironic reports no failure, and BMO still reports version" in " ".join(
+            run_of_bmc.output.split())
+
+        reported = "\n".join(flash("bios", "broken.fw").failed("1 of 1 hosts failed").told_of(live))
+        for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
+                     "give an image that fits the server, by another URL"):
+            assert text in reported, reported
+        assert lab.host(live)["status"]["errorType"] == "servicing error" and lab.state(live) == "provisioned"
+        assert room.server(live)["firmware"] == before
+
+        flash("bios", "later-bios.fw").ok()
+        assert room.server(live)["firmware"] == dict(before, bios=LATER_BIOS)
+    finally:
+        run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
+    host = lab.host(live)
+    assert lab.state(live) == "provisioned" and host["status"]["operationalStatus"] == "OK"
+    # What runs on it is what ran before.
+    assert host["spec"]["image"] == image and room.server(live)["power"] == "On"
+
+
 def test_a_change_of_power_after_a_flash_begins_without_a_pause(lab, room, changed, prepared):
     """Without the look that the module asks for, BMO 0.13 begins it 164 s or 328 s later."""
     host = lab.host(prepared)

@@ -229,6 +229,10 @@ def test_a_timeout_tells_the_last_state_and_error():
     ("provisioning error", WRITING + "Writing image to device /dev/sda failed with exit code 1. stdout: . stderr: "
      "qemu-img: error while writing: Input/output error", "could not be written", False),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 30] Read-only file system", "write-protected", True),
+    ("preparation error", "Clean step erase_devices failed: Failed to invoke erase of device /dev/sda as the device is "
+     "flagged read-only, and the conductor has not signaled this is a permitted case.", "write-protected", True),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
      "[Errno 28] No space left on device", "does not fit on the root device", True),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
      "HTTPSConnectionPool(host='192.0.2.1', port=443): Max retries exceeded (Caused by Connection refused)",
