@@ -93,7 +93,7 @@ class Family:
         return False
 
     def doubts(self, before, obj):
-        """Return as texts what about an object that has reached the goal is not certain.
+        """Return as texts what about an object that has reached the goal V(applied) is not certain.
 
         :param before: the object before the run, or None
         :param obj: the object after the wait

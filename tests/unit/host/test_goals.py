@@ -187,6 +187,13 @@ def test_a_delayed_host_waits():
     assert seen.waiting and "PROVISIONING_LIMIT" in seen.verdict.cause
 
 
+def test_a_host_whose_service_has_failed_is_not_deprovisioned_by_itself():
+    seen = history("available")
+    seen.update(bmh("deprovisioning", status="servicing"), 1)
+    assert seen.waiting and "for ever when that has failed" in seen.verdict.cause
+    assert "maintenance_off and abort" in seen.error(900, 900)
+
+
 def test_the_line_about_a_wait():
     histories = dict((name, history()) for name in ("a", "b", "c", "d"))
     histories["a"].update(bmh("available"), 1)
