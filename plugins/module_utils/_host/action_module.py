@@ -92,5 +92,5 @@ def run_baremetal_host_action() -> None:
         requests = requests_of(module.params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         result = HostActionService(
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text).run()
-    result["warnings"] += watch.warnings
+    result["warnings"] = watch.warnings
     finish(module, result, "done")
