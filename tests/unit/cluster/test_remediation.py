@@ -8,6 +8,7 @@ import pytest
 from fakes.clusters import Plane, run
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import diagnosis
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation.service import (
     RemediationError,
@@ -66,6 +67,20 @@ def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda
         then(now[0])
 
     return RemediationService(plane, params, check_mode, Reports(), lambda: now[0], sleep, lambda: 1767225600.0).run()
+
+
+def add_second_cluster(plane):
+    """Another cluster, of which a worker has no living kubelet, too; return the name of its host."""
+    run(plane, name="c2")
+    plane.add_members("c2-one", 1, "c2")
+    plane.make_ready("c2-one-0", "c2")
+    set_ready(plane, "c2-one-0", "False", KUBELET)
+    plane.objects["Metal3Machine", "c2-one-0"]["metadata"]["ownerReferences"] = [{"kind": "Machine", "name": "c2-one-0"}]
+    host = plane.objects["BareMetalHost", "host-of-c2-one-0"]
+    host["spec"]["online"] = True
+    host["status"] = {"poweredOn": True, "operationalStatus": "OK", "lastUpdated": "t",
+                      "provisioning": {"state": "provisioned"}}
+    return "host-of-c2-one-0"
 
 
 def annotations(plane, kind, name):
@@ -298,6 +313,55 @@ def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
     assert result["hosts"][0]["tried"] == ["reboot"] and result["hosts"][0]["helped"] == "reboot"
     assert ("Machine", "c1-one-0") in plane.objects
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+
+
+def replaced_first(monkeypatch, then):
+    """Let something happen while the machines of the first cluster are replaced, which takes up to an hour."""
+    replace = MachineActionService.run
+
+    def act(self):
+        result = replace(self)
+        if self.params["cluster_name"] == "c1":
+            then()
+        return result
+
+    monkeypatch.setattr(MachineActionService, "run", act)
+
+
+def test_a_host_that_recovers_while_another_cluster_s_are_replaced_keeps_its_machine(plane, monkeypatch):
+    other = add_second_cluster(plane)
+    replaced_first(monkeypatch, lambda: set_ready(plane, "c2-one-0"))
+    result = go(plane, ILL, other, up_to="replace", confirm="2")
+    assert [item["tried"] for item in result["hosts"]] == [["reboot", "replace"], ["reboot"]]
+    assert ("Machine", "c1-one-0") not in plane.objects and ("Machine", "c2-one-0") in plane.objects
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+
+
+def test_a_host_that_is_taken_while_another_cluster_s_are_replaced_keeps_its_machine(plane, monkeypatch):
+    other = add_second_cluster(plane)
+    replaced_first(monkeypatch, lambda: plane.objects["Machine", "c2-one-0"]["metadata"].update(uid="another"))
+    with pytest.raises(RemediationError, match="1 host not brought back.*\n.*replace not tried: .*the one of before"):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert ("Machine", "c2-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+
+
+def test_both_clusters_machines_are_replaced_and_their_hosts_kept_from_machines(plane):
+    other = add_second_cluster(plane)
+    result = go(plane, ILL, other, up_to="replace", confirm="2")
+    assert [item["helped"] for item in result["hosts"]] == ["replace", "replace"]
+    assert ("Machine", "c2-one-0") not in plane.objects and UNHEALTHY in annotations(plane, "BareMetalHost", other)
+
+
+def test_a_cluster_that_refuses_leaves_no_mark_on_the_hosts_of_another(plane, monkeypatch):
+    other = add_second_cluster(plane)
+
+    def refuse(self):
+        raise RefusedError([])
+
+    monkeypatch.setattr(MachineActionService, "run", refuse)
+    with pytest.raises(RefusedError):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", other)
 
 
 @pytest.mark.parametrize("up_to", ["reboot", "replace"])
