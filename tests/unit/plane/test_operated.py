@@ -145,6 +145,20 @@ def test_check_mode_writes_nothing():
     assert run(server, check_mode=True).present()["changed"] and server.writes == []
 
 
+def test_another_specification_waits_for_hosts_in_transition():
+    server = Operator()
+    run(server).present()
+    host = {"metadata": {"name": "h", "namespace": "metal3"}, "status": {"provisioning": {"state": "provisioning"}}}
+    server.store("BareMetalHost", "metal3", host)
+    server.writes.clear()
+    for check_mode in (False, True):
+        with pytest.raises(RefusedError, match=r"1 in transition \(metal3/h: provisioning\), expected none, since Ironic's"):
+            run(server, check_mode, version="35.0").present()
+    assert server.writes == [] and not run(server).present()["changed"]
+    server.objects["Ironic", NAMESPACE, "ironic"]["status"] = {"conditions": [ready("False")]}
+    assert run(server, version="35.0").present()["changed"]
+
+
 def test_it_is_removed_only_without_hosts_and_with_a_confirmation():
     server = Operator()
     run(server).present()

@@ -226,6 +226,12 @@ def verdict_on(obj: Object | None, failing_seconds: float, patience_seconds: flo
     return Verdict(WAITING, text, "look at the pods of its namespace")
 
 
+def not_ready(obj: Object) -> bool:
+    """Say whether a resource reports that Ironic does not answer."""
+    return any(item.get("type") == "Ready" and item.get("status") != "True"
+               for item in (obj.get("status") or {}).get("conditions") or [])
+
+
 def failing(obj: Object | None) -> bool:
     """Say whether a resource reports that its deployment failed."""
     return any(item.get("type") == "Ready" and item.get("status") != "True" and item.get("reason") == "DeploymentFailed"
