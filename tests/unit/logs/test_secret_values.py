@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import time
+import time
 from urllib.parse import quote
 
 import pytest
@@ -159,6 +160,15 @@ def test_private_keys_are_hidden_whole_or_cut(text):
     shown, count = Hiding(()).text(text)
     assert count == 1 and not any(line in shown for line in BODY.split()), shown
     assert shown.startswith("before") and shown.endswith("after") and "(hidden)" in shown
+
+
+@pytest.mark.parametrize("text", [
+    "A" * 15 + "-" + "A" * 200000 + "-\n-----END PRIVATE KEY-----\n", "A" * 200000 + "-\n-----END PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----[\n" * 40000])
+def test_lines_of_others_take_no_longer_than_they_are_long(text):
+    began = time.process_time()
+    assert Hiding(()).text(text)[1] > 0
+    assert time.process_time() - began < 10
 
 
 def test_credentials_in_urls_are_hidden():
