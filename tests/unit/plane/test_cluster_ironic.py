@@ -137,6 +137,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
 @pytest.mark.parametrize(("changes", "text"), [
     ({"provisioning_ip": None}, "ironic: provisioning_ip: not set"),
     ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found \"node\", expected an IP address"),
+    ({"provisioning_ip": "fe80::1%x\ny"}, "ironic: provisioning_ip: found \"fe80::1%x\\ny\", expected an IP address"),
     ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
     ({"keepalived": True}, "provisioning_interface: not set, expected the interface of the provisioning network"),
     ({"keepalived": True, "provisioning_ip": None, "provisioning_interface": "eno1"},
@@ -308,7 +309,7 @@ def in_transition():
 def test_the_pod_is_not_started_again_while_a_host_is_in_transition(changes):
     server = in_transition()
     for check_mode in (False, True):
-        with pytest.raises(RefusedError, match=r"1 in transition \(metal3/a: inspecting\), expected none, since Ironic's"):
+        with pytest.raises(RefusedError, match=r"transition \(metal3/a: inspecting\), expected none, since Ironic's"):
             run(server, options(**changes), check_mode).present()
     assert server.writes == []
     assert not run(server, options()).present()["changed"]

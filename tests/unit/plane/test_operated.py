@@ -85,6 +85,8 @@ def test_only_what_is_given_is_in_the_resource():
      ["prometheus_exporter.disable_service_monitor"]),
     ({"tls": {"insecure_rpc": True}}, ["tls.insecure_rpc"]),
     ({"networking": {"ip_address_manager": "keepalived", "interface": "eno1"}}, ["networking.ip_address_manager"]),
+    ({"networking": {"ip_address": "fe80::1%a", "external_ip": "fe80::1%b"}},
+     ["networking.ip_address", "networking.external_ip"]),
     ({"networking": {"ip_address": "node", "external_ip": "x"}}, ["networking.ip_address", "networking.external_ip"]),
     ({"networking": {"dhcp": dict(DHCP, serve_dns=True, dns_address="192.0.2.1", range_begin="198.51.100.1")}},
      ["networking.dhcp.serve_dns", "networking.dhcp.range_begin"]),
@@ -152,7 +154,7 @@ def test_another_specification_waits_for_hosts_in_transition():
     server.store("BareMetalHost", "metal3", host)
     server.writes.clear()
     for check_mode in (False, True):
-        with pytest.raises(RefusedError, match=r"1 in transition \(metal3/h: provisioning\), expected none, since Ironic's"):
+        with pytest.raises(RefusedError, match=r"transition \(metal3/h: provisioning\), expected none, since Iron"):
             run(server, check_mode, version="35.0").present()
     assert server.writes == [] and not run(server).present()["changed"]
     server.objects["Ironic", NAMESPACE, "ironic"]["status"] = {"conditions": [ready("False")]}

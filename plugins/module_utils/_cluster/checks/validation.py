@@ -7,12 +7,12 @@ Sources: the webhooks and CRDs of Cluster API 1.13, CAPM3 1.13 and IPAM 1.13, an
 """
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..._common import ip_texts
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
 from ..._common.formats import moment
 from ..._common.problem import Problem
@@ -235,7 +235,7 @@ def _cidrs(subject, option, cidrs):
     found, versions = [], []
     for number, text in enumerate(cidrs):
         try:
-            versions.append(ipaddress.ip_network(text).version)
+            versions.append(ip_texts.network(text).version)
         except ValueError as exc:
             found.append(Problem("network", subject, f"{option}[{number}]", f"{text} ({exc})",
                                  "a network such as 10.244.0.0/16"))
