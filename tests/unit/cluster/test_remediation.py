@@ -75,7 +75,8 @@ def add_second_cluster(plane):
     plane.add_members("c2-one", 1, "c2")
     plane.make_ready("c2-one-0", "c2")
     set_ready(plane, "c2-one-0", "False", KUBELET)
-    plane.objects["Metal3Machine", "c2-one-0"]["metadata"]["ownerReferences"] = [{"kind": "Machine", "name": "c2-one-0"}]
+    plane.objects["Metal3Machine", "c2-one-0"]["metadata"]["ownerReferences"] = [
+        {"kind": "Machine", "name": "c2-one-0"}]
     host = plane.objects["BareMetalHost", "host-of-c2-one-0"]
     host["spec"]["online"] = True
     host["status"] = {"poweredOn": True, "operationalStatus": "OK", "lastUpdated": "t",
@@ -340,7 +341,7 @@ def test_a_host_that_recovers_while_another_cluster_s_are_replaced_keeps_its_mac
 def test_a_host_that_is_taken_while_another_cluster_s_are_replaced_keeps_its_machine(plane, monkeypatch):
     other = add_second_cluster(plane)
     replaced_first(monkeypatch, lambda: plane.objects["Machine", "c2-one-0"]["metadata"].update(uid="another"))
-    with pytest.raises(RemediationError, match="1 host not brought back.*\n.*replace not tried: .*the one of before"):
+    with pytest.raises(RemediationError, match=r"1 host not brought back.*\n.*replace not tried: .*the one of before"):
         go(plane, ILL, other, up_to="replace", confirm="2")
     assert ("Machine", "c2-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", other)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import base64
 import json
 import time
-import time
 from urllib.parse import quote
 
 import pytest
