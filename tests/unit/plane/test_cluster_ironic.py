@@ -192,6 +192,18 @@ def test_a_secret_with_what_is_no_text_is_named_and_not_quoted(secret, key):
     assert "canary" not in str(caught.value) and server.writes == []
 
 
+@pytest.mark.parametrize("password", ["canary" * 13, "canary\0"])
+def test_a_password_that_bcrypt_does_not_take_is_named_and_not_quoted(password):
+    server = Server()
+    run(server, options()).present()
+    server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]["password"] = base64.b64encode(
+        password.encode()).decode()
+    server.writes.clear()
+    with pytest.raises(RefusedError, match="found one that bcrypt does not take, expected at most 72 bytes") as caught:
+        run(server, options()).present()
+    assert "canary" not in str(caught.value) and server.writes == []
+
+
 def test_what_else_is_in_a_secret_or_a_file_of_credentials_need_be_no_text(tmp_path):
     server, given = Server(), options(credentials_dir=str(tmp_path))
     run(server, given).present()

@@ -30,6 +30,7 @@ Object = dict[str, Any]
 USERNAME_LENGTH, PASSWORD_LENGTH = 12, 32
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
+BCRYPT_BYTES = 72
 
 
 class IronicComponents(Components):
@@ -216,6 +217,11 @@ def _new() -> dict[str, str]:
 
 
 def _line(stored: dict[str, str]) -> str:
+    if len(stored["password"].encode()) > BCRYPT_BYTES or "\0" in stored["password"]:
+        raise RefusedError([Problem(
+            "ironic-secret", f"Secret {ironic.CREDENTIALS}", "data.password", "one that bcrypt does not take",
+            f"at most {BCRYPT_BYTES} bytes, none of them zero", "correct it, or delete the Secret, which is created "
+            "again then")])
     digest = bcrypt.hashpw(stored["password"].encode(), bcrypt.gensalt(rounds=BCRYPT_ROUNDS)).decode()
     return f"{stored['username']}:{digest}"
 
