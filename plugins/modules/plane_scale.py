@@ -25,7 +25,8 @@ options:
     type: int
     required: true
   confirm:
-    description: V(1), or the Deployment's name. Required when pods become fewer, since what they work on is interrupted.
+    description:
+      - V(1), or the Deployment's name. Required when pods become fewer, since what they work on is interrupted.
     type: str
   wait_timeout_seconds:
     description: How long to wait.

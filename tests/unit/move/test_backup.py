@@ -254,7 +254,8 @@ def secret_called(name):
 
 
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("hidden file", "folder", "damaged", "deep", "empty", "text", "no format", "list", "cut", "other format", "number",
+NO_BACKUPS = ("hidden file", "folder", "damaged", "deep", "empty", "text", "no format", "list", "cut",
+              "other format", "number",
               "no object", "no list", "other namespace")
 
 

@@ -105,8 +105,8 @@ def test_a_move_is_finished_before_anything_else_is_written(tmp_path, starts):
 
 def test_what_has_moved_is_managed_through_the_cluster(tmp_path):
     assert ran(tmp_path, "true", "cluster") == [
-        *NETWORK, *HOSTS, "cluster prod-cluster True", "cluster test-cluster True", "install prod-cluster False cluster",
-        "stop bastion"]
+        *NETWORK, *HOSTS, "cluster prod-cluster True", "cluster test-cluster True",
+        "install prod-cluster False cluster", "stop bastion"]
 
 
 def test_a_run_that_is_limited_to_a_server_asks_no_plane(tmp_path):
