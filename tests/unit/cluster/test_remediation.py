@@ -369,10 +369,10 @@ def test_a_lost_etcd_member_is_replaced_after_confirmation_and_only_with_a_quoru
     note_of_etcd(plane, "c1-control-plane-0", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
     with pytest.raises(RefusedError, match=r"etcd member lost: .*: replace; to continue"):
         go(plane, PLANE, up_to="replace", confirm=None)
-    with pytest.raises(RemediationError, match="etcd member lost: .*tried: nothing"):
+    with pytest.raises(RemediationError, match=r"etcd member lost: .*tried: nothing"):
         go(plane, PLANE, up_to="reboot")
     note_of_etcd(plane, "c1-control-plane-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
-    with pytest.raises(RefusedError, match="1 other healthy machines of 3.*etcd must keep its quorum"):
+    with pytest.raises(RefusedError, match=r"1 other healthy machines of 3.*etcd must keep its quorum"):
         go(plane, PLANE, up_to="replace")
     plane.objects["Machine", "c1-control-plane-1"]["status"]["conditions"].pop()
     assert go(plane, PLANE, up_to="replace")["hosts"][0]["helped"] == "replace"

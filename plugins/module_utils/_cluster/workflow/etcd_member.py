@@ -17,8 +17,8 @@ from .snapshot import condition, is_control_plane
 # The pod's container ends again and again, or its manifest is gone. While a pod starts, and when its kubelet is silent,
 # Cluster API gives other reasons.
 _POD_REASONS = ("PodFailed", "PodDoesNotExist")
-# A database that has reached its quota is the same in each member, and a new one gets a copy of it. Errors of the endpoint
-# that was asked are noted in all Machines.
+# A database that has reached its quota is the same in each member, and a new one gets a copy of it. Errors of the
+# endpoint that was asked are noted in all Machines.
 _OF_ALL = ("NOSPACE", "Etcd endpoint ")
 
 

@@ -59,6 +59,8 @@ def machine_steps(snapshot):
     for owner in snapshot.owners():
         machines = snapshot.machines_of(owner)
         result += [_machine(snapshot, owner, machine) for machine in machines]
+        if owner["kind"] == "Machine":
+            continue
         alive = [machine for machine in machines if not machine["metadata"].get("deletionTimestamp")]
         wanted = (owner.get("spec") or {}).get("replicas")
         missing = (1 if wanted is None else wanted) - len(alive)
