@@ -194,7 +194,7 @@ def etcd_is_healthy(lab):
 def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workload):
     """Its data is gone, so that etcd does not start again; two of three keep what is stored, and the API answers."""
     machines, asked = workload.hosts("control-plane"), resets(lab)
-    name, server = sorted(machines.items())[0]
+    server = sorted(machines.items())[0][1]
     module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME, manifests=[KEPT])
     workload.inside(server, "rm", "-r", "/var/lib/etcd/member")
     workload.inside(server, "pkill", "-KILL", "-x", "etcd")
@@ -207,7 +207,8 @@ def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workloa
     # A reboot does not help, so none is tried.
     run = lab.playbook("remediate", *only(server), extra={"metal3_confirm": "1"}).failed("etcd member lost")
     assert "tried: nothing" in " ".join(run.output.split()) and resets(lab) == asked
-    lab.playbook("remediate", *only(server), extra={"remediate": "replace"}).failed(f"{server} (", "replace; to continue")
+    lab.playbook("remediate", *only(server), extra={"remediate": "replace"}).failed(
+        f"{server} (", "etcd member lost", "replace; to continue")
     lab.playbook("remediate", *only(server), extra={"remediate": "replace", "metal3_confirm": "1"},
                  seconds=SECONDS).ok()
     print(f"seconds until it was replaced: {time.monotonic() - began:.0f}")
@@ -217,6 +218,7 @@ def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workloa
     eventually(lambda: etcd_is_healthy(lab), 300, "etcd's three members are healthy", interval_seconds=1)
     assert workload.client.get(KNOWN["ConfigMap"], "default", "kept")["data"] == {"a": "1"}
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+    lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
     assert site.run().ok().changed() == 0
 
 
