@@ -209,7 +209,7 @@ def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
         for position, (description, group, count) in enumerate(wanted):
             more = list(wanted)
             more[position] = (description, group, count + surge(group))
-            if surge(group) and shortages(more, there):
+            if shortages(more, there):
                 found.append(finding(
                     "rollout-spare", "cluster", owners[f"cluster {namespace}/{description.name}"], group.field,
                     "no spare host that matches, for the machine that a rollout makes first", "a spare host",
