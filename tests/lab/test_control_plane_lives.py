@@ -222,6 +222,41 @@ def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workloa
     assert site.run().ok().changed() == 0
 
 
+def test_a_standalone_machine_is_made_stays_as_it_is_and_goes_by_name(lab, site, workload):
+    """Beside the pool; killed when its Machine is made, and taken up. Nothing replaces it."""
+    others, name = workload.machines().keys(), f"{NAME}-db"
+    described = {"node_labels": {"example.org/use": "db"}}
+    site.variables["cluster_standalone_machines"] = {"db": described}
+    checked = lab.playbook("cluster", "--check", extra=site.extra()).ok()
+    assert f"Machine {name}: machines 0 to 1" in checked.output and workload.machines("-db") == {}
+    running = lab.start("cluster", extra=site.extra())
+    eventually(lambda: workload.machines("-db"), 120, "the Machine", interval_seconds=0.5)
+    running.kill()
+    began = time.monotonic()
+    site.run().ok()
+    print(f"seconds to a standalone machine: {time.monotonic() - began:.0f}")
+    machine = workload.machines("-db")[name]
+    node, host = workload.nodes()[machine["status"]["nodeRef"]["name"]], workload.host_of(machine)
+    assert node["metadata"]["labels"]["example.org/use"] == "db" and len(workload.ready()) == 7
+    assert addresses(workload)[host] == site.addresses[host]
+    assert site.run().ok().changed() == 0
+    # Another description is only warned of, and nothing else replaces it.
+    described["node_labels"] = {"example.org/use": "other"}
+    run = site.run().ok()
+    assert run.changed() == 0 and f"Machine {name} was made of another description" in " ".join(run.output.split())
+    lab.playbook("machine_action", extra=dict(site.extra(confirm=1), machine_action="replace", machine_names=[name])
+                 ).failed("a standalone Machine goes by state: absent")
+    site.variables["cluster_standalone_machines"] = {"db": {"state": "absent"}}
+    site.run().failed("expected 1, the number of machines", f"{name} on host {host}")
+    site.run(confirm=1).ok()
+    assert workload.machines().keys() == others and len(workload.ready()) == 6
+    lab.wait_for_host(host, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    for kind in ("Metal3Machine", "KubeadmConfig"):
+        assert not [item for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0] if item["metadata"]["name"] == name]
+    del site.variables["cluster_standalone_machines"]
+    assert site.run().ok().changed() == 0
+
+
 def generations(workload, part):
     """Return what the meta data of each machine's server says, by its host, as cloud-init has read it."""
     found = {}

@@ -230,43 +230,6 @@ def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, w
              confirm=2).ok()
 
 
-def test_a_standalone_machine_is_made_stays_as_it_is_and_goes_by_name(lab, site, workload):
-    """Beside the pool; killed when its Machine is made, and taken up. Nothing replaces it."""
-    site.run(confirm=1, pool={"replicas": 1}).ok()
-    pool, name = workload.machines("pool-a").keys(), f"{NAME}-db"
-    described = {"node_labels": {"example.org/use": "db"}}
-    site.variables["cluster_standalone_machines"] = {"db": described}
-    assert f"Machine {name}" in " ".join(site.run("--check", "--diff").ok().output.split())
-    running = lab.start("cluster", extra=site.extra())
-    eventually(lambda: workload.machines("db"), 120, "the Machine", interval_seconds=0.5)
-    running.kill()
-    began = time.monotonic()
-    site.run().ok()
-    print(f"seconds to a standalone machine: {time.monotonic() - began:.0f}")
-    machine = workload.machines("db")[name]
-    assert machine["metadata"].get("ownerReferences", [{}])[0].get("kind") in ("Cluster", None)
-    node = workload.nodes()[machine["status"]["nodeRef"]["name"]]
-    assert node["metadata"]["labels"]["example.org/use"] == "db" and len(workload.ready()) == 3
-    assert site.run().ok().changed() == 0
-    # Another description is only warned of.
-    described["node_labels"] = {"example.org/use": "other"}
-    run = site.run().ok()
-    assert run.changed() == 0 and f"Machine {name} was made of another description" in " ".join(run.output.split())
-    lab.playbook("machine_action", extra=dict(site.extra(confirm=1), machine_action="replace", machine_names=[name])
-                 ).failed("a standalone Machine goes by state: absent")
-    host = workload.hosts("db")[name]
-    site.variables["cluster_standalone_machines"] = {"db": {"state": "absent"}}
-    site.run().failed("expected 1, the number of machines", f"{name} on host {host}")
-    site.run(confirm=1).ok()
-    assert workload.machines("db") == {} and workload.machines("pool-a").keys() == pool and len(workload.ready()) == 2
-    lab.wait_for_host(host, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
-    for kind in ("Metal3Machine", "KubeadmConfig"):
-        assert not [item for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0] if item["metadata"]["name"] == name]
-    # With the option left out a stored one would stay; there is none.
-    del site.variables["cluster_standalone_machines"]
-    site.run(pool={"replicas": 2}).ok()
-
-
 def test_servers_in_use_are_rebooted_one_after_another_and_the_service_answers(lab, site, workload):
     """Refused without their names; killed while the first is drained, and taken up."""
     hosts = sorted(workload.hosts("pool-a").values())

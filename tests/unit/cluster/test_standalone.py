@@ -55,6 +55,15 @@ def described(**options):
     return found
 
 
+def test_it_is_previewed():
+    plane = Plane()
+    run(plane)
+    result = run(plane, check_mode=True, standalone_machines=DB)
+    assert result["changes"] == [{"owner": "c1-db", "kind": "Machine", "replicas_before": 0, "replicas_after": 1,
+                                  "rolls": False, "reasons": [], "machines": []}]
+    assert ("Machine", "c1-db") not in plane.objects
+
+
 def test_it_is_made_with_what_it_refers_to(plane):
     machine = plane.objects["Machine", "c1-db"]
     assert machine["spec"]["infrastructureRef"]["name"] == machine["spec"]["bootstrap"]["configRef"]["name"] == "c1-db"
