@@ -401,3 +401,49 @@ def test_a_quorum_that_is_lost_meanwhile_keeps_a_machine(plane):
     with pytest.raises(RemediationError, match=r"tried: reboot; .*replace not tried: .*etcd must keep its quorum"):
         go(plane, PLANE, up_to="replace", then=then)
     assert ("Machine", "c1-control-plane-0") in plane.objects
+
+
+def note_of_etcd(plane, name, kind, status, reason, message=""):
+    plane.objects["Machine", name]["status"]["conditions"].append(
+        {"type": kind, "status": status, "reason": reason, "message": message})
+
+
+@pytest.mark.parametrize("kind, reason, message, text, steps", [
+    ("EtcdPodHealthy", "PodFailed", "CrashLoopBackOff", "etcd member lost: its pod does not run (CrashLoopBackOff)",
+     ["replace"]),
+    ("EtcdPodHealthy", "PodDoesNotExist", "", "its pod does not run (PodDoesNotExist)", ["replace"]),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports the cluster is composed by a, b, but the etcd member hosted on "
+     "this Machine is not included", "the etcd member hosted on this Machine is not included", ["replace"]),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports alarms: CORRUPT", "alarms: CORRUPT", ["replace"]),
+    # What is wrong with all members is no better with another machine.
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports alarms: NOSPACE", "alarms: NOSPACE", []),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd endpoint e reports errors: e", "reports errors", []),
+    ("EtcdPodHealthy", "PodProvisioning", "Waiting for startup or readiness probes", "", [])])
+def test_a_lost_etcd_member_is_named_and_replaced_without_a_reboot(plane, kind, reason, message, text, steps):
+    note_of_etcd(plane, "c1-control-plane-0", kind, "False", reason, message)
+    found = go(plane, PLANE, up_to="replace", check_mode=True)["hosts"][0]
+    assert found["steps"] == steps and text in found["reason"]
+    assert bool(found["reason"]) == bool(text)
+    # Its kubelet may be silent for the same reason: its API server has no etcd.
+    set_ready(plane, "c1-control-plane-0", "False", KUBELET)
+    found = go(plane, PLANE, up_to="replace", check_mode=True)["hosts"][0]
+    assert found["steps"] == (steps if text else ["reboot", "replace"])
+
+
+def test_a_lost_etcd_member_is_replaced_after_confirmation_and_only_with_a_quorum(plane):
+    note_of_etcd(plane, "c1-control-plane-0", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    with pytest.raises(RefusedError, match=r"etcd member lost: .*: replace; to continue"):
+        go(plane, PLANE, up_to="replace", confirm=None)
+    with pytest.raises(RemediationError, match=r"etcd member lost: .*tried: nothing"):
+        go(plane, PLANE, up_to="reboot")
+    note_of_etcd(plane, "c1-control-plane-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    with pytest.raises(RefusedError, match=r"1 other healthy machines of 3.*etcd must keep its quorum"):
+        go(plane, PLANE, up_to="replace")
+    plane.objects["Machine", "c1-control-plane-1"]["status"]["conditions"].pop()
+    assert go(plane, PLANE, up_to="replace")["hosts"][0]["helped"] == "replace"
+    assert ("Machine", "c1-control-plane-0") not in plane.objects
+
+
+def test_etcd_of_workers_and_of_machines_that_go_is_not_looked_at(plane):
+    note_of_etcd(plane, "c1-one-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    assert go(plane, WELL, up_to="replace", confirm=None)["hosts"][0]["reason"] == ""
