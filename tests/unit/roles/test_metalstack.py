@@ -15,7 +15,6 @@ import pytest
 from fakes import playbook
 from fakes.metal_api import (
     FIREWALL_IMAGE,
-    IMAGE,
     IMAGE_OLD,
     KEY,
     OTHER_PROJECT,
@@ -101,6 +100,17 @@ def test_a_cluster_is_allocated_in_order_and_freed_in_the_reverse_one(api, tmp_p
     assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}
 
 
+def test_a_reinstallation_is_confirmed_by_the_machine_s_name(api, tmp_path):
+    code, output = run(api, tmp_path, "metalstack")
+    assert code == 0, output
+    api.requests.clear()
+    changed = {"metalstack_workers": [dict(MACHINE, name="prod-w-0", id=PINNED, image=IMAGE_OLD, reinstall=True)]}
+    code, output = run(api, tmp_path, "metalstack", **changed)
+    assert code != 0 and writes(api) == [] and "confirm" in output
+    code, output = run(api, tmp_path, "metalstack", "-e", "metal3_confirm=prod-w-0", **changed)
+    assert code == 0 and writes(api) == [f"/v1/machine/{PINNED}/reinstall"], output
+
+
 def test_check_mode_allocates_nothing(api, tmp_path):
     code, output = run(api, tmp_path, "metalstack", "--check", "--diff")
     assert code == 0 and writes(api) == [] and "prod-nodes" in output
@@ -130,19 +140,6 @@ def test_a_cluster_is_made_of_machines_that_are_chosen_by_id(api, tmp_path):
     code, output = run(api, tmp_path, "metalstack_teardown", "-e", "metal3_confirm=prod", **variables)
     assert code == 0 and [path.split("/")[3] for path in writes(api)[5:8]] == [
         chosen["prod-w-0"], chosen["prod-cp-0"], chosen["prod-firewall"]], output
-
-
-def test_a_machine_is_reinstalled_when_its_name_is_repeated(api, tmp_path):
-    def machines(**more):
-        return {"metalstack_control_plane": [dict(MACHINE, name="prod-cp-0", **more)]}
-    code, output = run(api, tmp_path, "metalstack", **machines(image=IMAGE_OLD))
-    assert code == 0, output
-    again = machines(image=IMAGE, reinstall=True)
-    code, output = run(api, tmp_path, "metalstack", **again)
-    assert code != 0 and "set confirm=prod-cp-0" in output and len(writes(api)) == len(ORDER)
-    code, output = run(api, tmp_path, "metalstack", "-e", "metal3_confirm=prod-cp-0", **again)
-    assert code == 0, output
-    assert writes(api)[len(ORDER):] == [f"/v1/machine/{api.named('prod-cp-0')[0]['id']}/reinstall"]
 
 
 def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):
