@@ -184,7 +184,9 @@ class ExecutionImage:
         os.utime(self.folder)
         self.name = f"localhost/metal3-ee:{_contents(own)[:16]}"
         _install(self.folder, own, self.name)
-        self.environment = {**os.environ, **self._settings(work)}
+        # What a developer has set must neither help nor hinder.
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
+        self.environment = {**inherited, **self._settings(work)}
 
     def _settings(self, work: Path) -> dict[str, str]:
         """Write what podman starts containers with here, and return the variables that name it."""
