@@ -65,10 +65,11 @@ class BootWatch:
         # It is not waited for: a question to Ironic may take a minute, and changes nothing.
         self._ended.set()
 
-    def text(self, bmh: dict[str, Any]) -> str:
+    def text(self, bmh: dict[str, Any], seconds: float) -> str:
         """Return where a host's server is, empty when nothing is known; it is looked at from then on.
 
         :param bmh: the BareMetalHost
+        :param seconds: for how long it has been in its state; what the server did before is not about that
         """
         status = bmh.get("status") or {}
         node = (status.get("provisioning") or {}).get("ID")
@@ -79,9 +80,10 @@ class BootWatch:
             self._keys[bmh["metadata"]["name"]] = keys
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
         doing = phase(found) if found else ""
-        if trace is None or (found and (not doing or has_agent(found))):
+        age = None if trace is None else self._clock() - trace.at
+        if age is None or age > seconds or (found and (not doing or has_agent(found))):
             return doing
-        return f"{trace.text} {duration(self._clock() - trace.at)} ago"
+        return f"{trace.text} {duration(age)} ago"
 
     def look(self) -> None:
         """Look once at all sources."""
