@@ -80,10 +80,10 @@ class BootWatch:
             self._keys[bmh["metadata"]["name"]] = keys
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
         doing = phase(found) if found else ""
-        age = None if trace is None else self._clock() - trace.at
-        if age is None or age > seconds or (found and (not doing or has_agent(found))):
+        if trace is None or (found and (not doing or has_agent(found))):
             return doing
-        return f"{trace.text} {duration(age)} ago"
+        age = self._clock() - trace.at
+        return f"{trace.text} {duration(age)} ago" if age <= seconds else doing
 
     def look(self) -> None:
         """Look once at all sources."""
