@@ -15,8 +15,9 @@ from ..._common.problem import Problem
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
+from ..catalogue import MARIADB_PASSWORD
 from ..process.files import write_private
-from . import given_certificate, ironic, renewal
+from . import given_certificate, ironic, ironic_database, renewal
 from .service import Components
 
 try:
@@ -59,11 +60,15 @@ class IronicComponents(Components):
         if self.params["tls"] == "files":
             self._refuse([given_certificate.problems(*(self.params[name] for name in (
                 "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
+            if self.params["mariadb"]:
+                self._refuse([given_certificate.problems(
+                    self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
+                    ironic_database.ADDRESS, ("mariadb_certificate", "mariadb_key", ironic_database.ADDRESS))])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
             hosts = self._listed(*ironic.PART.managed[0])
             self._refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
-        made = ironic.secrets(self.params, credentials)
+        made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         results = []
         if self.params["rotation"] == "begin":
             # Ironic's side first: whoever reads the new password finds it taken.
@@ -122,6 +127,11 @@ class IronicComponents(Components):
                     "ironic-secret", f"Secret {self.params['namespace']}/{name}", f"data.{key}", "what is no UTF-8",
                     "a text", "correct it, or delete the Secret, which is created again then")]) from None
         return found
+
+    def _database_password(self) -> str:
+        """Return MariaDB's password: as stored, else a new one."""
+        stored = self._texts(MARIADB_PASSWORD, "password").get("password")
+        return stored or _random(string.ascii_letters + string.digits, PASSWORD_LENGTH)
 
     def _credentials(self) -> dict[str, str]:
         """Return user name, password and password file: as stored, else new ones.
