@@ -4,7 +4,6 @@
 """Makes the lab's container images of Debian packages: steps that all have, and images of packages and one program."""
 from __future__ import annotations
 
-import dataclasses
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from .._common.errors import ReportedError
 from .._images import debian_root
 from .._plane.process import cache_entry
 from . import container_image, oci_layout
+from .pod_images import Recipe
 
 # Logs and caches have times in them.
 CLEANING = 'rm -f "$1"/var/log/*.log "$1"/var/log/apt/* "$1"/var/cache/debconf/*-old'
@@ -53,26 +53,6 @@ def build(title: str, directory: str, packages: list[str], hooks: Sequence[str],
         progress.event(f"Writing the image of {title}")
         oci_layout.write(os.path.join(partial, "image"), contents(), entry_point, os.uname().machine, user, base)
         os.unlink(base)
-
-
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """An image with the contract of one of Metal3's.
-
-    :param title: what is in it
-    :param name: upstream's, without a tag
-    :param entry_point: path in the container of the program that starts it
-    :param packages: names of Debian packages
-    :param user: number of user and group
-    :param hooks: see :func:`build`
-    """
-
-    title: str
-    name: str
-    entry_point: str
-    packages: tuple[str, ...]
-    user: int
-    hooks: tuple[str, ...]
 
 
 class DebianImage:

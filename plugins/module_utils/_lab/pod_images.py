@@ -4,7 +4,28 @@
 """What else runs in Ironic's pod, as images of the lab with the contracts of Metal3's: keepalived and MariaDB."""
 from __future__ import annotations
 
-from .debian_image import Recipe
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """An image with the contract of one of Metal3's.
+
+    :param title: what is in it
+    :param name: upstream's, without a tag
+    :param entry_point: path in the container of the program that starts it
+    :param packages: names of Debian packages
+    :param user: number of user and group
+    :param hooks: shell commands that follow their installation, each gets the root folder as its first argument
+    """
+
+    title: str
+    name: str
+    entry_point: str
+    packages: tuple[str, ...]
+    user: int
+    hooks: tuple[str, ...]
+
 
 # Users and groups are those of upstream's manifests.
 KEEPALIVED = Recipe(
