@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The whole plane as pods of a cluster, Ironic among them: installed, used for a server, removed.
 
-The server's BMC, its agent and the image server are the lab's, at the address that pods reach.
+Installed and removed with the rights of docs/rbac/plane.yml only. The server's BMC, its agent and the image server are
+the lab's, at the address that pods reach.
 """
 from __future__ import annotations
 
+import operator_account
 import plane_site
 import pytest
 from support import eventually, only
@@ -34,8 +36,12 @@ def target(kubeconfig):
 
 
 @pytest.fixture(scope="module")
-def variables(lab, kubeconfig, tmp_path_factory):
-    return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+def variables(lab, kubeconfig, target, tmp_path_factory):
+    found = plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    found["management_plane"]["kubeconfig"] = str(operator_account.make(
+        lab, tmp_path_factory.mktemp("installer"), operator_account.INSTALLER, kubeconfig))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -96,4 +102,6 @@ def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server,
     assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]
     eventually(lambda: not [pod for pod in target.list(KNOWN["Pod"])[0] if "ironic" in pod["metadata"]["name"]], 60,
                "Ironic's pod gone")
-    assert lab.playbook("uninstall", extra=variables, seconds=SECONDS).ok().changed() == 0
+    # The account's rights have gone with the namespaces.
+    administrators = dict(variables, management_plane=dict(variables["management_plane"], kubeconfig=str(kubeconfig)))
+    assert lab.playbook("uninstall", extra=administrators, seconds=SECONDS).ok().changed() == 0

@@ -88,8 +88,9 @@ def complete(pod: Object, claim: str | None) -> None:
                 "subPath": _SETTINGS_FILE, "readOnly": True},
                {"name": _LOGIN_VOLUME, "mountPath": _LOGIN_FOLDER, "readOnly": True}]
     volumes += [{"name": _SETTINGS_VOLUME, "configMap": {"name": SETTINGS}},
-                {"name": _LOGIN_VOLUME, "secret": {"defaultMode": 0o440,
-                    "secretName": MARIADB_PASSWORD, "items": [{"key": _LOGIN_FILE, "path": _LOGIN_FILE}]}}]
+                {"name": _LOGIN_VOLUME, "secret": {
+                    "secretName": MARIADB_PASSWORD, "defaultMode": 0o440,
+                    "items": [{"key": _LOGIN_FILE, "path": _LOGIN_FILE}]}}]
     if claim:
         mounts.append({"name": _DATA_VOLUME, "mountPath": _DATA})
         volumes.append({"name": _DATA_VOLUME, "persistentVolumeClaim": {"claimName": claim}})
