@@ -8,6 +8,8 @@ the lab's, at the address that pods reach.
 """
 from __future__ import annotations
 
+import os
+
 import operator_account
 import plane_site
 import pytest
@@ -74,9 +76,27 @@ def test_every_part_comes_up_and_a_second_run_changes_nothing(lab, target, varia
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
-def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server):
+@pytest.fixture
+def pod(lab, variables):
+    """Where BMCs are asked from, with the installer's rights."""
+    return {"kubeconfig": variables["management_plane"]["kubeconfig"],
+            "kubectl": os.path.join(lab.figures["engine_dir"], "bin", "kubectl")}
+
+
+def test_a_bmc_that_ironics_pod_does_not_reach_is_named_before_anything_is_written(lab, target, server, pod):
+    """The address in the lab's inventory is on this machine's loopback, where this machine reaches the BMC."""
     name, of_server = server
-    lab.playbook("enroll", *only(name), extra=of_server, seconds=SECONDS).ok()
+    own = dict((key, value) for key, value in of_server.items() if key != "bmc_address")
+    lab.playbook("enroll", *only(name), extra=dict(own, preflight_ironic_pod=pod), seconds=SECONDS).failed(
+        "asked from Deployment baremetal-operator-system/ironic", "expected a BMC that Ironic reaches",
+        "look at the routes and firewalls between the two, or correct the address")
+    assert host(target, name) is None
+
+
+def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server, pod):
+    name, of_server = server
+    run = lab.playbook("enroll", *only(name), extra=dict(of_server, preflight_ironic_pod=pod), seconds=SECONDS).ok()
+    assert "not asked from" not in run.output
     assert host(target, name)["provisioning"]["state"] == "available"
     lab.playbook("provision", *only(name), extra=of_server, seconds=SECONDS).ok()
     assert host(target, name)["provisioning"]["state"] == "provisioned"

@@ -129,7 +129,7 @@ def verdicts(addresses: Mapping[str, str | None], asked: Asked,
         found = dict(zip(addresses, answers(list(addresses.values()), asked, run)))
     except ReportedError as exc:
         reason = Finding(WARNING, "bmc.address", f"not asked from {asked.place}: {exc}",
-                         "a BMC that Ironic reaches", "see that Ironic's pod runs and that kubectl may exec in it")
+                         "a BMC that Ironic reaches", "check that Ironic's pod runs and that kubectl may exec in it")
         return dict((name, Verdict(ITEM, name, *reason)) for name in addresses)
     return dict((name, Verdict(ITEM, name, *_finding(answer, asked))) for name, answer in found.items() if answer)
 
