@@ -33,6 +33,11 @@ class Disk:
         """Size in bytes, as the agent reports it."""
         return SMALL_DISK_BYTES if self._knobs.get("disk_too_small") else self.spec["size_gib"] * GIB
 
+    @property
+    def read_only(self):
+        """Whether the disk is write-protected, as the kernel's flag for a block device says it."""
+        return self._knobs.get("disks_read_only")
+
     def ensure(self):
         """Make the file if it is missing."""
         if not os.path.exists(self.path):
@@ -113,5 +118,7 @@ class Disk:
             return file.read(length)
 
     def _fail_if_asked(self):
+        if self.read_only:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), self.name)
         if self._knobs.get("write_error"):
             raise OSError(errno.EIO, os.strerror(errno.EIO), self.name)

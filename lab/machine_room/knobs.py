@@ -19,6 +19,7 @@ KNOBS = {
     "disk_missing": (bool, "the agent finds no disk"),
     "first_disk_missing": (bool, "from the next boot on the first disk is not there"),
     "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
+    "disks_read_only": (bool, "the disks are write-protected: metadata cleaning passes over them, writing is refused"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }
 SMALL_DISK_BYTES = 64 * 1024 * 1024

@@ -70,13 +70,20 @@ def execute(agent, phase, step, node, arguments):
 
 def _erase_devices(agent, node):
     for disk in _disks(agent):
+        if disk.read_only:
+            raise AgentError(f"Failed to invoke erase of device {disk.name} as the device is flagged read-only",
+                             kind="BlockDeviceEraseError")
         disk.empty()
     return {disk.name: "erased" for disk in _disks(agent)}
 
 
 def _erase_devices_metadata(agent, node):
+    """Wipe what can be written; the real agent passes over the others too, and logs it only."""
     for disk in _disks(agent):
-        disk.erase_metadata()
+        if disk.read_only:
+            agent.log("skipping erasure of read-only device %s", disk.name)
+        else:
+            disk.erase_metadata()
 
 
 def _disks(agent):

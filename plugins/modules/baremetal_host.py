@@ -580,6 +580,7 @@ options:
     default: false
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.boot
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

@@ -67,8 +67,8 @@ hosts:
     host_power:
       description:
         - >-
-          V(on), V(off), or V(held) when the host must be on and a keyed reboot annotation keeps it off; empty when
-          there is no host.
+          V(on), V(off), V(held) when the host must be on and a keyed reboot annotation keeps it off, V(starting) when
+          it must be on and is not yet; empty when there is no host.
       type: str
       returned: always
     settings:

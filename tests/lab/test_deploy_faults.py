@@ -55,6 +55,13 @@ def test_a_disk_that_is_missing_is_reported(lab, room, deployable):
     tells(run, "server-04", "no disk of the server", "compare bmh_root_device_hints with the inspected disks")
 
 
+def test_write_protected_disks_are_reported(lab, room, deployable):
+    room.set_knobs("server-04", disks_read_only=True)
+    run = lab.playbook("provision", "-i", deployable, *AT_ONCE, *only("server-04"))
+    run.failed("1 of 1 hosts failed")
+    tells(run, "server-04", "a disk is write-protected", "Read-only file system", "take the protection off")
+
+
 def test_a_broken_disk_is_reported_and_slow_power_waited_for(lab, room, deployable):
     names = ("server-01", "server-02")
     room.set_knobs("server-01", write_error=True)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import ssl
@@ -99,13 +100,17 @@ def test_a_kubeconfig_that_is_not_there_is_named(lab):
     lab.playbook("enroll", "-e", f"metal3_kubeconfig={lab.dir / 'no-such-kubeconfig'}").failed("no-such-kubeconfig")
 
 
-def test_a_killed_playbook_is_taken_up_by_the_next_run(lab, removed):
+def test_a_killed_playbook_is_taken_up_by_the_next_run(lab, room, removed):
     removed(VICTIM)
+    # So that the second run has something to wait for, and says how far the boot is.
+    room.set_knobs(VICTIM, slow_power=10)
     run = lab.start("enroll", *only(VICTIM))
     lab.wait_for_host(VICTIM, lambda host: host is not None, "made")
     uid = lab.host(VICTIM)["metadata"]["uid"]
     run.kill()
-    lab.playbook("enroll", *only(VICTIM)).ok()
+    run = lab.playbook("enroll", *only(VICTIM)).ok()
+    phase = rf"{VICTIM} inspecting \d+ s \((powered|read|Ironic prepares|its agent|the agent)"
+    assert re.search(phase, run.output), run.output
     assert lab.state(VICTIM) == "available"
     assert lab.host(VICTIM)["metadata"]["uid"] == uid
 

@@ -91,6 +91,7 @@ def reboot(lab, name):
 def module(lab, name, **arguments):
     """Run a module of the collection as Ansible does and return its result."""
     arguments = dict({"kubeconfig": str(lab.dir / "kubeconfig"), "namespace": NAMESPACE}, **arguments)
+    arguments = dict((name, value) for name, value in arguments.items() if value is not None)
     result = subprocess.run(
         [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
          json.dumps(arguments)], capture_output=True, text=True, check=False, timeout=120,
@@ -458,6 +459,42 @@ def test_an_image_that_can_not_be_flashed_is_reported_and_replaced(lab, room, ch
     assert lab.state(prepared) == "available" and lab.host(prepared)["status"]["operationalStatus"] == "OK"
 
 
+def flash_live(lab, live, component, url):
+    """Flash an image to a server in use, with its reboot, and return the Run."""
+    inventory = lab.inventory({live: {
+        "bmh_firmware_components": [{"component": component, "url": url}],
+        "bmh_update_policy": {"firmware_updates": "onReboot"}}})
+    return lab.playbook("firmware", "-i", inventory, *only(live), "-e", "hosts_firmware_reboot=hard",
+                        "-e", f"metal3_confirm={live}", seconds=900)
+
+
+@pytest.mark.long
+def test_a_flash_that_fails_while_a_server_is_in_use_is_reported_and_replaced(lab, room, changed, files, live):
+    before, image = room.server(live)["firmware"], lab.host(live)["spec"]["image"]
+    try:
+        # Ironic 39 does not notice the failure of a BMC's update.
+        run_of_bmc = flash_live(lab, live, "bmc", files["broken.fw"]).ok()
+        assert f"{live}: bmc: Ironic reports no failure, and BMO still reports version" in " ".join(
+            run_of_bmc.output.split())
+
+        run_of_bios = flash_live(lab, live, "bios", files["broken.fw"]).failed("1 of 1 hosts failed")
+        reported = "\n".join(run_of_bios.told_of(live))
+        for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
+                     "give an image that fits the server, by another URL"):
+            assert text in reported, reported
+        assert lab.host(live)["status"]["errorType"] == "servicing error" and lab.state(live) == "provisioned"
+        assert room.server(live)["firmware"] == before
+
+        flash_live(lab, live, "bios", files["later-bios.fw"]).ok()
+        assert room.server(live)["firmware"] == dict(before, bios=LATER_BIOS)
+    finally:
+        run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
+    host = lab.host(live)
+    assert lab.state(live) == "provisioned" and host["status"]["operationalStatus"] == "OK"
+    # What runs on it is what ran before.
+    assert host["spec"]["image"] == image and room.server(live)["power"] == "On"
+
+
 def test_a_change_of_power_after_a_flash_begins_without_a_pause(lab, room, changed, prepared):
     """Without the look that the module asks for, BMO 0.13 begins it 164 s or 328 s later."""
     host = lab.host(prepared)
@@ -507,3 +544,21 @@ def test_inspected_hardware_is_read(lab, prepared):
     server = lab.servers[prepared]
     assert found["serial_number"] == server["serial"] and found["cpu"]["count"] == server["cpus"]
     assert set(nic["mac"] for nic in found["nics"]) == set(nic["mac"] for nic in server["nics"])
+
+
+# The last one: the server has lost its system afterwards, and the next file finds it repaired.
+@pytest.mark.long
+def test_a_server_whose_service_has_failed_is_deprovisioned_when_ironic_has_let_go_of_it(lab, changed, files, live):
+    try:
+        flash_live(lab, live, "bios", files["broken.fw"]).failed("1 of 1 hosts failed")
+    finally:
+        run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
+    confirmed = ("-e", "metal3_confirm=1")
+    lab.playbook("deprovision_hosts", *only(live), *confirmed, "-e", "hosts_wait_timeout_seconds=60").failed(
+        "BMO waits for the end of Ironic's service of the host", "actions maintenance_off and abort")
+    node = lab.nodes()[live].name
+    for action in ("maintenance_off", "abort"):
+        module(lab, "ironic_node_action", kubeconfig=None, namespace=None, nodes=[node], force_nodes=[node],
+               action=action, cloud="metal3-lab", clouds_file=str(lab.dir / "clouds.yaml"))
+    lab.playbook("deprovision_hosts", *only(live), *confirmed).ok()
+    assert lab.state(live) == "available"

@@ -8,6 +8,7 @@ import json
 import time
 from typing import Any
 
+from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
@@ -45,6 +46,7 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 900},
         error_limit={"type": "int", "default": 2},
+        **boot_argument_spec(),
     )
 
 
@@ -85,8 +87,10 @@ def _json_object(name, text):
 def run_baremetal_host_action() -> None:
     """Run the module ``baremetal_host_action``."""
     module = KubeModule(host_action_argument_spec(), required_one_of=[("names", "hosts")])
-    with module.reporting():
+    waits = module.params["wait"] and not module.check_mode
+    with module.reporting(), BootWatch(module.params, waits) as watch:
         requests = requests_of(module.params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
         result = HostActionService(
-            module.connect(), requests, module.params, module.check_mode, module.progress).run()
+            module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text).run()
+    result["warnings"] = watch.warnings
     finish(module, result, "done")

@@ -118,11 +118,14 @@ class HostActionService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param phase: callable that takes a BareMetalHost and says where its server is, for the wait's progress
     """
 
     def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 phase: Callable[[dict[str, Any]], str] | None = None):
         self.client = client
+        self.phase = phase
         self.requests = requests
         self.namespace = params["namespace"]
         self.forced = frozenset(params["force_hosts"])
@@ -234,6 +237,7 @@ class HostActionService:
         action = ACTIONS[item.request.action]
         history = host_goals.HostHistory(
             words, item.entry.current, now, self.error_limit, tolerated=action.tolerates,
-            is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request))
+            is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request),
+            phase=self.phase)
         history.update(item.stored, now)
         return history

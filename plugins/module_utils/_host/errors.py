@@ -28,7 +28,9 @@ _TABLE = (
     # goes wrong while it streams a raw image, it calls a failed download of an image that it was unable to write.
     (r"too small|[Nn]o space left|not enough space|is larger than",
      "the image does not fit on the root device", "choose a larger disk by root_device_hints or a smaller image", True),
-    (r"Input/output error|I/O error|Read-only file system|ImageWriteError|Writing image to device", *_DISK),
+    (r"Read-only file system|flagged read-only|write-protected", "a disk is write-protected",
+     "take the protection off (jumper, controller, locked drive) or choose another disk by root_device_hints", True),
+    (r"Input/output error|I/O error|ImageWriteError|Writing image to device", *_DISK),
     (r"[Cc]hecksum|image (is )?corrupt|does not match.*hash|ImageChecksumError",
      "the image's checksum is not the given one",
      "correct image.checksum and image.checksum_type, or the image on the server", True),
@@ -88,7 +90,7 @@ _TABLE = (
     (r"configdrive|config drive", "the config drive could not be made or written",
      "look at the size and form of user_data, network_data and meta_data", False),
     (r"[Cc]leaning failed|clean step|Failed to clean|CleanFail",
-     "cleaning the disks failed", "look at the disks (read-only, broken); clean by hand or set "
+     "cleaning the disks failed", "look at the disks' health; clean by hand or set "
      "automated_cleaning_mode to disabled", False),
     (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
      "the BMC did not change or report the power state", "look at the BMC; power the server by hand once", False),

@@ -18,6 +18,11 @@ UNREGISTERED = ("", "unmanaged", "registering")
 UNINSPECTED = UNREGISTERED + ("match profile", "inspecting")
 AVAILABLE = ("available", "ready")
 ERROR = "error"
+# Deprovision in BMO 0.13's ironic.go: "unhandled ironic state service failed", for ever and in its log only.
+_SERVICED = Verdict(
+    WAITING, "BMO waits for the end of Ironic's service of the host, and for ever when that has failed",
+    "when the node is \"service failed\" in Ironic: actions maintenance_off and abort of ironic_node_action, with the "
+    "node in force_nodes; BMO goes on by itself then")
 
 
 def state_of(bmh):
@@ -92,12 +97,14 @@ class HostHistory(Awaited):
     :param is_reached: callable that takes the BareMetalHost (or None) and says whether it is where it is to be
     :param tolerated: conditions that do not end the wait: ``paused``, ``detached``, ``deleting``
     :param lacking: callable that takes the BareMetalHost and says what is to come beside the goal, empty for nothing
+    :param phase: callable that takes the BareMetalHost and says where its server is, empty when nothing is known
     """
 
     def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
-                 lacking=None):
+                 lacking=None, phase=None):
         super().__init__(goal, now, advice="raise wait_timeout_seconds or look at the server's console")
         self._lacking = lacking
+        self._phase = phase or (lambda bmh: "")
         self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
         self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
         self.error_limit = error_limit
@@ -157,7 +164,9 @@ class HostHistory(Awaited):
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
-        return Verdict(WAITING, lacking, "")
+        if status == "servicing" and self.state == "deprovisioning":
+            return _SERVICED
+        return Verdict(WAITING, lacking or self._phase(bmh), "")
 
     def _obstacle(self, bmh):
         """Return what keeps BMO from working on the host at all, as a Verdict, or None."""

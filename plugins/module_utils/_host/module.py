@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
@@ -52,14 +53,18 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         wait_timeout_seconds={"type": "int", "default": 1800},
         error_limit={"type": "int", "default": 3},
         show_table={"type": "bool", "default": False},
+        **boot_argument_spec(),
     )
 
 
 def run_baremetal_host() -> None:
     """Run the module ``baremetal_host``."""
     module = KubeModule(host_argument_spec(), check=refuse_hosts)
-    with module.reporting():
-        result = HostService(module.connect(), module.params, module.check_mode, module.progress).run()
+    waits = bool(module.params["wait_for"]) and not module.check_mode
+    with module.reporting(), BootWatch(module.params, waits) as watch:
+        result = HostService(
+            module.connect(), module.params, module.check_mode, module.progress, phase=watch.text).run()
+    result["warnings"] += watch.warnings
     finish(module, result, module.params["wait_for"])
 
 

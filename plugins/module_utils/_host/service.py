@@ -104,10 +104,12 @@ class HostService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param phase: callable that takes a BareMetalHost and says where its server is, for the wait's progress
     """
 
-    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep):
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep, phase=None):
         self.client = client
+        self.phase = phase
         self.namespace = params["namespace"]
         self.hosts = params["hosts"]
         self.deploy = params["deploy"]
@@ -251,7 +253,8 @@ class HostService:
         return host_goals.HostHistory(
             self.goal, item.baseline, now, self.error_limit, tolerated=("detached",) if detached else (),
             lacking=None if self.goal == "deleted" else lambda bmh: (
-                self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret))
+                self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret),
+            phase=self.phase)
 
     def _text(self, text):
         return renamed(text, self.names)

@@ -30,7 +30,7 @@ SHORTEST_LEASE_SECONDS = 120
 _INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z")
 _HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*\Z")
-_FOLDER = re.compile(r"(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+\Z")
+_FOLDER = re.compile(r"(/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9_.][A-Za-z0-9_.-]*)+\Z")
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+(/[A-Za-z0-9._~%/=&?+-]*)?\Z")
 
 
@@ -256,7 +256,7 @@ class _Checks:
 
     def _boot(self, dhcp: Mapping[str, Any]) -> None:
         self._matches("dhcp.tftp_root", dhcp.get("tftp_root"), _FOLDER,
-                      "an absolute path of letters, digits, '.', '_' and '-'")
+                      "an absolute path of letters, digits, '.', '_' and '-', without '..'")
         for name, loader in (dhcp.get("loaders") or {}).items():
             self._matches(f"dhcp.loaders.{name}", loader, _FILE, "a path below dhcp.tftp_root, without '..'")
         for field in ("ipxe_script_url", "http_boot_url"):

@@ -92,6 +92,14 @@ class Family:
         """True when a failure stays one, whatever becomes of the host."""
         return False
 
+    def doubts(self, before, obj):
+        """Return as texts what about an object that has reached the goal V(applied) is not certain.
+
+        :param before: the object before the run, or None
+        :param obj: the object after the wait
+        """
+        return []
+
     def is_held_up(self, obj, seen, before):
         """True when BMO pauses after a failure that was there before the wait, and would do now what is asked for."""
         return False

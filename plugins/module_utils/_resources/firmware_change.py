@@ -104,9 +104,10 @@ def host_state(obj, seen):
 
 
 def host_power(obj, seen):
-    """Return ``on``, ``off`` or ``held`` of an object's host for results, empty when there is none.
+    """Return ``on``, ``off``, ``held`` or ``starting`` of an object's host for results, empty when there is none.
 
-    A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``.
+    A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``;
+    one that is to be on and is not is ``starting``: BMO switches it on, also after a service of it has failed.
     """
     host = seen.host_of(obj)
     if host is None:
@@ -115,7 +116,7 @@ def host_power(obj, seen):
         return "off"
     if host_annotations.held_by(host, forced_only=state_of(host) not in DEPLOYED):
         return "held"
-    return "on" if (host.get("status") or {}).get("poweredOn") else "off"
+    return "on" if (host.get("status") or {}).get("poweredOn") else "starting"
 
 
 READS = (HOST, POLICY)

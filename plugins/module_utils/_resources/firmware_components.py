@@ -31,6 +31,14 @@ NIC_PREFIX = "nic:"
 SCHEMES = ("http", "https", "file", "swift")
 
 
+# BMO 0.13 reads versions every five minutes. Ironic 39 reads a BMC's version after its update; when it is still the
+# former one, it does not ask the BMC whether the update failed (_handle_bmc_update_completion).
+_UNCHANGED = (
+    "{component}: Ironic reports no failure, and BMO still reports version {version}, as before the flash. BMO reads "
+    "versions every few minutes only, and Ironic takes an update of a BMC that failed for one that changes nothing; "
+    "look at the version later (module host_firmware_components_info), and at the BMC's log when it stays")
+
+
 class FirmwareComponents(Family):
     """Firmware of hosts."""
 
@@ -99,6 +107,14 @@ class FirmwareComponents(Family):
         """True when other images are asked for than those that could not be flashed."""
         return bool(pending(obj)) and is_held_up(obj, seen, before)
 
+    def doubts(self, before, obj):
+        """The versions that a flash of this run has left as they were, as far as BMO has read them."""
+        was = _versions(before)
+        return [_UNCHANGED.format(component=update["component"], version=version)
+                for update in pending(dict(before or {}, spec=obj.get("spec")))
+                for version in [_versions(obj).get(update["component"])]
+                if version and version == was.get(update["component"])]
+
     def has_new_pause(self, obj, seen):
         """True when images were flashed after BMO was last asked to look at the host."""
         changed, host = condition(obj, CHANGED), seen.host_of(obj)
@@ -132,6 +148,12 @@ class FirmwareComponents(Family):
                     "pending" if name in waiting else "flashed")
                 rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
+
+
+def _versions(obj):
+    """Return the current versions by component."""
+    return dict((item["component"], item.get("currentVersion"))
+                for item in ((obj or {}).get("status") or {}).get("components") or [])
 
 
 def pending(obj):

@@ -11,7 +11,8 @@ def plan(settings, components, policies, reboot):
     """Return what a run does with servers in use for which something is pending.
 
     Those change with a reboot that their policy lets change anything. What is switched off changes when it is switched
-    on. A server that is held is not left to later: BMO would start it all the same, so its reboot has to be refused.
+    on; one that BMO is about to switch on needs no reboot, and is not left to later. Nor is a server that is held: BMO
+    would start it all the same, so its reboot has to be refused.
 
     :param settings: entries of the result of ``host_firmware_settings``
     :param components: entries of the result of ``host_firmware_components``
@@ -19,13 +20,14 @@ def plan(settings, components, policies, reboot):
     :param reboot: ``soft``, ``hard``, or ``never``
     :returns: dict of sorted names: ``reboot``, ``settings_later`` and ``components_later``
     """
-    off = set(facts["name"] for facts in settings + components if facts.get("host_power") == "off")
+    off, starting = (set(facts["name"] for facts in settings + components if facts.get("host_power") == power)
+                     for power in ("off", "starting"))
     live, later = {}, {}
     for what, found, field in (("settings", settings, "firmware_settings"),
                                ("components", components, "firmware_updates")):
         in_use = set(facts["name"] for facts in found if facts.get("pending") and facts.get("host_state") in DEPLOYED)
         allowed = set(policy["name"] for policy in policies if policy.get(field) == "onReboot")
-        live[what] = set() if reboot == "never" else (in_use - off) & allowed
-        later[what] = in_use - live[what]
+        live[what] = set() if reboot == "never" else (in_use - off - starting) & allowed
+        later[what] = in_use - live[what] - (starting & allowed)
     return {"reboot": sorted(live["settings"] | live["components"]),
             "settings_later": sorted(later["settings"]), "components_later": sorted(later["components"])}

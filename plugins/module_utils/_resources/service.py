@@ -223,6 +223,9 @@ class FamilyService:
         for item in items:
             item.seconds = awaited[item.name].seconds_taken(now)
             item.error = awaited[item.name].error(self.timeout_seconds, now, loop.silence())
+        done = [item for item in items if self.goal == "applied" and item.stored and not item.error]
+        self.warnings += [f"{item.name}: {doubt}" for item in done
+                          for doubt in self.family.doubts(item.current, item.stored)]
         self._wake([item for item in items if item.stored and not item.error and (
             item.worked_on or self.family.has_new_pause(item.stored, self.seen))], _DONE)
 

@@ -187,6 +187,13 @@ def test_a_delayed_host_waits():
     assert seen.waiting and "PROVISIONING_LIMIT" in seen.verdict.cause
 
 
+def test_a_host_whose_service_has_failed_is_not_deprovisioned_by_itself():
+    seen = history("available")
+    seen.update(bmh("deprovisioning", status="servicing"), 1)
+    assert seen.waiting and "for ever when that has failed" in seen.verdict.cause
+    assert "maintenance_off and abort" in seen.error(900, 900)
+
+
 def test_the_line_about_a_wait():
     histories = dict((name, history()) for name in ("a", "b", "c", "d"))
     histories["a"].update(bmh("available"), 1)
@@ -228,6 +235,10 @@ def test_a_timeout_tells_the_last_state_and_error():
      "[Errno 5] Input/output error", "could not be written", False),
     ("provisioning error", WRITING + "Writing image to device /dev/sda failed with exit code 1. stdout: . stderr: "
      "qemu-img: error while writing: Input/output error", "could not be written", False),
+    ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
+     "[Errno 30] Read-only file system", "write-protected", True),
+    ("preparation error", "Clean step erase_devices failed: Failed to invoke erase of device /dev/sda as the device is "
+     "flagged read-only, and the conductor has not signaled this is a permitted case.", "write-protected", True),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
      "[Errno 28] No space left on device", "does not fit on the root device", True),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "

@@ -134,6 +134,23 @@ def test_an_asynchronous_command_ends_with_a_heartbeat(_rare_heartbeats, agent, 
     eventually(lambda: len(ironic.calls("/v1/heartbeat")) > count, "heartbeat")
 
 
+def test_write_protected_disks_are_passed_over_by_metadata_cleaning_alone(agent, server):
+    disk = server.present_disks()[0]
+    disk.ensure()
+    server.knobs.set({"disks_read_only": True})
+
+    def clean(step):
+        return agent.commands.execute(
+            "clean.execute_clean_step",
+            {"step": {"step": step, "interface": "deploy"}, "node": {}, "ports": []}, wait=True)
+
+    before = disk.digest("sha256", 1024)
+    assert clean("erase_devices_metadata")["command_status"] == "SUCCEEDED"
+    error = clean("erase_devices")["command_error"]
+    assert error["type"] == "BlockDeviceEraseError" and "flagged read-only" in error["details"]
+    assert disk.digest("sha256", 1024) == before
+
+
 @pytest.mark.parametrize("changes, kind, text", [
     ({"os_hash_value": "0" * 64}, "ImageDownloadError", "failed to verify against checksum"),
     ({"urls": ["http://127.0.0.1:1/os.raw"]}, "ImageDownloadError", "refused"),
@@ -161,16 +178,18 @@ def test_knobs_of_the_disk(server, agent, info, knob, kind, text):
     assert result["command_error"]["type"] == kind and text in result["command_error"]["details"]
 
 
+@pytest.mark.parametrize("knob, number, reason", [
+    ("write_error", 5, "Input/output error"), ("disks_read_only", 30, "Read-only file system")])
 @pytest.mark.parametrize("disk_format, kind, text", [
     ("raw", "ImageDownloadError",
-     "Download of image i failed: Unable to write image to device /dev/sda. Error: [Errno 5] Input/output error"),
+     "Download of image i failed: Unable to write image to device /dev/sda. Error: [Errno {}] {}"),
     ("qcow2", "ImageWriteError", "Writing image to device /dev/sda failed with exit code 1."),
 ])
-def test_disk_that_can_not_be_written(server, agent, info, disk_format, kind, text):
-    server.knobs.set({"write_error": True})
+def test_disk_that_can_not_be_written(server, agent, info, disk_format, kind, text, knob, number, reason):
+    server.knobs.set({knob: True})
     error = deploy(agent, dict(info, disk_format=disk_format))["command_error"]
-    assert error["type"] == kind and text in error["details"]
-    assert "Input/output error" in error["details"]
+    assert error["type"] == kind and text.format(number, reason) in error["details"]
+    assert reason in error["details"]
 
 
 def test_agent_that_dies_in_deploy(server, agent, info, ironic):

@@ -64,6 +64,8 @@ CASES = {
     "a short lease": (("dhcp", "lease_seconds"), 10, "dhcp.lease_seconds"),
     "a loader above the root": (("dhcp", "loaders"), {"bios": "../shadow"}, "dhcp.loaders.bios"),
     "a script by TFTP": (("dhcp", "ipxe_script_url"), "tftp://172.22.0.1/a", "dhcp.ipxe_script_url"),
+    "a root with a step upwards": (("dhcp", "tftp_root"), "/var/lib/../tftp", "dhcp.tftp_root"),
+    "a root with a line break": (("dhcp", "tftp_root"), "/var/lib\nport=53", "dhcp.tftp_root"),
     "loaders and no folder": (("dhcp", "tftp_root"), None, "dhcp.tftp_root"),
 }
 
@@ -72,6 +74,11 @@ CASES = {
 def test_one_mistake_is_one_problem_of_its_field(case):
     path, value, field = CASES[case]
     assert [problem.field for problem in description.problems(changed(path, value))] == [field]
+
+
+def test_the_root_may_be_below_a_hidden_folder():
+    """As that of the lab's virtual servers is: ``~/.local/state``."""
+    assert description.problems(changed(("dhcp", "tftp_root"), "/root/.local/state/..lab/tftp")) == []
 
 
 def test_all_mistakes_are_reported_at_once():

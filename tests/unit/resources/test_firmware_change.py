@@ -29,7 +29,7 @@ def seen(online=True, on=True, **annotations):
 @pytest.mark.parametrize("kind", sorted(OBJECTS))
 @pytest.mark.parametrize("others, power", [
     (seen(), "on"),
-    (seen(on=False), "off"),
+    (seen(on=False), "starting"),
     (seen(online=False), "off"),
     (seen(**HELD), "held"),
     (seen(on=False, **HELD), "held"),

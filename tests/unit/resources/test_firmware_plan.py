@@ -15,19 +15,20 @@ def facts(name, state="provisioned", power="on", pending=True):
 
 # What the modules answer: of h9 nothing, as it is not enrolled.
 ANSWERS = [facts("h1"), facts("h2", power="off"), facts("h3", pending=False), facts("h4"), facts("h5", "available"),
-           facts("h6", power="held"), {"name": "h9"}]
+           facts("h6", power="held"), facts("h7", power="starting"), facts("h8", power="starting"), {"name": "h9"}]
 POLICIES = [{"name": name, "firmware_settings": "onReboot", "firmware_updates": "onPreparing" if name == "h1" else
-             "onReboot"} for name in ("h1", "h2", "h3", "h5", "h6")]
+             "onReboot"} for name in ("h1", "h2", "h3", "h5", "h6", "h7")]
 
 
 @pytest.mark.parametrize("reboot, what, names", [
     # Of h1 only the settings change with a reboot, of h4 nothing; h2 is switched off; at h3 nothing is due. BMO would
-    # start h6 although it is held, so its reboot has to be tried, and refused, before anything is written.
+    # start h6 although it is held, so its reboot has to be tried, and refused, before anything is written. BMO is about
+    # to start h7 and h8, as after a service that failed; of h8 nothing changes by that.
     ("hard", "reboot", ["h1", "h6"]),
-    ("hard", "settings_later", ["h2", "h4"]),
-    ("hard", "components_later", ["h1", "h2", "h4"]),
+    ("hard", "settings_later", ["h2", "h4", "h8"]),
+    ("hard", "components_later", ["h1", "h2", "h4", "h8"]),
     ("never", "reboot", []),
-    ("never", "settings_later", ["h1", "h2", "h4", "h6"]),
+    ("never", "settings_later", ["h1", "h2", "h4", "h6", "h8"]),
 ])
 def test_who_is_rebooted_and_who_is_left_to_later(reboot, what, names):
     assert plan(ANSWERS, ANSWERS, POLICIES, reboot)[what] == names

@@ -270,6 +270,30 @@ def test_bmo_is_asked_to_look_at_a_host_whose_flash_is_done():
     assert cluster.woken() and any("look at h1 once more" in line for line in reports.lines), reports.lines
 
 
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_a_version_that_a_flash_has_left_is_a_warning(version):
+    """Ironic takes an update of a BMC that failed for one that changes nothing."""
+    cluster = FlashingCluster()
+    stored = cluster.objects[FIRMWARE, "h1"]["status"]
+    stored["components"] = [{"component": "bios", "currentVersion": "1"}, {"component": "bmc", "currentVersion": "1"}]
+
+    watch = cluster.watch
+
+    def flashed(resource, *arguments, **options):
+        for event in watch(resource, *arguments, **options):
+            stored["components"][0]["currentVersion"] = version
+            if event["object"]["kind"] == FIRMWARE:
+                event["object"]["status"]["components"][0]["currentVersion"] = version
+            yield event
+
+    cluster.watch = flashed
+    result, items, dummy = flash(cluster)
+    assert items[0]["error"] == "" and len(result["warnings"]) == (version == "1")
+    assert all(text.startswith("h1: bios: ") and "still reports version 1" in text for text in result["warnings"])
+    # What this run did not flash it has nothing to say about.
+    assert flash(cluster)[0]["warnings"] == []
+
+
 @pytest.mark.parametrize("cluster, params", [
     (FlashingCluster(), {"wait_for": "valid"}),
     (FlashingCluster(), {"check_mode": True}),

@@ -1,0 +1,124 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says where booting servers are, in the background of a wait: by Ironic's nodes and by logs of what they boot from.
+
+A BareMetalHost says ``inspecting`` for the whole of it. Nothing depends on what is found here: it is what a wait shows.
+"""
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._common.formats import duration
+from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
+from .._ironic.errors import IronicError
+from .log_tail import LogTail
+from .node_phase import FIELDS, has_agent, phase
+from .traces import Traces
+
+INTERVAL_SECONDS = 5
+
+
+def boot_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the options by which a module that waits for hosts looks at boots; documented in the fragment ``boot``."""
+    return {
+        "ironic": {"type": "dict", "options": ironic_argument_spec()},
+        "boot_logs": {"type": "list", "elements": "path", "default": []},
+    }
+
+
+class BootWatch:
+    """Looks at booting servers while it is entered.
+
+    :param params: dict with the options of :func:`boot_argument_spec`
+    :param active: whether there is a wait at all
+    :param clock: monotonic clock, in seconds
+    :param connect: callable that takes the options ``ironic`` and returns a client of Ironic
+    """
+
+    def __init__(self, params: dict[str, Any], active: bool = True, clock: Callable[[], float] = time.monotonic,
+                 connect: Callable[[dict[str, Any]], Any] = IronicClient) -> None:
+        self.warnings: list[str] = []
+        self._clock = clock
+        self._connect = connect
+        self._ironic = params.get("ironic") if active else None
+        self._logs = [LogTail(path) for path in params.get("boot_logs") or []] if active else []
+        self._client: Any = None
+        self._traces = Traces()
+        self._nodes: dict[str, dict[str, Any]] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> BootWatch:
+        if self._ironic is not None and not HAS_OPENSTACK and self._connect is IronicClient:
+            self._give_up("the Python package openstacksdk is missing; install it, or leave out the option ironic")
+        if self._ironic is not None or self._logs:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_exception: Any) -> None:
+        # It is not waited for: a question to Ironic may take a minute, and changes nothing.
+        self._ended.set()
+
+    def text(self, bmh: dict[str, Any]) -> str:
+        """Return where a host's server is, empty when nothing is known; it is looked at from then on.
+
+        :param bmh: the BareMetalHost
+        """
+        status = bmh.get("status") or {}
+        node = (status.get("provisioning") or {}).get("ID")
+        nics = (status.get("hardware") or {}).get("nics") or []
+        macs = [(bmh.get("spec") or {}).get("bootMACAddress")] + [nic.get("mac") for nic in nics]
+        keys = tuple(text.lower() for text in [node, *macs] if isinstance(text, str))
+        with self._lock:
+            self._keys[bmh["metadata"]["name"]] = keys
+            found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
+        doing = phase(found) if found else ""
+        if trace is None or (found and (not doing or has_agent(found))):
+            return doing
+        return f"{trace.text} {duration(self._clock() - trace.at)} ago"
+
+    def look(self) -> None:
+        """Look once at all sources."""
+        with self._lock:
+            self._traces.known = frozenset().union(*self._keys.values())
+        for log in list(self._logs):
+            try:
+                lines = log.lines()
+            except OSError as exc:
+                self._logs.remove(log)
+                self.warnings.append(f"boot_logs: {log.path} is not read: {exc.strerror}; correct the path, or let "
+                                     "this user read it")
+                continue
+            now = self._clock()
+            with self._lock:
+                for line in lines:
+                    self._traces.take(line, now)
+        if self._ironic is not None:
+            self._ask()
+
+    def _run(self) -> None:
+        while not self._ended.is_set():
+            self.look()
+            self._ended.wait(INTERVAL_SECONDS)
+
+    def _ask(self) -> None:
+        try:
+            self._client = self._client or self._connect(self._ironic or {})
+            nodes = dict((node["uuid"], node) for node in self._client.list_nodes(FIELDS))
+        except IronicError as exc:
+            # What passes is asked again; a wait says nothing of it.
+            if not exc.retriable:
+                self._give_up(str(exc))
+            nodes = {}
+        with self._lock:
+            self._nodes = nodes
+
+    def _give_up(self, why: str) -> None:
+        self._ironic = None
+        self.warnings.append(f"ironic: what Ironic does with the hosts is not shown: {why}")

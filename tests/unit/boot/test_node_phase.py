@@ -1,0 +1,48 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where Ironic is with a node."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.node_phase import has_agent, phase
+
+AGENT = {"agent_url": "https://198.18.3.1:9999", "agent_last_heartbeat": "2026-11-25T06:23:26"}
+
+
+@pytest.mark.parametrize("node, expected", [
+    ({"provision_state": "available"}, ""),
+    ({"provision_state": "active", "driver_internal_info": AGENT}, ""),
+    ({}, ""),
+    ({"provision_state": "service failed", "driver_internal_info": AGENT}, "Ironic: service failed"),
+    ({"provision_state": "verifying"}, "Ironic logs in at the BMC"),
+    ({"provision_state": "inspecting"}, "Ironic prepares the boot of the agent"),
+    ({"provision_state": "inspect wait", "power_state": "power on"}, "powered on, the agent has not called yet"),
+    ({"provision_state": "inspect wait", "power_state": "power off"}, "powered off"),
+    ({"provision_state": "inspect wait", "power_state": None}, "the agent has not called yet"),
+    ({"provision_state": "inspect wait", "driver_internal_info": AGENT}, "the agent has called"),
+    ({"provision_state": "cleaning", "clean_step": {}}, "Ironic is at the first step"),
+    ({"provision_state": "deploying", "deploy_step": {"step": "deploy"}}, "Ironic is at deploy"),
+    ({"provision_state": "clean wait", "clean_step": {"step": "erase_devices"}, "driver_internal_info": AGENT},
+     "the agent is at erase_devices"),
+    ({"provision_state": "wait call-back", "deploy_step": {"step": "write_image"}, "driver_internal_info": AGENT},
+     "the agent is at write_image"),
+    ({"provision_state": "wait call-back", "deploy_step": {"step": "deploy"}, "power_state": "power on"},
+     "powered on, the agent has not called yet"),
+    ({"provision_state": "service wait", "service_step": {"step": "a" * 50}, "driver_internal_info": AGENT},
+     "the agent is at " + "a" * 40 + "..."),
+    # What a hardware manager calls its steps.
+    ({"provision_state": "clean wait", "clean_step": {"step": "\x1b[2Jx"}, "driver_internal_info": AGENT},
+     r"the agent is at \x1b[2Jx"),
+    ({"provision_state": "clean wait", "clean_step": [], "driver_internal_info": []}, "the agent has not called yet"),
+    ({"provision_state": "clean wait", "clean_step": {"step": 7}, "driver_internal_info": AGENT},
+     "the agent has called"),
+])
+def test_the_phase(node, expected):
+    assert phase(node) == expected
+
+
+def test_an_agent_is_there_as_long_as_ironic_knows_its_address():
+    assert has_agent({"driver_internal_info": AGENT})
+    assert not has_agent({"driver_internal_info": {"agent_last_heartbeat": "2026-11-25T06:23:26"}})

@@ -1,0 +1,129 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the servers of hosts are, by Ironic and by logs together."""
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot import watch as boot_watch
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.watch import BootWatch
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import HostHistory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+
+NODE, MAC = "b3062844-a8eb-4764-8d7e-0e22bd12654f", "00:5c:52:01:00:10"
+HOST = {"metadata": {"name": "h1"}, "spec": {"bootMACAddress": MAC.upper()}, "status": {
+    "operationalStatus": "OK", "provisioning": {"state": "inspecting", "ID": NODE}}}
+SCRIPT = (f'198.18.3.1 - - [25/Nov/2026:06:09:56 +0000] "GET /pxelinux.cfg/{MAC.replace(":", "-")} HTTP/1.1" 200 9 '
+          '"-" "iPXE"\n')
+
+
+class Ironic:
+    """Answers with a list of nodes, or an error."""
+
+    def __init__(self, *nodes, error=None):
+        self.nodes, self.error, self.asked = nodes, error, 0
+
+    def list_nodes(self, fields):
+        self.asked += 1
+        if self.error:
+            raise self.error
+        return [dict(node) for node in self.nodes]
+
+
+def watch(ironic=None, logs=(), now=lambda: 100):
+    return BootWatch({"ironic": None if ironic is None else {}, "boot_logs": [str(path) for path in logs]}, clock=now,
+                     connect=lambda options: ironic)
+
+
+def node(state="inspect wait", **fields):
+    return dict({"uuid": NODE, "provision_state": state, "power_state": "power on"}, **fields)
+
+
+def test_ironic_says_where_it_is():
+    looked = watch(Ironic(node(), {"uuid": "another"}))
+    assert looked.text(HOST) == ""
+    looked.look()
+    assert looked.text(HOST) == "powered on, the agent has not called yet"
+
+
+def test_a_log_says_more_as_long_as_the_agent_has_not_called(tmp_path):
+    log, times = tmp_path / "access.log", iter([100, 130])
+    log.touch()
+    ironic = Ironic(node())
+    looked = watch(ironic, [log], now=lambda: next(times))
+    looked.text(HOST)
+    log.write_text(SCRIPT)
+    looked.look()
+    assert looked.text(HOST) == "read its boot script 30 s ago"
+    ironic.nodes = [node("clean wait", clean_step={"step": "erase_devices"}, driver_internal_info={"agent_url": "u"})]
+    looked._logs.clear()
+    looked.look()
+    assert looked.text(HOST) == "the agent is at erase_devices"
+    # What the log said before is not true of a server that Ironic does nothing with.
+    ironic.nodes = [node("available")]
+    looked.look()
+    assert looked.text(HOST) == ""
+
+
+def test_without_sources_nothing_is_known_and_nothing_runs():
+    before = threading.active_count()
+    with watch() as looked:
+        assert threading.active_count() == before
+        assert looked.text(HOST) == "" and looked.warnings == []
+    with BootWatch({"ironic": {}, "boot_logs": ["/nonexistent/log"]}, active=False) as looked:
+        assert threading.active_count() == before
+
+
+def test_a_refusal_is_one_warning_and_what_passes_is_none():
+    ironic = Ironic(error=IronicError("list of nodes: refused", 401))
+    looked = watch(ironic)
+    looked.look()
+    looked.look()
+    assert looked.warnings == ["ironic: what Ironic does with the hosts is not shown: list of nodes: refused"]
+    assert ironic.asked == 1
+    ironic = Ironic(node(), error=IronicError("list of nodes: no answer", reason="Unreachable"))
+    looked = watch(ironic)
+    looked.look()
+    ironic.error = None
+    looked.look()
+    assert looked.warnings == [] and looked.text(HOST)
+
+
+def test_a_log_that_can_not_be_read_is_one_warning(tmp_path):
+    looked = watch(logs=[tmp_path])
+    looked.look()
+    looked.look()
+    assert len(looked.warnings) == 1 and f"{tmp_path} is not read: Is a directory" in looked.warnings[0]
+
+
+def test_it_looks_in_the_background(monkeypatch):
+    monkeypatch.setattr(boot_watch, "INTERVAL_SECONDS", 0.01)
+    ironic, twice = Ironic(node()), threading.Event()
+    listed = ironic.list_nodes
+
+    def list_nodes(fields):
+        if ironic.asked >= 2:
+            twice.set()
+        return listed(fields)
+
+    ironic.list_nodes = list_nodes
+    with watch(ironic) as looked:
+        assert twice.wait(10) and looked.text(HOST)
+    looked._thread.join(10)
+    assert not looked._thread.is_alive()
+
+
+@pytest.mark.parametrize("status, expected", [
+    ({}, "inspecting (read the kernel 3 s ago)"),
+    # What BMO says goes before.
+    ({"operationalStatus": "delayed"}, "delayed"),
+])
+def test_a_wait_shows_it_and_so_does_its_end(status, expected):
+    history = HostHistory("available", None, 0, phase=lambda bmh: "read the kernel 3 s ago")
+    host = dict(HOST, status=dict(HOST["status"], **status))
+    history.update(host, 1)
+    assert expected in f"{history.state} ({history.verdict.cause})"
+    assert (history.verdict.cause in history.error(900, 900)) and "still inspecting after" in history.error(900, 900)
