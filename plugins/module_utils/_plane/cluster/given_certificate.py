@@ -23,16 +23,16 @@ CODE = "ironic-certificate"
 
 
 def problems(certificate: str, key: str, authority: str, address: str | None,
-             names: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip")) -> list[Problem]:
+             called: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip")) -> list[Problem]:
     """Return what does not fit; no text of the key is in it.
 
     :param certificate: the certificate, with intermediate ones after it, in PEM
     :param key: its key, in PEM
     :param authority: certificates of authorities, in PEM
     :param address: the address that is connected to, None when it is not known yet
-    :param names: of certificate, key and address in messages
+    :param called: names of certificate, key and address in messages
     """
-    of_certificate, of_key, of_address = names
+    of_certificate, of_key, of_address = called
     found: list[Problem] = []
     chain = _certificates(of_certificate, certificate, found)
     authorities = _certificates("tls_authority", authority, found)
