@@ -113,7 +113,7 @@ options:
       - PersistentVolumeClaim, in O(namespace), for the data of MariaDB, writable for the pod's group (994). With it
         Ironic knows its nodes after a restart of the pod.
       - Without it the data goes with the container, as SQLite's does, and the Bare Metal Operator registers all hosts
-        again. It stays when Ironic is removed.
+        again. It stays when Ironic is removed; its namespace is not removed while it is there.
     type: str
   mariadb_certificate:
     description: Certificate of MariaDB for 127.0.0.1, by O(tls_authority), in PEM, for V(tls=files).

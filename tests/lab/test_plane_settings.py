@@ -282,7 +282,12 @@ def test_all_goes_again(lab, target, servers, variables):
     del shared["bmc_address"], shared["bmh_image"]
     lab.playbook("unenroll", *only(*servers), extra=dict(shared, metal3_confirm=len(servers)), seconds=SECONDS).ok()
     assert not [name for name in servers if status(target, name)]
-    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
+    confirmed = dict(variables, metal3_confirm=len(plane_site.PARTS))
+    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).failed(
+        f"Namespace {OPERATORS}: found PersistentVolumeClaim {CLAIM}, expected nothing but the parts")
+    # Ironic's pod still uses it.
+    target.delete(VOLUMES["PersistentVolumeClaim"], OPERATORS, CLAIM)
+    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).ok()
     assert not plane_site.definitions(target)
     with pytest.raises(OSError):
         urllib.request.urlopen(f"http://{address(lab)}:{HTTP_PORT}/", timeout=10)
