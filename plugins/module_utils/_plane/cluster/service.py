@@ -417,7 +417,7 @@ class Components(ManifestsService):
     def _neighbours(self, going: list[Entry]) -> list[Problem]:
         """Return problems with what runs in a namespace beside the parts, and would go with it.
 
-        Not with what is being deleted already, such as the claim of a volume, which goes only after the pod that uses it.
+        Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it.
         """
         ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
         spaces = set(entry.name for entry in going if entry.resource.kind == "Namespace")
