@@ -52,12 +52,12 @@ class Site:
         given = dict({"metal3_kubeconfig": self.kubeconfig, "metal3_namespace": NAMESPACE, "backup_keep": 2,
                       "backup_recipients": [self.recipient], "backup_schedule_image": "registry.example.org/ee:1",
                       "backup_schedule_volume": {"persistentVolumeClaim": {"claimName": "backups"}}}, **variables)
-        return finished([str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal.backup_schedule", "-i",
-                         str(self.folder / "hosts.yml"), "-e", json.dumps(given), *arguments], os.environ)
+        return finished([str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal.backup_schedule",
+                         "-i", str(self.folder / "hosts.yml"), "-e", json.dumps(given), *arguments], os.environ)
 
     def token(self):
-        done = subprocess.run([os.path.join(move_planes.programs(), "kubectl"), "--kubeconfig", self.kubeconfig, "create",
-                               "token", NAME, "--namespace", NAME], check=True, capture_output=True, text=True)
+        done = subprocess.run([os.path.join(move_planes.programs(), "kubectl"), "--kubeconfig", self.kubeconfig,
+                               "create", "token", NAME, "--namespace", NAME], check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
     def container(self):
@@ -158,7 +158,8 @@ def test_its_account_writes_nothing_and_reads_nothing_else(site):
 
     assert may("list", "baremetalhosts.metal3.io", "-n", NAMESPACE) and may("list", "secrets", "-n", NAMESPACE)
     for words in (("list", "secrets", "-n", NAME), ("list", "secrets", "-n", "kube-system"), ("list", "nodes"),
-                  ("get", "namespaces"), ("create", "pods", "-n", NAME), ("get", "secrets/c-kubeconfig", "-n", NAMESPACE),
+                  ("get", "namespaces"), ("create", "pods", "-n", NAME),
+                  ("get", "secrets/c-kubeconfig", "-n", NAMESPACE),
                   *((verb, kind, "-n", NAMESPACE) for verb in ("create", "patch", "update", "delete", "watch")
                     for kind in ("baremetalhosts.metal3.io", "clusters.cluster.x-k8s.io", "secrets", "configmaps"))):
         assert not may(*words), words
