@@ -57,7 +57,8 @@ class Site:
 
     def token(self):
         done = subprocess.run([os.path.join(move_planes.programs(), "kubectl"), "--kubeconfig", self.kubeconfig,
-                               "create", "token", NAME, "--namespace", NAME], check=True, capture_output=True, text=True)
+                               "create", "token", NAME, "--namespace", NAME], check=True, capture_output=True,
+                              text=True)
         return done.stdout.strip()
 
     def container(self):

@@ -41,8 +41,8 @@ def problems(begun: record.Record, moving: Graph, known: Iterable[Kind], namespa
 def overwritten(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[Keys, Object]) -> list[Problem]:
     """Return a problem for each object over there that clusterctl has not made and would overwrite.
 
-    Names were free when the move began; clusterctl updates what it finds (``mover.go``: createTargetObject). A copy of an
-    earlier run may be older than what is here, so that content alone says nothing of one that clusterctl has written.
+    Names were free when the move began; clusterctl updates what it finds (``mover.go``: createTargetObject). A copy
+    of an earlier run may be older than what is here, so that content alone says nothing of what clusterctl has made.
 
     :param begun: the record of the move
     :param here: objects of the plane that lets go, by their key; all of the record are among them
