@@ -301,6 +301,19 @@ options:
       - Deleting a pool with machines, and fewer replicas, want the number of machines repeated, see
         O(metal3.baremetal.cluster#module:confirm).
     type: dict
+  standalone_machines:
+    description:
+      - Machines that nothing owns, by name, beside the pools of O(workers). The Machine of C(db) in the cluster
+        C(prod) is C(prod-db). Each has the options of O(control_plane) that are for machines; not C(replicas),
+        C(autoscaler), C(certificate_renewal_days), C(max_surge), C(max_unavailable), C(rollout_after), C(node_reuse),
+        C(machine_name_template) and C(health_check), which are for what makes another machine in the place of one.
+      - Nothing replaces such a machine. One that is there stays as it was made, also with another O(kubernetes_version)
+        or O(image); a warning says so. To replace it, describe it with C(state=absent), run, and describe it again.
+      - Without this option those that there are stay. When it is given, those that it does not name are deleted
+        (O(metal3.baremetal.cluster#module:prune)), with an empty dictionary all of them; C(state=absent) deletes one by
+        name. Their number must be repeated, see O(metal3.baremetal.cluster#module:confirm).
+      - Not with O(provider=metalstack).
+    type: dict
   networks:
     description:
       - Networks of the machines by name.

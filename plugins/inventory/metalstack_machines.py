@@ -89,12 +89,11 @@ groups:
   ready: metalstack.ready
 """
 
-import ipaddress
 
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import inventory_name
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import inventory_name, ip_texts
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
@@ -152,7 +151,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         except MetalError as exc:
             raise AnsibleParserError(f"{path}: {exc}") from None
         # What is free has neither a name nor anybody who could log in.
-        return [dict(facts, kind=KINDS[source], addresses=[text for text in facts["addresses"] if _is_address(text)])
+        return [dict(facts, kind=KINDS[source], addresses=list(filter(ip_texts.is_address, facts["addresses"])))
                 for source in sources for facts in found[source] if facts["project"] and facts["name"]]
 
     def _add(self, name, facts):
@@ -165,11 +164,3 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             self.get_option("groups"), variables, name, strict=strict, fetch_hostvars=False)
         self._add_host_to_keyed_groups(
             self.get_option("keyed_groups"), variables, name, strict=strict, fetch_hostvars=False)
-
-
-def _is_address(text):
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

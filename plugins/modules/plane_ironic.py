@@ -14,7 +14,8 @@ description:
     Metal Operator with its components C(basic-auth) and C(tls), which M(metal3.baremetal.plane_programs) has rendered.
   - User name and password are created once and kept in the Secret C(ironic-credentials), which the Bare Metal Operator
     mounts, and as a bcrypt digest in C(ironic-htpasswd). No result has them.
-  - The pod starts again when its configuration, its password file or given certificates change.
+  - The pod starts again when its configuration, its password file or given certificates change. While it runs, this is
+    refused as long as hosts are in transition, which Ironic inspects, cleans or writes.
   - Waits until all containers are ready.
 options:
   state:

@@ -17,6 +17,8 @@ description:
     Secrets and ConfigMaps that are named, which must be there and have the label
     C(environment.metal3.io/ironic-standalone-operator=true).
   - An option that is left out is left to the operator; a field that an earlier run of this module has set is removed.
+  - The operator replaces Ironic's pods when the resource changes. While Ironic is ready, this is refused as long as
+    hosts are in transition, which Ironic inspects, cleans or writes.
   - The options are those of the resource in version 0.9.0 of the operator's API. The operator itself is not run by
     any test of this collection - tests have an API server with its definition check the objects.
 options:

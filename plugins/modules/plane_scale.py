@@ -24,6 +24,10 @@ options:
     description: Number of pods. With V(0) a Deployment that does not exist is fine.
     type: int
     required: true
+  confirm:
+    description:
+      - V(1), or the Deployment's name. Required when pods become fewer, since what they work on is interrupted.
+    type: str
   wait_timeout_seconds:
     description: How long to wait.
     type: int
@@ -55,6 +59,7 @@ EXAMPLES = r"""
     namespace: baremetal-operator-system
     name: ironic
     replicas: 0
+    confirm: ironic
 """
 
 RETURN = r"""

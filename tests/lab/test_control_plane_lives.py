@@ -9,15 +9,17 @@ What the tests do to the servers is upstream's doing.
 """
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
 import role_settings
 import small_cluster
 from consoles import resets
-from support import NAMESPACE, eventually, only
+from support import NAMESPACE, eventually, module, only
 from workload import Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.etcd_member import lost_member
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.ha]
@@ -25,6 +27,12 @@ pytestmark = [pytest.mark.nodes, pytest.mark.ha]
 NAME = "three"
 CONTROL_PLANE, POOL = f"{NAME}-control-plane", f"{NAME}-pool-a"
 SECONDS = 2400
+KEPT = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kept, namespace: default}
+data: {a: "1"}
+"""
 CHECK = {"unhealthy_conditions": [{"type": "Ready", "status": status, "timeout_seconds": 40}
                                   for status in ("Unknown", "False")],
          "reboot_retry_limit": 1, "reboot_timeout_seconds": 100}
@@ -175,3 +183,106 @@ def test_a_machine_that_reboots_do_not_help_is_named_and_replaced_on_another_ser
     assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
     site.run(pool={"health_check": None}).ok()
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+
+
+def etcd_is_healthy(lab):
+    stored = lab.kube.get(KNOWN["KubeadmControlPlane"], NAMESPACE, CONTROL_PLANE)
+    return any(entry["type"] == "EtcdClusterHealthy" and entry["status"] == "True"
+               for entry in stored["status"]["conditions"])
+
+
+def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workload):
+    """Its data is gone, so that etcd does not start again; two of three keep what is stored, and the API answers."""
+    machines, asked = workload.hosts("control-plane"), resets(lab)
+    server = sorted(machines.items())[0][1]
+    module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME, manifests=[KEPT])
+    workload.inside(server, "rm", "-r", "/var/lib/etcd/member")
+    workload.inside(server, "pkill", "-KILL", "-x", "etcd")
+    began = time.monotonic()
+    named = eventually(
+        lambda: [lost for item in workload.machines("control-plane").values() for lost in [lost_member(item)] if lost],
+        600, "Cluster API has noticed it", interval_seconds=1)
+    print(f"seconds until the lost member was noted: {time.monotonic() - began:.0f}: {named}")
+    assert "etcd member lost" in " ".join(lab.playbook("cluster", "--check", extra=site.extra()).ok().output.split())
+    # A reboot does not help, so none is tried.
+    run = lab.playbook("remediate", *only(server), extra={"metal3_confirm": "1"}).failed("etcd member lost")
+    assert "tried: nothing" in " ".join(run.output.split()) and resets(lab) == asked
+    lab.playbook("remediate", *only(server), extra={"remediate": "replace"}).failed(
+        f"{server} (", "etcd member lost", "replace; to continue")
+    lab.playbook("remediate", *only(server), extra={"remediate": "replace", "metal3_confirm": "1"},
+                 seconds=SECONDS).ok()
+    print(f"seconds until it was replaced: {time.monotonic() - began:.0f}")
+    ended(lab, workload)
+    after = workload.hosts("control-plane")
+    assert server not in after.values() and len(after) == 3 and len(set(after) & set(machines)) == 2
+    eventually(lambda: etcd_is_healthy(lab), 300, "etcd's three members are healthy", interval_seconds=1)
+    assert workload.client.get(KNOWN["ConfigMap"], "default", "kept")["data"] == {"a": "1"}
+    lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+    lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    assert site.run().ok().changed() == 0
+
+
+def test_a_standalone_machine_is_made_stays_as_it_is_and_goes_by_name(lab, site, workload):
+    """Beside the pool; killed when its Machine is made, and taken up. Nothing replaces it."""
+    others, name = workload.machines().keys(), f"{NAME}-db"
+    described = {"node_labels": {"example.org/use": "db"}}
+    site.variables["cluster_standalone_machines"] = {"db": described}
+    checked = lab.playbook("cluster", "--check", extra=site.extra()).ok()
+    assert f"Machine {name}: machines 0 to 1" in checked.output and workload.machines("-db") == {}
+    running = lab.start("cluster", extra=site.extra())
+    eventually(lambda: workload.machines("-db"), 120, "the Machine", interval_seconds=0.5)
+    running.kill()
+    began = time.monotonic()
+    site.run().ok()
+    print(f"seconds to a standalone machine: {time.monotonic() - began:.0f}")
+    machine = workload.machines("-db")[name]
+    node, host = workload.nodes()[machine["status"]["nodeRef"]["name"]], workload.host_of(machine)
+    assert node["metadata"]["labels"]["example.org/use"] == "db" and len(workload.ready()) == 7
+    assert addresses(workload)[host] == site.addresses[host]
+    assert site.run().ok().changed() == 0
+    # Another description is only warned of, and nothing else replaces it.
+    described["node_labels"] = {"example.org/use": "other"}
+    run = site.run().ok()
+    assert run.changed() == 0 and f"Machine {name} was made of another description" in " ".join(run.output.split())
+    lab.playbook("machine_action", extra=dict(site.extra(confirm=1), machine_action="replace", machine_names=[name])
+                 ).failed("a standalone Machine goes by state: absent")
+    site.variables["cluster_standalone_machines"] = {"db": {"state": "absent"}}
+    site.run().failed("expected 1, the number of machines", f"{name} on host {host}")
+    site.run(confirm=1).ok()
+    assert workload.machines().keys() == others and len(workload.ready()) == 6
+    lab.wait_for_host(host, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    for kind in ("Metal3Machine", "KubeadmConfig"):
+        assert not [item for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0] if item["metadata"]["name"] == name]
+    del site.variables["cluster_standalone_machines"]
+    assert site.run().ok().changed() == 0
+
+
+def generations(workload, part):
+    """Return what the meta data of each machine's server says, by its host, as cloud-init has read it."""
+    found = {}
+    for server in workload.hosts(part).values():
+        read = json.loads(workload.inside(server, "cat", "/run/cloud-init/instance-data-sensitive.json"))
+        found[server] = read["ds"]["meta_data"].get("generation")
+    return found
+
+
+def test_a_rollout_without_a_spare_host_waits_and_max_surge_lets_it_go_on(lab, site, workload):
+    """Other meta data, which is a data template of its own; each host keeps its address."""
+    site.run(pool={"replicas": 4}).ok()
+    before, kept = workload.hosts("pool-a"), addresses(workload)
+    assert len(kept) == len(lab.servers) == 7, "a host is free"
+    site.pool["metadata"] = {"strings": [{"key": "generation", "value": "two"}]}
+    site.run().failed("expected 4, the number of machines", "no host that matches is free", "set max_surge to 0")
+    waited = lab.playbook("cluster", seconds=SECONDS, extra=dict(
+        site.extra(confirm=4), cluster_wait_timeout_seconds=90)).failed("is not available within 1 min 30 s")
+    assert "CAPM3 chooses a BareMetalHost" in " ".join(waited.output.split())
+    assert set(before) <= set(workload.machines("pool-a")) and len(workload.ready()) == 7
+    assert set(generations(workload, "pool-a").values()) == {None}
+    began = time.monotonic()
+    site.run(pool={"max_surge": 0, "max_unavailable": 1}).ok()
+    print(f"rollout of 4 machines without a spare host: {time.monotonic() - began:.0f} s")
+    after = workload.hosts("pool-a")
+    assert sorted(after.values()) == sorted(before.values()) and not set(after) & set(before)
+    assert generations(workload, "pool-a") == dict.fromkeys(after.values(), "two")
+    assert addresses(workload) == kept and len(workload.ready()) == 7
+    assert site.run().ok().changed() == 0

@@ -16,7 +16,14 @@ from ansible.module_utils.errors import UnsupportedError
 from .._common.plain_names import with_dictionaries
 from .._common.problem import Problem
 from .model import ClusterDescription
-from .spec import description_options, group_options, machine_options, network_options, pool_of_workers_options
+from .spec import (
+    description_options,
+    group_options,
+    machine_options,
+    network_options,
+    pool_of_workers_options,
+    standalone_machine_options,
+)
 
 DEFAULT_POD_CIDRS = ("192.168.0.0/18",)
 DEFAULT_SERVICE_CIDRS = ("10.96.0.0/12",)
@@ -46,17 +53,18 @@ def read(params: Mapping[str, Any]) -> tuple[ClusterDescription, list[Problem]]:
     """
     mistakes = []
     values = _checked("", description_options(), _known(params), mistakes)
-    for option in ("workers", "networks"):
+    for option in ("workers", "standalone_machines", "networks"):
         # Ansible notes the wrong type and leaves the value.
         if not isinstance(values.get(option) or {}, dict):
             values[option] = {}
-    keeps_workers = values.get("workers") is None
-    pools = _by_name("workers", pool_of_workers_options(), values, mistakes)
-    absent = sorted(name for name in pools if pools[name].get("state") == "absent")
+    for option, inner in (("workers", pool_of_workers_options()),
+                          ("standalone_machines", standalone_machine_options())):
+        keeps, found = values.get(option) is None, _by_name(option, inner, values, mistakes)
+        absent = sorted(name for name in found if found[name].get("state") == "absent")
+        values.update({option: dict((name, found[name]) for name in found if name not in absent),
+                       f"keeps_{option}": keeps, f"absent_{option}": absent})
     values.update(
         networks=_by_name("networks", network_options(), values, mistakes),
-        workers=dict((name, pools[name]) for name in pools if name not in absent),
-        keeps_workers=keeps_workers, absent_workers=absent,
         control_plane=_checked("control_plane", group_options(), {}, mistakes)
         if values.get("control_plane") is None else values["control_plane"],
         pod_cidrs=values.get("pod_cidrs") or list(DEFAULT_POD_CIDRS),
@@ -167,7 +175,7 @@ def without_mistakes(params):
     """
     given, paths = _known(params), set()
     for option, inner in (("control_plane", group_options()), ("workers", pool_of_workers_options()),
-                          ("networks", network_options())):
+                          ("standalone_machines", standalone_machine_options()), ("networks", network_options())):
         value = given.get(option)
         if not isinstance(value, dict):
             continue

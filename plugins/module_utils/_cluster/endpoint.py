@@ -4,9 +4,9 @@
 """Who holds the address of a cluster's endpoint, and what its control plane machines need for that; pure."""
 from __future__ import annotations
 
-import ipaddress
 import re
 
+from .._common import ip_texts
 from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import images, kube_vip
@@ -124,7 +124,7 @@ def _holder(description, group):
 
 def _values(description):
     endpoint = description.endpoint
-    address = ipaddress.ip_address(endpoint["host"])
+    address = ip_texts.address(endpoint["host"])
     return {"address": str(address), "prefix": address.max_prefixlen, "version": address.version,
             "local": "127.0.0.1" if address.version == 4 else "::1",
             "local_host": "127.0.0.1" if address.version == 4 else "[::1]", "port": endpoint["port"],
@@ -167,7 +167,7 @@ def holder_problems(subject, description):
     if holder not in _ON_MACHINES:
         return found
     try:
-        ipaddress.ip_address(endpoint["host"])
+        ip_texts.address(endpoint["host"])
     except ValueError:
         found.append(Problem(
             "endpoint", subject, "endpoint.host", shown(endpoint["host"]), f"an address with holder: {holder}",
@@ -200,7 +200,7 @@ def _device_problems(subject, description):
 def _dynamic_problems(subject, description, device):
     """A server that gives out addresses must leave the endpoint's out, which only the user can know."""
     try:
-        family = f"ipv{ipaddress.ip_address(description.endpoint['host']).version}"
+        family = f"ipv{ip_texts.address(description.endpoint['host']).version}"
     except ValueError:
         return []
     modes = [(name, (description.networks[name].get(family) or {}).get("mode"))
@@ -235,7 +235,7 @@ def holder_warning(description):
     if endpoint.get("holder"):
         return None
     try:
-        ipaddress.ip_address(endpoint["host"])
+        ip_texts.address(endpoint["host"])
     except ValueError:
         # A name is given to something that is there already.
         return None

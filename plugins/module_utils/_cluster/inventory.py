@@ -18,9 +18,10 @@ GROUP = "clusters"
 PREFIX = "cluster_"
 # Options with a variable of their own, PREFIX and the option's name; all others are in OPTIONS_VARIABLE.
 OPTIONS = ("provider", "metalstack", "kubernetes_version", "endpoint", "network_addon", "image", "networks",
-           "control_plane", "workers")
+           "control_plane", "workers", "standalone_machines")
 # Those that had no prefix once.
-ONCE_BARE = tuple(name for name in OPTIONS if name not in ("network_addon", "provider", "metalstack"))
+ONCE_BARE = tuple(name for name in OPTIONS if name not in ("network_addon", "provider", "metalstack",
+                                                             "standalone_machines"))
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"

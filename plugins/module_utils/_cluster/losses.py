@@ -46,7 +46,7 @@ def losses(description, changes, removed, snapshot):
         elif fewer:
             found.append(_scaled(change, machines, max(0, len(machines) - after), snapshot))
     found += [Loss(item["metadata"]["name"], item["kind"], REMOVED, len(_machines(snapshot, item)),
-                   _machines(snapshot, item)) for item in removed if item["kind"] == "MachineDeployment"]
+                   _machines(snapshot, item)) for item in removed if item["kind"] in ("MachineDeployment", "Machine")]
     return [loss for loss in found if loss.count]
 
 

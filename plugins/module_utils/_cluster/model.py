@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from .._ipam.options import pool_options
-from .spec import machine_options
+from .spec import OF_OWNERS, machine_options
 
 CONTROL_PLANE = "control-plane"
 WORKER = "worker"
+STANDALONE = "standalone"
 FAMILIES = ("ipv4", "ipv6")
 # Lists of several levels are joined; one level's value of these replaces the other's instead.
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
@@ -43,11 +44,11 @@ class PoolUse(NamedTuple):
 
 @dataclass(frozen=True)
 class Group:
-    """The control plane or a pool of workers.
+    """The control plane, a pool of workers or a standalone machine.
 
     :param cluster: name of the cluster
-    :param role: CONTROL_PLANE or WORKER
-    :param name: of the pool of workers, CONTROL_PLANE for the control plane
+    :param role: CONTROL_PLANE, WORKER or STANDALONE
+    :param name: of the pool of workers or of the standalone machine, CONTROL_PLANE for the control plane
     :param options: every option of ``spec.group_options``; one that is not set is None or missing
     """
 
@@ -66,19 +67,26 @@ class Group:
         return self.role == CONTROL_PLANE
 
     @property
+    def is_standalone(self) -> bool:
+        """Say whether this is one machine that nothing owns."""
+        return self.role == STANDALONE
+
+    @property
     def field(self) -> str:
         """Return the path of the option that describes the group."""
-        return "control_plane" if self.is_control_plane else f"workers.{self.name}"
+        return "control_plane" if self.is_control_plane else \
+            f"{'standalone_machines' if self.is_standalone else 'workers'}.{self.name}"
 
     @property
     def owner(self) -> str:
-        """Return the name of the group's KubeadmControlPlane or MachineDeployment."""
+        """Return the name of the group's KubeadmControlPlane, MachineDeployment or standalone Machine."""
         return f"{self.cluster}-{self.name}"
 
     @property
     def owner_kind(self) -> str:
         """Return the kind of the object that owns the group's machines."""
-        return "KubeadmControlPlane" if self.is_control_plane else "MachineDeployment"
+        return "KubeadmControlPlane" if self.is_control_plane else "Machine" if self.is_standalone \
+            else "MachineDeployment"
 
     @property
     def initial_replicas(self) -> int:
@@ -108,6 +116,9 @@ class ClusterDescription:
     :param networks: options of each network by its name
     :param keeps_workers: whether stored pools stay that ``workers`` does not name, because it names none at all
     :param absent_workers: names of the pools of workers that are to go
+    :param standalone_machines: options of each standalone machine by its name
+    :param keeps_standalone_machines: as ``keeps_workers``, for standalone machines
+    :param absent_standalone_machines: names of the standalone machines that are to go
     """
 
     name: str
@@ -137,6 +148,9 @@ class ClusterDescription:
     workers: dict[str, dict[str, Any]]
     keeps_workers: bool
     absent_workers: list[str]
+    standalone_machines: dict[str, dict[str, Any]]
+    keeps_standalone_machines: bool
+    absent_standalone_machines: list[str]
 
     @cached_property
     def subject(self) -> str:
@@ -151,7 +165,13 @@ class ClusterDescription:
         come after them.
         """
         return (self._group(CONTROL_PLANE, CONTROL_PLANE, self.control_plane),
-                *(self._group(WORKER, name, self.workers[name]) for name in sorted(self.workers)))
+                *(self._group(WORKER, name, self.workers[name]) for name in sorted(self.workers)),
+                *(self._standalone(name) for name in sorted(self.standalone_machines)))
+
+    def _standalone(self, name):
+        group = self._group(STANDALONE, name, self.standalone_machines[name])
+        # What the whole cluster says about rollouts and health checks is not for a machine that nothing owns.
+        return replace(group, options={**group.options, **dict.fromkeys(OF_OWNERS), "replicas": 1, "max_surge": 0})
 
     def option_path(self, group: Group, option: str) -> str:
         """Return the path of an option that machines follow where the user sets it, the group's or the cluster's.
@@ -160,7 +180,8 @@ class ClusterDescription:
         :param option: its name, for example ``image`` or ``kubernetes_version``
         :returns: for example ``workers.pool-a.image``, or ``image``
         """
-        own = self.control_plane if group.is_control_plane else self.workers[group.name]
+        own = self.control_plane if group.is_control_plane else self.standalone_machines[group.name] \
+            if group.is_standalone else self.workers[group.name]
         is_groups = own.get(option) is not None or option in _ONLY_OF_GROUPS
         return f"{group.field}.{option}" if is_groups else option
 

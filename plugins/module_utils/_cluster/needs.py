@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .description import read
-from .model import CONTROL_PLANE, WORKER, Group
+from .model import CONTROL_PLANE, STANDALONE, WORKER, Group
 from .spec import METAL3
 
 _OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
@@ -60,7 +60,7 @@ def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
 def needs_options() -> dict[str, Any]:
     """Return the options of what :func:`needs` returns, as an argument spec."""
     group = {
-        "role": {"type": "str", "required": True, "choices": [CONTROL_PLANE, WORKER]},
+        "role": {"type": "str", "required": True, "choices": [CONTROL_PLANE, WORKER, STANDALONE]},
         "name": {"type": "str", "required": True}, "replicas": {"type": "int"}, "autoscaler": {"type": "dict"},
         "host_selector": {"type": "dict"}, "host_selector_expressions": {"type": "list", "elements": "dict"},
     }

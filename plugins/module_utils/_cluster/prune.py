@@ -8,12 +8,11 @@ from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
 from .render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
 from .rollout import cloned_from
-from .workflow.snapshot import CLUSTER_LABEL
+from .workflow.snapshot import CLUSTER_LABEL, SET_LABEL, is_standalone
 
 # Kinds whose absence from the description takes the object away.
-PRUNED_KINDS = ("MachineDeployment", "MachineHealthCheck", "Metal3RemediationTemplate")
-# Cluster API, api/core/v1beta2/machine_types.go: MachineSetNameLabel.
-_SET_LABEL = "cluster.x-k8s.io/set-name"
+PRUNED_KINDS = ("MachineDeployment", "Machine", "Metal3Machine", "KubeadmConfig", "MachineHealthCheck",
+                "Metal3RemediationTemplate")
 
 
 def ours(obj, cluster):
@@ -30,7 +29,15 @@ def undescribed(objects, desired, cluster):
     """
     wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
     return [item for kind in PRUNED_KINDS for item in objects.get(kind) or []
-            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted]
+            if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted
+            and not _goes_with_another(item)]
+
+
+def _goes_with_another(item):
+    """Say whether an object is deleted by what owns it; a Machine that was never made owns nothing yet."""
+    if item["kind"] == "Machine":
+        return not is_standalone(item)
+    return item["kind"] in ("Metal3Machine", "KubeadmConfig") and bool(item["metadata"].get("ownerReferences"))
 
 
 def removed(objects, desired, description, prune):
@@ -41,7 +48,8 @@ def removed(objects, desired, description, prune):
     :param prune: whether what is not described any more goes
     """
     found = undescribed(objects, desired, description.name)
-    names = set(f"{description.name}-{name}" for name in description.absent_workers)
+    names = set(f"{description.name}-{name}"
+                for name in description.absent_workers + description.absent_standalone_machines)
     return [item for item in found if prune or item["metadata"]["name"] in names]
 
 
@@ -54,7 +62,7 @@ def unused_templates(objects, desired, cluster):
     used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
     machines = objects.get("Machine") or []
     known = set(machine["metadata"].get("uid") for machine in machines)
-    sets = set((machine["metadata"].get("labels") or {}).get(_SET_LABEL) for machine in machines)
+    sets = set((machine["metadata"].get("labels") or {}).get(SET_LABEL) for machine in machines)
     for machine in objects.get("Metal3Machine") or []:
         used.add(("Metal3MachineTemplate", cloned_from(machine)))
         used.add(("Metal3DataTemplate", (machine["spec"].get("dataTemplate") or {}).get("name")))

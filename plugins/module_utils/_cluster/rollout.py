@@ -50,6 +50,9 @@ def preview(entries: Iterable[Any], snapshot: Any, answers: Mapping[Key, Mapping
     result = []
     for entry in entries:
         kind = entry.desired["kind"]
+        if kind == "Machine" and entry.action == "create":
+            result.append({"owner": entry.name, "kind": kind, "replicas_before": 0, "replicas_after": 1,
+                           "rolls": False, "reasons": [], "machines": []})
         if kind not in _ROLLING or not entry.changes:
             continue
         after = answers[kind, entry.name]["spec"].get("replicas")

@@ -53,6 +53,7 @@ from .network_questions import NetworkQuestions
 from .providers import provider_of, provider_of_cluster
 from .reading import read_all, snapshot_of
 from .reasons import reasons
+from .render import standalone as cluster_standalone
 from .spec import description_options
 from .wait import ClusterWait, WaitFailedError, belongs
 from .workflow import goals as workflow_goals
@@ -63,7 +64,7 @@ from .workflow.steps import machine_steps
 from .writes import ClusterWrites
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
-_LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "MachineHealthCheck")
+_LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "Machine", "MachineHealthCheck")
 # How long a run waits for machines in between, for each goal of its end: without a network add-on no node is Ready.
 _ROLLED = {"initialized": "nodes", "nodes": "nodes", "available": "available"}
 
@@ -225,7 +226,8 @@ class ClusterService:
         self.writes.description = description
         self.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
         kept = cluster_stored.kept_pools(description, objects)
-        wanted = cluster_stored.with_stored_replicas(description, desired, objects, goes_away)
+        new, made_before = cluster_standalone.without_stored(description, desired, objects)
+        wanted = cluster_stored.with_stored_replicas(description, new, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
         entries, answers = self._tried(self.writes.plan(wanted, self._listed(objects)))
         self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
@@ -244,7 +246,7 @@ class ClusterService:
             raise RefusedError(found, self.names)
         self.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
         warnings = checked.unread + description_warnings(description) + gates
-        warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept)
+        warnings += cluster_rollout.cleaning_warnings(entries) + self._of_kept(kept) + made_before
         warnings += firewall_warnings(description, entries)
         if self.options["wait_for"] == "available":
             warnings += addon_warnings(description, checked.manifests)

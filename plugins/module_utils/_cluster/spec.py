@@ -29,6 +29,8 @@ CLEANING_MODES = ("metadata", "disabled", "host")
 # kubeadm's preflight check "Mem" of a control plane: 1700 MB.
 DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
 DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES = 10
+# Options of machines that are for who owns them: nothing rolls, names or replaces a standalone one.
+OF_OWNERS = ("max_surge", "max_unavailable", "rollout_after", "node_reuse", "machine_name_template", "health_check")
 
 
 def _family_options(modes):
@@ -189,10 +191,19 @@ def pool_of_workers_options():
     return dict(group_options(), state={"type": "str", "choices": ["present", "absent"], "default": "present"})
 
 
-def description_options():
-    """Return the options of a whole cluster description; ``workers`` and ``networks`` are dicts by name.
+def standalone_machine_options():
+    """Return the options of a machine without an owner that makes another in its place."""
+    options = dict((name, option) for name, option in machine_options().items() if name not in OF_OWNERS)
+    options.update({"failure_domain": {"type": "str"},
+                    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"}})
+    return options
 
-    The values of ``workers`` follow :func:`pool_of_workers_options`, those of ``networks`` :func:`network_options`.
+
+def description_options():
+    """Return the options of a whole cluster description.
+
+    ``workers``, ``standalone_machines`` and ``networks`` are dicts by name, with the options of
+    :func:`pool_of_workers_options`, :func:`standalone_machine_options` and :func:`network_options`.
     """
     options = machine_options()
     options.update({
@@ -230,6 +241,7 @@ def description_options():
         "node_ip_network": {"type": "str"},
         "control_plane": {"type": "dict", "options": group_options()},
         "workers": {"type": "dict"},
+        "standalone_machines": {"type": "dict"},
         "networks": {"type": "dict"},
         "supported_links": {"type": "list", "elements": "str", "choices": list(LINK_KINDS)},
         "registry_mirrors": {"type": "list", "elements": "dict", "options": {

@@ -14,6 +14,7 @@ from .render.objects import (
     common_labels,
     with_changes_in_place,
 )
+from .workflow.snapshot import is_standalone
 
 
 def with_stored_replicas(description, desired, objects, goes_away):
@@ -46,10 +47,14 @@ def with_stored_replicas(description, desired, objects, goes_away):
 def kept_pools(description, objects):
     """Return the stored pools of workers that stay because the description names none, with what they refer to.
 
+    Likewise the standalone Machines.
+
     :param objects: dict of kind to list of stored objects
     """
+    machines = [item for item in objects.get("Machine") or [] if description.keeps_standalone_machines
+                and ours(item, description.name) and is_standalone(item)]
     if not description.keeps_workers:
-        return []
+        return machines
     pools = [item for item in objects.get("MachineDeployment") or [] if ours(item, description.name)]
     names = set(item["metadata"]["name"] for item in pools)
     named = set()
@@ -62,7 +67,7 @@ def kept_pools(description, objects):
               if item["metadata"]["name"] in names]
     templates = [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
                  if (kind, item["metadata"]["name"]) in named]
-    return pools + beside + templates
+    return machines + pools + beside + templates
 
 
 def _is_autoscaled(*items):

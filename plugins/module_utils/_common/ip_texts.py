@@ -5,12 +5,57 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any, Callable, Union
+
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+
+
+def address(text: str) -> Address:
+    """Return an IPv4 or IPv6 address.
+
+    :raises ValueError: for what is none, and for one with a zone, see :func:`_without_zone`
+    """
+    found: Address = _without_zone(ipaddress.ip_address, text)
+    return found
+
+
+def interface(text: str) -> Interface:
+    """Return an address with the length of its network; raises as :func:`address`."""
+    found: Interface = _without_zone(ipaddress.ip_interface, text)
+    return found
+
+
+def network(text: str) -> Network:
+    """Return a network without bits of a host; raises as :func:`address`."""
+    found: Network = _without_zone(ipaddress.ip_network, text)
+    return found
+
+
+def _without_zone(parse: Callable[[str], Any], text: str) -> Any:
+    """Return what a text is, unless it has the zone of an IPv6 address.
+
+    A zone may be any text to ``ipaddress``, one with line breaks, too, and has a meaning on one machine only.
+    """
+    if "%" in str(text):
+        raise ValueError("an address with a zone")
+    return parse(text)
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is an IPv4 or IPv6 address without a zone."""
+    try:
+        address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def is_shortest_address(text: str) -> bool:
     """Return whether a text is an IPv4 or IPv6 address as others write it, too: in its shortest form."""
     try:
-        return str(ipaddress.ip_address(text)) == text
+        return str(address(text)) == text
     except ValueError:
         return False
 
@@ -18,7 +63,7 @@ def is_shortest_address(text: str) -> bool:
 def is_network(text: str) -> bool:
     """Return whether a text is an IPv4 or IPv6 network, without bits of a host."""
     try:
-        ipaddress.ip_network(text)
+        network(text)
     except ValueError:
         return False
     return True

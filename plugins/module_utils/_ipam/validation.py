@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._common import ip_texts
 from .._common.field_checks import shown
 from .._common.problem import Problem
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
@@ -122,7 +123,7 @@ def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Proble
         found += _address(subject, f"{field}.dns_servers[{number}]", server)
     if range_.get("subnet"):
         try:
-            ipaddress.ip_interface(range_["subnet"])
+            ip_texts.interface(range_["subnet"])
             if "/" not in str(range_["subnet"]):
                 raise ValueError("no prefix length")
         except ValueError:
@@ -134,11 +135,9 @@ def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Proble
 
 
 def _address(subject: str, field: str, text: str) -> list[Problem]:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return [Problem("pool", subject, field, shown(text), "an IPv4 or IPv6 address")]
-    return []
+    if ip_texts.is_address(text):
+        return []
+    return [Problem("pool", subject, field, shown(text), "an IPv4 or IPv6 address")]
 
 
 def _outside(address: str, range_: dict[str, Any]) -> bool:

@@ -210,10 +210,8 @@ def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
             more = list(wanted)
             more[position] = (description, group, count + surge(group))
             if shortages(more, there):
-                field = "control_plane" if group.is_control_plane \
-                    else f"workers.{group.name}"
                 found.append(finding(
-                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description.name}"], field,
+                    "rollout-spare", "cluster", owners[f"cluster {namespace}/{description.name}"], group.field,
                     "no spare host that matches, for the machine that a rollout makes first", "a spare host",
                     "add one, or set max_surge to 0 (a control plane then needs 3 replicas)"))
     return found

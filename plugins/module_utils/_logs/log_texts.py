@@ -4,9 +4,21 @@
 """Texts of logs that were read as bytes: whole lines, and what is inside of the deploy agent's archives; pure."""
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import tarfile
-from typing import NamedTuple
+import zlib
+from typing import Any, NamedTuple
+
+# An agent sends some fifty.
+_MOST_FILES = 1000
+# What an archive may have beside a file's content: headers, one for a long name, and what fills the last block.
+_HEADERS_BYTES = 4096
+# tarfile searches one for numbers in a time that grows with the square of its length.
+_LONGEST_HEADER = 1024
+# More than any level of xz needs.
+_DICTIONARY_BYTES = 128 * 1024 ** 2
 
 
 class Part(NamedTuple):
@@ -39,6 +51,27 @@ def text_of(content: bytes) -> str | None:
     return None if b"\0" in content else content.decode("utf-8", "replace")
 
 
+class _Archive(io.BytesIO):
+    """An archive whose headers are read as far as honest ones go.
+
+    :ivar in_file: whether it is a file's content that is read
+    """
+
+    in_file = False
+    _rest = _MOST_FILES * _HEADERS_BYTES
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return what is read.
+
+        :raises ValueError: for a header that is too long, and when all together are
+        """
+        if not self.in_file:
+            if size is None or not 0 <= size <= _LONGEST_HEADER or size > self._rest:
+                raise ValueError("longer than headers are")
+            self._rest -= size
+        return super().read(size)
+
+
 def unpacked(content: bytes, limit_bytes: int) -> tuple[list[Part], bool] | None:
     """Return the files in an archive, and whether there are more than fit; None for what is no archive.
 
@@ -50,16 +83,39 @@ def unpacked(content: bytes, limit_bytes: int) -> tuple[list[Part], bool] | None
     """
     parts, size = [], 0
     try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r|*") as archive:
+        plain, is_cut = _decompressed(content, limit_bytes + _MOST_FILES * _HEADERS_BYTES)
+        stream = _Archive(plain)
+        with tarfile.open(fileobj=stream, mode="r:") as archive:
             for member in archive:
                 if not member.isfile():
                     continue
-                # Before it is unpacked: a small archive may have files of any size.
+                # That of a sparse file is what it becomes.
                 size += member.size
-                if size > limit_bytes:
+                if size > limit_bytes or len(parts) == _MOST_FILES:
                     return parts, True
+                stream.in_file = True
                 source = archive.extractfile(member)
                 parts.append(Part(member.name, text_of(source.read()) if source else None))
-    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError):
+                stream.in_file = False
+    # A header may be followed by another one for the same file, each of which is read inside of the one before.
+    except (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError, zlib.error, lzma.LZMAError):
         return (parts, True) if parts else None
-    return parts, False
+    return parts, is_cut
+
+
+def _decompressed(content: bytes, limit_bytes: int) -> tuple[bytes, bool]:
+    """Return what is compressed as it was before, and whether there is more of it than the limit.
+
+    :raises zlib.error: for what is broken; OSError, EOFError and lzma.LZMAError likewise
+    """
+    decompressor: Any
+    if content.startswith(b"\x1f\x8b"):
+        decompressor = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    elif content.startswith(b"BZh"):
+        decompressor = bz2.BZ2Decompressor()
+    elif content.startswith(b"\xfd7zXZ\0"):
+        decompressor = lzma.LZMADecompressor(memlimit=_DICTIONARY_BYTES)
+    else:
+        return content, False
+    plain = decompressor.decompress(content, limit_bytes)
+    return plain, not decompressor.eof

@@ -33,12 +33,12 @@ _DEEPEST = 3
 _LONGEST_DOCUMENT = 1024 ** 2
 _HASH = re.compile(r"^[^:\s]+:(\$\S+)$", re.MULTILINE)
 _KEY = "PRIVATE KEY-----"
-# A block that has no end is hidden up to the first character that is not part of one; in a log, times may be between.
-_KEY_BLOCK = re.compile(
-    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----"
-    r"(?:[\s\S]{0,20000}?-----END [A-Z ]{0,40}PRIVATE KEY-----|[\w+/=\s\\:.,-]{0,20000})")
+_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
 _KEY_END = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
-_KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*$")
+_LONGEST_KEY = 20000
+# A block that has no end is hidden up to the first character that is not part of one; in a log, times may be between.
+_KEY_REST = re.compile(r"[\w+/=\s\\:.,-]{0,20000}")
+_KEY_TAIL = re.compile(r"[A-Za-z0-9+/=]{16}")
 
 
 def of_secret(secret: Object) -> set[str]:
@@ -96,7 +96,7 @@ def _inside(text: str, depth: int = 0) -> set[str]:
     if depth > _DEEPEST:
         return found
     if _KEY in text:
-        found.update(line.strip() for line in text.splitlines() if _KEY_LINE.search(line))
+        found.update(line.strip() for line in text.splitlines() if _is_of_key(line))
     found.update(_HASH.findall(text))
     for part in (text, *_documents(text)):
         named = redaction.secret_texts(part, named_only=True)
@@ -150,7 +150,7 @@ class Hiding:
             count += text.count(form)
             text = text.replace(form, redaction.HIDDEN)
         if _KEY in text:
-            text, keys = _KEY_BLOCK.subn(redaction.HIDDEN, text)
+            text, keys = _without_key_blocks(text)
             text, ends = _without_key_ends(text)
             count += keys + ends
         if "@" in text:
@@ -189,6 +189,30 @@ def _quoted(value: str) -> set[str]:
             quote_plus(bare, errors="replace")}
 
 
+def _is_of_key(line: str) -> bool:
+    """Say whether a line ends like one of a private key's; in a time that grows with its length, whoever wrote it."""
+    return _KEY_TAIL.fullmatch(line.rstrip()[-16:]) is not None
+
+
+def _without_key_blocks(text: str) -> tuple[str, int]:
+    """Hide private keys with what is between their beginning and their end, and return how many they were."""
+    ends = [(found.start(), found.end()) for found in _KEY_END.finditer(text)]
+    parts, done, count, next_end = [], 0, 0, 0
+    for begin in _KEY_BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        while next_end < len(ends) and ends[next_end][0] < begin.end():
+            next_end += 1
+        parts += [text[done:begin.start()], redaction.HIDDEN]
+        count += 1
+        if next_end < len(ends) and ends[next_end][0] - begin.end() <= _LONGEST_KEY:
+            done = ends[next_end][1]
+        else:
+            rest = _KEY_REST.match(text, begin.end())
+            done = rest.end() if rest else begin.end()
+    return "".join([*parts, text[done:]]), count
+
+
 def _without_key_ends(text: str) -> tuple[str, int]:
     """Hide private keys whose beginning is not there, because only the newest part of a log is kept."""
     if not _KEY_END.search(text):
@@ -200,7 +224,7 @@ def _without_key_ends(text: str) -> tuple[str, int]:
         lines[number] = redaction.HIDDEN
         count += 1
         above = number - 1
-        while above >= 0 and _KEY_LINE.search(lines[above]):
+        while above >= 0 and _is_of_key(lines[above]):
             lines[above] = redaction.HIDDEN
             above -= 1
     return "\n".join(lines), count

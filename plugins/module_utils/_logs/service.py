@@ -4,6 +4,7 @@
 """Reads the logs, events and objects of a plane, and writes them into a new folder without secrets."""
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, Union
@@ -38,6 +39,8 @@ _ATTEMPTS = 4
 # Not allowed, and not served: all else is no answer of an API server that could be asked.
 _LEFT_OUT = (403, 404)
 _DEPLOY = "log/deploy"
+# What the names of files alone may bring about.
+_OF_NAMES = (errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG)
 
 
 class _File(NamedTuple):
@@ -309,14 +312,20 @@ class _Collection:
         for part in archive[0]:
             self._write_if_text([*steps, *part.name.split("/")], f"{_DEPLOY}/{path}: {part.name}", part.text)
         if archive[1]:
-            self._leave_out(f"{_DEPLOY}/{path}", "not all of it: its files have more than limit_mebibytes, or it is "
-                            "broken; raise it", "deploy logs")
+            self._leave_out(f"{_DEPLOY}/{path}", "not all of it: its files have more than limit_mebibytes, or are too "
+                            "many, or it is broken; raise it", "deploy logs")
 
     def _write_if_text(self, steps: list[str], what: str, text: str | None) -> None:
         if text is None:
             self._leave_out(what, "it is no text, in which secrets could be hidden", "no text")
-        else:
+            return
+        try:
             self._files.append(self._written(self._paths.of(steps[:-1], steps[-1]), text))
+        except OSError as exc:
+            # Names of an archive may be a file and a folder at once. A full disk ends the run.
+            if exc.errno not in _OF_NAMES:
+                raise
+            self._leave_out(what, f"its name has no place beside the others: {exc.strerror}", "deploy logs")
 
     # What is written
 

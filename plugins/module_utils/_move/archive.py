@@ -79,9 +79,17 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
 def _is_object(obj: Any, namespace: str) -> bool:
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     return (isinstance(metadata, dict) and all(isinstance(obj.get(name), str) for name in ("apiVersion", "kind"))
-            and all(isinstance(metadata.get(name), str) for name in ("name", "uid"))
+            and all(isinstance(metadata.get(name), str) for name in ("name", "uid")) and _has_file_name(obj)
             and metadata.get("namespace") == namespace and isinstance(metadata.get("annotations") or {}, dict)
             and isinstance(obj.get("spec") or {}, dict) and isinstance(obj.get("status") or {}, dict))
+
+
+def _has_file_name(obj: Object) -> bool:
+    try:
+        file_name(obj)
+    except ValueError:
+        return False
+    return True
 
 
 def name_of(namespace: str, taken_at: str) -> str:
@@ -113,7 +121,10 @@ def counts(objects: Iterable[Object]) -> dict[str, int]:
 
 
 def file_name(obj: Object) -> str:
-    """Return a file's name for an object; names of objects have no slash (``objectgraph.go``: getFilename)."""
+    """Return a file's name for an object; names of objects have no slash (``objectgraph.go``: getFilename).
+
+    :raises ValueError: for a name that no object has, as in a backup that somebody made by hand
+    """
     group, kind, name = key(obj)
     if "/" in name or "/" in kind or "/" in group or name.startswith("."):
         raise ValueError(title((group, kind, name)))

@@ -8,12 +8,11 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._common import whole_file
+from .._common import private_folder, whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
@@ -216,8 +215,9 @@ def _files(objects: list[Object], held_for: str) -> Iterator[str]:
 
     :param held_for: the value of the hosts' pause
     """
-    with tempfile.TemporaryDirectory(prefix="metal3-restore-") as folder:
+    # All Secrets of the plane are in it: what a killed run has left must go with the next one.
+    with private_folder.folder("metal3-restore-") as path:
         for obj in objects:
-            path = os.path.join(folder, archive.file_name(obj))
-            whole_file.write(path, json.dumps(copies.held(obj, held_for)).encode(), 0o600, False)
-        yield folder
+            whole_file.write(os.path.join(path, archive.file_name(obj)),
+                             json.dumps(copies.held(obj, held_for)).encode(), 0o600, False)
+        yield path

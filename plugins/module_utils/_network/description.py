@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Union
 
+from .._common import ip_texts
 from .._common.field_checks import show
 from .._common.mac_address import mac_error
 from .._common.problem import Problem
@@ -45,12 +46,12 @@ def problems(network: Mapping[str, Any]) -> list[Problem]:
 
 def interfaces(network: Mapping[str, Any]) -> list[Interface]:
     """Return the addresses of a description that has no mistakes."""
-    return [ipaddress.ip_interface(text) for text in network.get("addresses") or ()]
+    return [ip_texts.interface(text) for text in network.get("addresses") or ()]
 
 
 def family(text: str) -> int:
     """Return 4 or 6 for an address."""
-    return ipaddress.ip_address(text).version
+    return ip_texts.address(text).version
 
 
 class _Checks:
@@ -125,7 +126,7 @@ class _Checks:
             self._add("addresses", None, "at least one address with the length of its network, as 172.22.0.1/24")
         for position, text in enumerate(given):
             field = f"addresses[{position}]"
-            own = self._parsed(field, text, ipaddress.ip_interface,
+            own = self._parsed(field, text, ip_texts.interface,
                                "an address with the length of its network, as 172.22.0.1/24") if "/" in text else None
             if "/" not in text:
                 self._add(field, text, "an address with the length of its network, as 172.22.0.1/24")
@@ -151,7 +152,7 @@ class _Checks:
             return None
 
     def _address(self, field: str, text: Any) -> Any:
-        return self._parsed(field, text, ipaddress.ip_address, "an IPv4 or IPv6 address")
+        return self._parsed(field, text, ip_texts.address, "an IPv4 or IPv6 address")
 
     def _neighbour(self, field: str, text: Any) -> Any:
         found = self._address(field, text)
@@ -180,7 +181,7 @@ class _Checks:
             relayed = given.get("network")
             network = None
             if relayed is not None:
-                network = self._parsed(f"{field}.network", relayed, ipaddress.ip_network, "a network, as 10.1.0.0/24")
+                network = self._parsed(f"{field}.network", relayed, ip_texts.network, "a network, as 10.1.0.0/24")
                 if network is None:
                     continue
                 self.relayed.append(network)

@@ -20,8 +20,9 @@ from .links import conflicting_kind, differences, missing_interfaces
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
+_INTERFACES = "/etc/network/interfaces.d"
 _FOLDERS = ("/etc/systemd/network", "/etc/systemd/network/*.d", "/etc/NetworkManager/system-connections",
-            "/etc/netplan", "/etc/network/interfaces.d")
+            "/etc/netplan", _INTERFACES)
 
 
 class NetworkError(ReportedError):
@@ -168,11 +169,13 @@ class NetworkService:
 
     def _own_files(self) -> list[str]:
         """Return the paths of the collection's files for this interface, whichever system they are for."""
-        names = {f"{PREFIX}{self.name}", f"{PREFIX}{self.name.replace('.', '_')}"}
+        underscored = {f"{PREFIX}{self.name}", f"{PREFIX}{self.name.replace('.', '_')}"}
         found = []
         for folder in _FOLDERS:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
+                # Only ifupdown's have the name with another letter for the dot; elsewhere it is another interface's.
+                names = underscored if folder == _INTERFACES else {f"{PREFIX}{self.name}"}
                 stem = base.rsplit(".", 1)[0] if base not in names else base
                 if stem in names or stem.startswith(f"{PREFIX}{self.name}{OF_PORT}"):
                     found.append(path)

@@ -82,6 +82,8 @@ GOOD = {
         "services": {"dns": ["192.0.2.1"]}}},
     "workers": {"one": {"replicas": 2, "failure_domain": "f"}, "two": {"autoscaler": {"min_size": 1, "max_size": 3}},
                 "gone": {"state": "absent"}},
+    "standalone_machines": {"db": {"host_selector": {"rack": "r2"}, "node_labels": {"example.org/a": "db"}},
+                            "away": {"state": "absent"}},
     "networks": {"machines": {"interface": "eno1", "mtu": 1500, "link_type": "phy", "ipv4": POOL},
                  "bonded": {"bond": {"mode": "802.3ad", "interfaces": ["eno2", "eno3"], "parameters": {"miimon": 100},
                                      "transmit_hash_policy": "layer2"}, "ipv6": {"mode": "slaac"}},

@@ -197,6 +197,8 @@ def test_a_device_without_described_networks_is_taken_as_it_is():
             {"control_plane": {"files": [{"path": "/etc/kubernetes/manifests/kube-vip.yaml", "content": "a"}]}},
             "found /etc/kubernetes/manifests/kube-vip.yaml twice",
         ),
+        ({"host": "2001:db8::1%x\nscript"}, {}, 'endpoint.host: found "2001:db8::1%x\\nscript", expected an address'),
+        ({"holder": "none", "host": "2001:db8::1%x"}, {}, "endpoint.host: found"),
         ({"holder": "none", "virtual_router_id": 3}, {}, "endpoint.virtual_router_id: found 3, expected nothing"),
         (
             {},

@@ -8,6 +8,7 @@ import pytest
 from fakes.clusters import Plane, run
 from fakes.progress import Reports
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import diagnosis
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation.service import (
     RemediationError,
@@ -66,6 +67,21 @@ def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda
         then(now[0])
 
     return RemediationService(plane, params, check_mode, Reports(), lambda: now[0], sleep, lambda: 1767225600.0).run()
+
+
+def add_second_cluster(plane):
+    """Another cluster, of which a worker has no living kubelet, too; return the name of its host."""
+    run(plane, name="c2")
+    plane.add_members("c2-one", 1, "c2")
+    plane.make_ready("c2-one-0", "c2")
+    set_ready(plane, "c2-one-0", "False", KUBELET)
+    plane.objects["Metal3Machine", "c2-one-0"]["metadata"]["ownerReferences"] = [
+        {"kind": "Machine", "name": "c2-one-0"}]
+    host = plane.objects["BareMetalHost", "host-of-c2-one-0"]
+    host["spec"]["online"] = True
+    host["status"] = {"poweredOn": True, "operationalStatus": "OK", "lastUpdated": "t",
+                      "provisioning": {"state": "provisioned"}}
+    return "host-of-c2-one-0"
 
 
 def annotations(plane, kind, name):
@@ -300,6 +316,55 @@ def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
+def replaced_first(monkeypatch, then):
+    """Let something happen while the machines of the first cluster are replaced, which takes up to an hour."""
+    replace = MachineActionService.run
+
+    def act(self):
+        result = replace(self)
+        if self.params["cluster_name"] == "c1":
+            then()
+        return result
+
+    monkeypatch.setattr(MachineActionService, "run", act)
+
+
+def test_a_host_that_recovers_while_another_cluster_s_are_replaced_keeps_its_machine(plane, monkeypatch):
+    other = add_second_cluster(plane)
+    replaced_first(monkeypatch, lambda: set_ready(plane, "c2-one-0"))
+    result = go(plane, ILL, other, up_to="replace", confirm="2")
+    assert [item["tried"] for item in result["hosts"]] == [["reboot", "replace"], ["reboot"]]
+    assert ("Machine", "c1-one-0") not in plane.objects and ("Machine", "c2-one-0") in plane.objects
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+
+
+def test_a_host_that_is_taken_while_another_cluster_s_are_replaced_keeps_its_machine(plane, monkeypatch):
+    other = add_second_cluster(plane)
+    replaced_first(monkeypatch, lambda: plane.objects["Machine", "c2-one-0"]["metadata"].update(uid="another"))
+    with pytest.raises(RemediationError, match=r"1 host not brought back.*\n.*replace not tried: .*the one of before"):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert ("Machine", "c2-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+
+
+def test_both_clusters_machines_are_replaced_and_their_hosts_kept_from_machines(plane):
+    other = add_second_cluster(plane)
+    result = go(plane, ILL, other, up_to="replace", confirm="2")
+    assert [item["helped"] for item in result["hosts"]] == ["replace", "replace"]
+    assert ("Machine", "c2-one-0") not in plane.objects and UNHEALTHY in annotations(plane, "BareMetalHost", other)
+
+
+def test_a_cluster_that_refuses_leaves_no_mark_on_the_hosts_of_another(plane, monkeypatch):
+    other = add_second_cluster(plane)
+
+    def refuse(self):
+        raise RefusedError([])
+
+    monkeypatch.setattr(MachineActionService, "run", refuse)
+    with pytest.raises(RefusedError):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+
+
 @pytest.mark.parametrize("up_to", ["reboot", "replace"])
 @pytest.mark.parametrize("change, text", [
     (make_anew, "found Machine c1-one-0 on it by now, expected the one of before"),
@@ -336,3 +401,49 @@ def test_a_quorum_that_is_lost_meanwhile_keeps_a_machine(plane):
     with pytest.raises(RemediationError, match=r"tried: reboot; .*replace not tried: .*etcd must keep its quorum"):
         go(plane, PLANE, up_to="replace", then=then)
     assert ("Machine", "c1-control-plane-0") in plane.objects
+
+
+def note_of_etcd(plane, name, kind, status, reason, message=""):
+    plane.objects["Machine", name]["status"]["conditions"].append(
+        {"type": kind, "status": status, "reason": reason, "message": message})
+
+
+@pytest.mark.parametrize("kind, reason, message, text, steps", [
+    ("EtcdPodHealthy", "PodFailed", "CrashLoopBackOff", "etcd member lost: its pod does not run (CrashLoopBackOff)",
+     ["replace"]),
+    ("EtcdPodHealthy", "PodDoesNotExist", "", "its pod does not run (PodDoesNotExist)", ["replace"]),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports the cluster is composed by a, b, but the etcd member hosted on "
+     "this Machine is not included", "the etcd member hosted on this Machine is not included", ["replace"]),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports alarms: CORRUPT", "alarms: CORRUPT", ["replace"]),
+    # What is wrong with all members is no better with another machine.
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd reports alarms: NOSPACE", "alarms: NOSPACE", []),
+    ("EtcdMemberHealthy", "NotHealthy", "Etcd endpoint e reports errors: e", "reports errors", []),
+    ("EtcdPodHealthy", "PodProvisioning", "Waiting for startup or readiness probes", "", [])])
+def test_a_lost_etcd_member_is_named_and_replaced_without_a_reboot(plane, kind, reason, message, text, steps):
+    note_of_etcd(plane, "c1-control-plane-0", kind, "False", reason, message)
+    found = go(plane, PLANE, up_to="replace", check_mode=True)["hosts"][0]
+    assert found["steps"] == steps and text in found["reason"]
+    assert bool(found["reason"]) == bool(text)
+    # Its kubelet may be silent for the same reason: its API server has no etcd.
+    set_ready(plane, "c1-control-plane-0", "False", KUBELET)
+    found = go(plane, PLANE, up_to="replace", check_mode=True)["hosts"][0]
+    assert found["steps"] == (steps if text else ["reboot", "replace"])
+
+
+def test_a_lost_etcd_member_is_replaced_after_confirmation_and_only_with_a_quorum(plane):
+    note_of_etcd(plane, "c1-control-plane-0", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    with pytest.raises(RefusedError, match=r"etcd member lost: .*: replace; to continue"):
+        go(plane, PLANE, up_to="replace", confirm=None)
+    with pytest.raises(RemediationError, match=r"etcd member lost: .*tried: nothing"):
+        go(plane, PLANE, up_to="reboot")
+    note_of_etcd(plane, "c1-control-plane-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    with pytest.raises(RefusedError, match=r"1 other healthy machines of 3.*etcd must keep its quorum"):
+        go(plane, PLANE, up_to="replace")
+    plane.objects["Machine", "c1-control-plane-1"]["status"]["conditions"].pop()
+    assert go(plane, PLANE, up_to="replace")["hosts"][0]["helped"] == "replace"
+    assert ("Machine", "c1-control-plane-0") not in plane.objects
+
+
+def test_etcd_of_workers_and_of_machines_that_go_is_not_looked_at(plane):
+    note_of_etcd(plane, "c1-one-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    assert go(plane, WELL, up_to="replace", confirm=None)["hosts"][0]["reason"] == ""

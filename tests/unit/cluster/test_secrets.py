@@ -42,7 +42,7 @@ def description(content="secret-file\n", passwd="secret-hash"):
         "init_configuration": {"bootstrapTokens": [{"token": "secret-token"}]},
         "cluster_configuration": {"apiServer": {"extraEnvs": [{"name": "A", "value": "secret-environment"}]}},
         "kubelet_extra_args": {"proxy": "http://me:secret-proxy@198.18.0.2"},
-        "workers": {"pool-a": {"replicas": 2}}}
+        "workers": {"pool-a": {"replicas": 2}}, "standalone_machines": {"db": {}}}
 
 
 def rendered(params):
@@ -184,7 +184,7 @@ def test_manifests_hold_the_contents_and_their_difference_does_not(run, tmp_path
                      for side in ("before", "after"))
     for item, marks in [(item, ["(hidden)"] * 2) for item in before] + [
             (item, ["(hidden)", "(hidden, changed)"]) for item in after]:
-        spec = item["spec"].get("kubeadmConfigSpec") or item["spec"]["template"]["spec"]
+        spec = item["spec"].get("kubeadmConfigSpec") or item["spec"].get("template", item)["spec"]
         assert [entry["content"] for entry in spec["files"]] == marks, item["kind"]
 
 

@@ -105,6 +105,7 @@ BAD = [
     ("endpoint/host", "198.18.0.25", "endpoint.host: found 198.18.0.25, which is in networks.prov.ipv4.ranges[0]"),
     ("endpoint/host", "198.18.0.1", "endpoint.host: found 198.18.0.1, gateway or DNS server"),
     ("endpoint/host", "203.0.113.1", "endpoint.host: found \"203.0.113.1\", expected an address in 198.18.0.0/24"),
+    ("pod_cidrs", ["fd00::%x/64"], "pod_cidrs[0]: found fd00::%x/64"),
     ("pod_cidrs", ["10.244.0.1/16"], "pod_cidrs[0]: found 10.244.0.1/16"),
     ("pod_cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "pod_cidrs: found 10.0.0.0/16, 10.1.0.0/16, expected at most one"),
     ("service_cidrs", ["10.244.8.0/24"], "pod_cidrs[0]: found 10.244.0.0/16, which overlaps service_cidrs[0]"),

@@ -67,10 +67,10 @@ class Plane(Server):
             self.conflicts += 1
             raise KubeError("the object has been modified", 409, "Conflict")
 
-    def add_members(self, owner, number):
+    def add_members(self, owner, number, cluster="c1"):
         """Give an owner machines, each on a host of its own."""
         pool = ("MachineDeployment", owner) in self.objects
-        labels = {"cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/deployment-name" if pool
+        labels = {"cluster.x-k8s.io/cluster-name": cluster, "cluster.x-k8s.io/deployment-name" if pool
                   else "cluster.x-k8s.io/control-plane": owner if pool else ""}
         for position in range(number):
             name = f"{owner}-{position}"
@@ -81,17 +81,17 @@ class Plane(Server):
             self.add("metal3.io/v1alpha1", "BareMetalHost", "host-of-" + name, spec={
                 "consumerRef": {"kind": "Metal3Machine", "name": name}})
 
-    def make_ready(self, name):
+    def make_ready(self, name, cluster="c1"):
         """Let a Machine, and what it needs of its cluster, be complete."""
         machine = self.objects["Machine", name]
         machine["spec"]["bootstrap"]["dataSecretName"] = "user-data"
         machine["status"] = {"nodeRef": {"name": name}, "initialization": {"infrastructureProvisioned": True},
                              "conditions": [{"type": "Ready", "status": "True"}]}
         self.objects["BareMetalHost", "host-of-" + name]["spec"]["image"] = {"url": "a"}
-        self.objects["Cluster", "c1"]["status"] = {"initialization": {"infrastructureProvisioned": True}}
-        self.objects["Metal3Cluster", "c1"]["status"] = {"initialization": {"provisioned": True}}
-        for owned in (("Metal3Cluster", "c1"), ("KubeadmControlPlane", "c1-control-plane")):
-            self.objects[owned]["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": "c1"}]
+        self.objects["Cluster", cluster]["status"] = {"initialization": {"infrastructureProvisioned": True}}
+        self.objects["Metal3Cluster", cluster]["status"] = {"initialization": {"provisioned": True}}
+        for owned in (("Metal3Cluster", cluster), ("KubeadmControlPlane", f"{cluster}-control-plane")):
+            self.objects[owned]["metadata"]["ownerReferences"] = [{"kind": "Cluster", "name": cluster}]
 
     def touch(self, kind, name):
         """Give an object another version, as every write does."""

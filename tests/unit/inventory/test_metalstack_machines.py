@@ -91,7 +91,7 @@ def test_a_name_that_ssh_would_read_otherwise_is_refused(api, tmp_path, name):
 
 
 def test_what_is_no_address_is_left_out(api, tmp_path):
-    api.named("cp-0")[0]["allocation"]["networks"][0]["ips"] = ["198.51.100.7", "-oProxyCommand=id"]
+    api.named("cp-0")[0]["allocation"]["networks"][0]["ips"] = ["198.51.100.7", "-oProxyCommand=id", "fe80::1%;id;"]
     assert read(tmp_path).hosts["cp-0"].vars["metalstack"]["addresses"] == ["198.51.100.7"]
 
 

@@ -368,6 +368,15 @@ def test_an_archive_that_becomes_large_is_left(dest, process_dir):
     assert "not all of it" in result["warnings"][0]
 
 
+def test_names_that_are_a_file_and_a_folder_at_once_do_not_end_the_run(dest, process_dir):
+    content = archive(a=b"a\n", a__b=b"b\n", c=b"c\n")
+    (process_dir / "log" / "deploy" / "n1.tar.gz").write_bytes(content)
+    result = Plane().collect(dest, process_dir=str(process_dir))
+    found = texts(dest)
+    assert found["process/deploy/n1.tar.gz/a"] == "a\n" and found["process/deploy/n1.tar.gz/c"] == "c\n"
+    assert "log/deploy/n1.tar.gz: a/b: not read: its name has no place" in result["warnings"][0]
+
+
 def test_a_member_of_an_archive_does_not_leave_the_folder(dest, process_dir, tmp_path):
     (process_dir / "log" / "deploy" / "n1.tar.gz").write_bytes(archive(**{"..__..__..__..__escaped": b"x\n"}))
     Plane().collect(dest, process_dir=str(process_dir))

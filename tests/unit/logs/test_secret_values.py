@@ -161,6 +161,15 @@ def test_private_keys_are_hidden_whole_or_cut(text):
     assert shown.startswith("before") and shown.endswith("after") and "(hidden)" in shown
 
 
+@pytest.mark.parametrize("text", [
+    "A" * 15 + "-" + "A" * 200000 + "-\n-----END PRIVATE KEY-----\n", "A" * 200000 + "-\n-----END PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----[\n" * 40000])
+def test_lines_of_others_take_no_longer_than_they_are_long(text):
+    began = time.process_time()
+    assert Hiding(()).text(text)[1] > 0
+    assert time.process_time() - began < 10
+
+
 def test_credentials_in_urls_are_hidden():
     assert Hiding(()).text("a\nGET https://u:p@192.0.2.1/x and ftp://v:q@h/\nb@c") == (
         "a\nGET https://(hidden)@192.0.2.1/x and ftp://(hidden)@h/\nb@c", 1)

@@ -249,12 +249,18 @@ def packed(**changes):
         "format": 1, "taken_at": "", "server": "", "plane": "", "namespace": "n", "objects": []}, **changes)).encode())
 
 
+def secret_called(name):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "uid": "u", "namespace": "n"}}
+
+
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("damaged", "deep", "empty", "text", "no format", "list", "cut", "other format", "number",
+NO_BACKUPS = ("hidden file", "folder", "damaged", "deep", "empty", "text", "no format", "list", "cut",
+              "other format", "number",
               "no object", "no list", "other namespace")
 
 
 @pytest.mark.parametrize("content", [
+    packed(objects=[secret_called(".x")]), packed(objects=[secret_called("a/b")]),
     gzip.compress(b"{}")[:10] + b"\xff" * 20, gzip.compress(b"[" * 10 ** 6), b"", b"none",
     gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
     packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[

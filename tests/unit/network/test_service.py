@@ -71,6 +71,20 @@ def run(folders, machine, check_mode=False, network=None, **options):
     return NetworkService(network or NETWORK, dict(OPTIONS, **options), check_mode, Quiet(), machine, folders[1])
 
 
+@pytest.mark.parametrize(("folder", "expected"), [
+    ("network", []), ("netplan", []), ("interfaces.d", ["60-metal3-eth0_5"])])
+def test_only_ifupdown_s_files_have_another_letter_for_the_dot(tmp_path, monkeypatch, folder, expected):
+    place = tmp_path / folder
+    place.mkdir()
+    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path / "interfaces.d"))
+    monkeypatch.setattr(service, "_FOLDERS", (str(place),))
+    ending = {"network": ".network", "netplan": ".yaml"}.get(folder, "")
+    for interface in ("eth0_5", "eth0"):
+        (place / f"60-metal3-{interface}{ending}").touch()
+    found = NetworkService(dict(NETWORK, name="eth0.5"), OPTIONS, False, Quiet(), None, str(tmp_path))._own_files()
+    assert found == [str(place / name) for name in expected]
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 

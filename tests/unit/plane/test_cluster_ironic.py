@@ -137,6 +137,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
 @pytest.mark.parametrize(("changes", "text"), [
     ({"provisioning_ip": None}, "ironic: provisioning_ip: not set"),
     ({"provisioning_ip": "node"}, "ironic: provisioning_ip: found \"node\", expected an IP address"),
+    ({"provisioning_ip": "fe80::1%x\ny"}, "ironic: provisioning_ip: found \"fe80::1%x\\ny\", expected an IP address"),
     ({"provisioning_ip": None, "provisioning_interface": "eno1", "tls": "cert_manager"}, "tls=cert_manager issues"),
     ({"keepalived": True}, "provisioning_interface: not set, expected the interface of the provisioning network"),
     ({"keepalived": True, "provisioning_ip": None, "provisioning_interface": "eno1"},
@@ -154,9 +155,9 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
     assert not server.writes
 
 
-def run(server, given):
+def run(server, given, check_mode=False):
     return ironic_service.IronicComponents(
-        server, given, [shipped()[0]], False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+        server, given, [shipped()[0]], check_mode, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
 
 
 def test_credentials_are_created_once_kept_and_in_no_result(tmp_path):
@@ -188,6 +189,18 @@ def test_a_secret_with_what_is_no_text_is_named_and_not_quoted(secret, key):
         run(server, options()).present()
     assert f"Secret {NAMESPACE}/{secret}: data.{key}: found what is no UTF-8, expected a text; correct it" in str(
         caught.value)
+    assert "canary" not in str(caught.value) and server.writes == []
+
+
+@pytest.mark.parametrize("password", ["canary" * 13, "canary\0"])
+def test_a_password_that_bcrypt_does_not_take_is_named_and_not_quoted(password):
+    server = Server()
+    run(server, options()).present()
+    server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]["password"] = base64.b64encode(
+        password.encode()).decode()
+    server.writes.clear()
+    with pytest.raises(RefusedError, match="found one that bcrypt does not take, expected at most 72 bytes") as caught:
+        run(server, options()).present()
     assert "canary" not in str(caught.value) and server.writes == []
 
 
@@ -294,12 +307,31 @@ def test_a_rotation_that_was_killed_before_the_new_password_was_stored_begins_ag
     assert ironic_service._fits(second, base64.b64decode(before["data"]["username"]).decode(), old)
 
 
-def test_credentials_are_not_replaced_while_a_host_is_in_transition():
+def in_transition():
+    """Return a cluster with Ironic and with a host that it inspects."""
     server = Server()
     run(server, options()).present()
     server.store("BareMetalHost", "metal3", {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
         "name": "a", "namespace": "metal3"}, "status": {"provisioning": {"state": "inspecting"}}})
     server.writes.clear()
+    return server
+
+
+@pytest.mark.parametrize("changes", [{"image_version": "v39.1.0"}, {"environment": {}}, {"fast_track": False}])
+def test_the_pod_is_not_started_again_while_a_host_is_in_transition(changes):
+    server = in_transition()
+    for check_mode in (False, True):
+        with pytest.raises(RefusedError, match=r"transition \(metal3/a: inspecting\), expected none, since Ironic's"):
+            run(server, options(**changes), check_mode).present()
+    assert server.writes == []
+    assert not run(server, options()).present()["changed"]
+    # What does not answer works on nothing; its repair is not kept waiting.
+    server.objects["Deployment", NAMESPACE, "ironic"]["status"] = {"replicas": 1}
+    assert run(server, options(**changes)).present()["changed"]
+
+
+def test_credentials_are_not_replaced_while_a_host_is_in_transition():
+    server = in_transition()
     with pytest.raises(RefusedError, match="1 in transition"):
         run(server, options(rotation="begin")).present()
     assert server.writes == []

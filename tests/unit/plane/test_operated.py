@@ -85,6 +85,8 @@ def test_only_what_is_given_is_in_the_resource():
      ["prometheus_exporter.disable_service_monitor"]),
     ({"tls": {"insecure_rpc": True}}, ["tls.insecure_rpc"]),
     ({"networking": {"ip_address_manager": "keepalived", "interface": "eno1"}}, ["networking.ip_address_manager"]),
+    ({"networking": {"ip_address": "fe80::1%a", "external_ip": "fe80::1%b"}},
+     ["networking.ip_address", "networking.external_ip"]),
     ({"networking": {"ip_address": "node", "external_ip": "x"}}, ["networking.ip_address", "networking.external_ip"]),
     ({"networking": {"dhcp": dict(DHCP, serve_dns=True, dns_address="192.0.2.1", range_begin="198.51.100.1")}},
      ["networking.dhcp.serve_dns", "networking.dhcp.range_begin"]),
@@ -143,6 +145,20 @@ def test_what_does_not_become_ready_is_named_with_what_the_operator_says(conditi
 def test_check_mode_writes_nothing():
     server = Operator()
     assert run(server, check_mode=True).present()["changed"] and server.writes == []
+
+
+def test_another_specification_waits_for_hosts_in_transition():
+    server = Operator()
+    run(server).present()
+    host = {"metadata": {"name": "h", "namespace": "metal3"}, "status": {"provisioning": {"state": "provisioning"}}}
+    server.store("BareMetalHost", "metal3", host)
+    server.writes.clear()
+    for check_mode in (False, True):
+        with pytest.raises(RefusedError, match=r"transition \(metal3/h: provisioning\), expected none, since Iron"):
+            run(server, check_mode, version="35.0").present()
+    assert server.writes == [] and not run(server).present()["changed"]
+    server.objects["Ironic", NAMESPACE, "ironic"]["status"] = {"conditions": [ready("False")]}
+    assert run(server, version="35.0").present()["changed"]
 
 
 def test_it_is_removed_only_without_hosts_and_with_a_confirmation():

@@ -31,6 +31,24 @@ def plane(tmp_path):
     return folder
 
 
+@pytest.mark.parametrize(("arguments", "is_lab", "goes"), [
+    ((), False, False), (("-e", "metal3_confirm=1"), False, False), (("-e", "metal3_confirm=mysite"), False, True),
+    ((), True, True), (("--check",), False, False)])
+def test_the_database_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, is_lab, goes):
+    for name in PROGRAMS:
+        (plane / "supervisor" / "conf.d" / f"{name}.conf").unlink()
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
+        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+                                 **({"index": 1} if is_lab else {})),
+        "ironic_processes": "separate", "ironic_conductors": 2}, "tasks": [
+        {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
+        {"import_tasks": str(REPOSITORY / "roles" / "ironic" / "tasks" / "former_processes.yml")}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
+    assert (code == 0) == (goes or "--check" in arguments), output
+    assert (plane / "ironic" / "ironic.db").exists() != goes
+    assert code == 0 or "To continue, set metal3_confirm=mysite" in " ".join(output.split())
+
+
 @pytest.mark.parametrize(("processes", "programs", "databases", "connection"), [
     ("combined", ["ironic-api", "mariadb", "ironic-conductor-1", "ironic-conductor-2", "ironic-conductor-3"],
      ["mariadb"], r"sqlite:///%s/ironic/ironic\.db\?timeout=30"),

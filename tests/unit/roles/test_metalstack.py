@@ -13,7 +13,7 @@ import time
 
 import pytest
 from fakes import playbook
-from fakes.metal_api import FIREWALL_IMAGE, KEY, PARTITION, PROJECT, SIZE, MetalApi
+from fakes.metal_api import FIREWALL_IMAGE, IMAGE_OLD, KEY, PARTITION, PROJECT, SIZE, MetalApi
 
 PINNED = "00000000-0000-4000-8000-000000000102"
 MACHINE = {"size": SIZE, "image": "ubuntu-24.04", "user_data": "canary-user-data-81"}
@@ -81,6 +81,17 @@ def test_a_cluster_is_allocated_in_order_and_freed_in_the_reverse_one(api, tmp_p
     api.requests.clear()
     code, output = run(api, tmp_path, "metalstack_teardown", "-e", "metal3_confirm=prod")
     assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}
+
+
+def test_a_reinstallation_is_confirmed_by_the_machine_s_name(api, tmp_path):
+    code, output = run(api, tmp_path, "metalstack")
+    assert code == 0, output
+    api.requests.clear()
+    changed = {"metalstack_workers": [dict(MACHINE, name="prod-w-0", id=PINNED, image=IMAGE_OLD, reinstall=True)]}
+    code, output = run(api, tmp_path, "metalstack", **changed)
+    assert code != 0 and writes(api) == [] and "confirm" in output
+    code, output = run(api, tmp_path, "metalstack", "-e", "metal3_confirm=prod-w-0", **changed)
+    assert code == 0 and writes(api) == [f"/v1/machine/{PINNED}/reinstall"], output
 
 
 def test_check_mode_allocates_nothing(api, tmp_path):

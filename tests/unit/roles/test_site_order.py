@@ -83,12 +83,12 @@ NETWORK = ["provisioning_network bastion"]
 
 def test_without_a_cluster_that_manages_it_is_as_ever(tmp_path):
     assert ran(tmp_path, "false") == [
-        *NETWORK, "install bastion True process", *HOSTS, "cluster prod-cluster True", "cluster test-cluster True"]
+        *NETWORK, "install bastion False process", *HOSTS, "cluster prod-cluster True", "cluster test-cluster True"]
 
 
 def test_from_nothing(tmp_path):
     assert ran(tmp_path, "true", "bootstrap", True) == [
-        *NETWORK, "install bastion True process", *HOSTS, "cluster prod-cluster False",
+        *NETWORK, "install bastion False process", *HOSTS, "cluster prod-cluster False",
         "install prod-cluster False cluster", "pivot bastion /b /c", "stop bastion", "cluster test-cluster False"]
 
 
@@ -99,14 +99,14 @@ def test_a_bootstrap_plane_that_still_manages_goes_on(tmp_path):
 @pytest.mark.parametrize("starts", [False, True])
 def test_a_move_is_finished_before_anything_else_is_written(tmp_path, starts):
     assert ran(tmp_path, "true", "moving", starts) == [
-        *NETWORK, *(["install bastion True process"] if starts else []), "pivot bastion /b /c", "stop bastion",
+        *NETWORK, *(["install bastion False process"] if starts else []), "pivot bastion /b /c", "stop bastion",
         "cluster test-cluster False"]
 
 
 def test_what_has_moved_is_managed_through_the_cluster(tmp_path):
     assert ran(tmp_path, "true", "cluster") == [
-        *NETWORK, *HOSTS, "cluster prod-cluster True", "cluster test-cluster True", "install prod-cluster True cluster",
-        "stop bastion"]
+        *NETWORK, *HOSTS, "cluster prod-cluster True", "cluster test-cluster True",
+        "install prod-cluster False cluster", "stop bastion"]
 
 
 def test_a_run_that_is_limited_to_a_server_asks_no_plane(tmp_path):

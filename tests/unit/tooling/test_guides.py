@@ -196,10 +196,28 @@ def test_the_guide_has_the_steps_as_the_wait_prints_them():
     assert {int(number): title for number, title in rows} == STEPS
 
 
+def quoted(section):
+    """Return what the first column of a table of the troubleshooting page quotes."""
+    text = (ROOT / "docs" / "docsite" / "rst" / "troubleshooting.rst").read_text()
+    text = text.partition(f"\n{section}\n---")[2].partition("\n\n.. ")[2]
+    table = re.split(r"^-{5,}$", text, maxsplit=1, flags=re.MULTILINE)[0]
+    return re.findall(r"^   \* - \*(.+)\*$", table, re.MULTILINE)
+
+
+def test_how_far_a_boot_is_stands_on_the_troubleshooting_page_as_the_wait_prints_it():
+    printed = "".join((ROOT / "plugins" / "module_utils" / "_boot" / name).read_text()
+                      for name in ("traces.py", "node_phase.py"))
+    texts = quoted("How far a boot is")
+    assert len(texts) >= 5
+    for text in texts:
+        # What was asked for and refused is printed as what was read, with the answer.
+        text = text.partition(": HTTP ")[0].replace("asked for ", "read ")
+        assert f'"{text}"' in printed or f'"{text.removeprefix("read ")}"' in printed, text
+
+
 def test_each_message_of_the_troubleshooting_page_has_a_cause():
     """The page quotes messages of BMO and Ironic: the table behind the modules' errors knows each of them."""
-    text = (ROOT / "docs" / "docsite" / "rst" / "troubleshooting.rst").read_text()
-    messages = re.findall(r"^   \* - \*(.+)\*$", text, re.MULTILINE)
+    messages = quoted("A host reports an error")
     assert len(messages) >= 15
     unknown = explain("", "").cause
     assert [message for message in messages if explain("", message).cause == unknown] == []

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
+from ..._common import ip_texts
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
@@ -44,10 +45,12 @@ def overlap_problems(subject, description):
 
 def endpoint_problems(subject, description):
     """Return what is wrong with the address of the API endpoint; nothing when it is a name."""
+    host = description.endpoint["host"]
     try:
-        address = ipaddress.ip_address(description.endpoint["host"])
+        address = ip_texts.address(host)
     except ValueError:
-        return []
+        return [Problem("endpoint", subject, "endpoint.host", shown(host), "an address without a zone, or a name")
+                ] if "%" in host else []
     found = []
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return [Problem("endpoint", subject, "endpoint.host", shown(address),

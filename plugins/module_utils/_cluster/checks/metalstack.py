@@ -58,6 +58,8 @@ def metalstack_problems(subject: str, description: ClusterDescription) -> list[P
         found.append(Problem(CODE, subject, "api_version", shown(description.api_version),
                              "v1beta2, the contract of cluster-api-provider-metal-stack 0.8",
                              "leave api_version out"))
+    if description.standalone_machines or description.absent_standalone_machines:
+        found.append(_no_place(subject, "standalone_machines"))
     for group in description.groups:
         found += _group(subject, description, group)
     found += _endpoint(subject, description)

@@ -7,12 +7,12 @@ Sources: the webhooks and CRDs of Cluster API 1.13, CAPM3 1.13 and IPAM 1.13, an
 """
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from ..._common import ip_texts
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
 from ..._common.formats import moment
 from ..._common.problem import Problem
@@ -235,7 +235,7 @@ def _cidrs(subject, option, cidrs):
     found, versions = [], []
     for number, text in enumerate(cidrs):
         try:
-            versions.append(ipaddress.ip_network(text).version)
+            versions.append(ip_texts.network(text).version)
         except ValueError as exc:
             found.append(Problem("network", subject, f"{option}[{number}]", f"{text} ({exc})",
                                  "a network such as 10.244.0.0/16"))
@@ -321,7 +321,8 @@ def _family(subject, field, settings):
 
 def _group(subject, description, group):
     field = group.field
-    found = _replicas(subject, field, group) + _timeouts(subject, field, group)
+    found = [] if group.is_standalone else _replicas(subject, field, group)
+    found += _timeouts(subject, field, group)
     owner = group.owner
     if not group.is_control_plane and (group.name == CONTROL_PLANE or not re.match(NAME_RULE, group.name)):
         found.append(Problem("cluster-name", subject, field, shown(group.name),
@@ -330,6 +331,9 @@ def _group(subject, description, group):
         found.append(Problem("cluster-name", subject, field, f"{owner}, {len(owner)} characters",
                              f"at most {_LONGEST_OWNER_NAME} characters of cluster and pool name",
                              "nodes are named after it and have at most 63"))
+    if group.is_standalone and group.name in {**description.workers, **dict.fromkeys(description.absent_workers)}:
+        found.append(Problem("cluster-name", subject, field, f"{group.name}, the name of a pool of workers too",
+                             "another name", "rename the machine"))
     if group.get("image"):
         found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
     elif not group.get("custom_deploy") and description.provider != METALSTACK:

@@ -76,7 +76,8 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
         elif action == REPLACE and _owner(snapshot, mine[name]) is None:
             found.append(Problem("machine-action", subject, "machines", f"{name}, which no KubeadmControlPlane or "
                                  "MachineDeployment owns", "one whose owner makes another",
-                                 "delete a standalone Machine by kubectl when it is to go for good"))
+                                 "a standalone Machine goes by state: absent in standalone_machines (playbook "
+                                 "cluster); with present afterwards another is made"))
     for name in sorted(set(name for name in names if names.count(name) > 1)):
         found.append(Problem("machine-action", subject, "machines", f"{name} twice", "each Machine once"))
     return found or (quorum_problems([mine[name] for name in names], snapshot, subject, "machines")
@@ -93,7 +94,7 @@ def owners(names: Iterable[str], snapshot: Any) -> list[tuple[str, str]]:
 
 
 def _owner(snapshot, machine):
-    return next((owner for owner in snapshot.owners() if any(
+    return next((owner for owner in snapshot.owners() if owner["kind"] != "Machine" and any(
         item["metadata"]["name"] == machine["metadata"]["name"] for item in snapshot.machines_of(owner))), None)
 
 

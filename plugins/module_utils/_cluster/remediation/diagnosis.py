@@ -18,6 +18,7 @@ from ..._host.goals import error_of, state_of
 from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..maintenance.node import HELD
+from ..workflow.etcd_member import lost_member
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, condition, is_control_plane
 from ..workflow.steps import reboots_are_used_up, remediation_text
 
@@ -77,6 +78,11 @@ def patient(host: Object, machine: Object | None, up_to: str = REPLACE) -> Patie
             reasons.append(f"Node not Ready: {why}")
             steps += [REBOOT] if state_of(host) in RUNNING else []
             steps.append(REPLACE)
+    lost = lost_member(machine) if machine is not None else None
+    if lost:
+        reasons.append(lost.text)
+        # A member that has lost its data, or that the others do not know, starts no better after a reboot.
+        steps = [step for step in steps if step == RETRY] + ([REPLACE] if lost.replaceable else [])
     allowed = STEPS[:STEPS.index(up_to) + 1]
     return Patient(host, machine, "; ".join(reasons), tuple(step for step in steps if step in allowed))
 

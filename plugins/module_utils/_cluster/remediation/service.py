@@ -130,10 +130,12 @@ class RemediationService:
 
     def _try(self, step: str, ill: list[Patient]) -> list[Patient]:
         """Try a step on those whom it may help, and return those who are still ill."""
-        due = self._still(step, [item for item in ill if step in item.steps])
-        if due and step == REPLACE:
+        due = [item for item in ill if step in item.steps]
+        if step == REPLACE:
             self._replace(due)
-        elif due:
+            return [item for item in ill if item.name not in self._helped]
+        due = self._still(step, due)
+        if due:
             due = self._asked(step, due)
             self._until_well(step, due)
         if step == REBOOT:
@@ -219,9 +221,12 @@ class RemediationService:
 
     def _replace(self, due: list[Patient]) -> None:
         """Delete the Machines, and keep their hosts from the machines that take their place."""
-        self._keep_from_machines(due)
         for cluster in sorted(set(item.cluster for item in due if item.cluster)):
-            mine = [item for item in due if item.cluster == cluster]
+            # The new machines of the cluster before may have taken an hour, in which hosts of this one recover.
+            mine = self._still(REPLACE, [item for item in due if item.cluster == cluster])
+            if not mine:
+                continue
+            self._keep_from_machines(mine)
             names = [item.machine["metadata"]["name"] for item in mine if item.machine]
             for item in mine:
                 self._tried.setdefault(item.name, []).append(REPLACE)

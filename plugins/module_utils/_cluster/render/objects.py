@@ -22,6 +22,7 @@ from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_L
 from . import kubeadm as cluster_kubeadm
 from . import metalstack as cluster_metalstack
 from . import network as cluster_network
+from . import standalone as cluster_standalone
 from .v1beta1 import downgrade
 
 CAPI = "cluster.x-k8s.io"
@@ -53,7 +54,7 @@ def render(description):
         templates, owner = _group(description, group)
         objects += templates
         machines.append(owner)
-        checks += _health_check(description, group)
+        checks += [] if group.is_standalone else _health_check(description, group)
     objects += machines + checks
     return [_in_version(item, description.api_version) for item in objects]
 
@@ -84,9 +85,10 @@ def loses_values(obj):
 
     Its CRDs require it, in both versions.
     """
-    if obj["kind"] != "Metal3MachineTemplate":
+    if obj["kind"] not in ("Metal3MachineTemplate", "Metal3Machine"):
         return False
-    expressions = (obj["spec"]["template"]["spec"].get("hostSelector") or {}).get("matchExpressions") or []
+    machine = obj["spec"] if obj["kind"] == "Metal3Machine" else obj["spec"]["template"]["spec"]
+    expressions = (machine.get("hostSelector") or {}).get("matchExpressions") or []
     return any(not entry.get("values") for entry in expressions)
 
 
@@ -175,6 +177,8 @@ def _metal3_cluster(description):
 
 def _group(description, group):
     prefix = group.owner
+    if group.is_standalone:
+        return _standalone(description, group)
     templates = _machine_templates(description, group)
     machine = templates[-1]
     if group.is_control_plane:
@@ -182,6 +186,24 @@ def _group(description, group):
     bootstrap = _template(description, BOOTSTRAP, "KubeadmConfigTemplate", prefix, {
         "template": {"spec": cluster_kubeadm.config_spec(description, group)}})
     return [*templates, bootstrap], _machine_deployment(description, group, machine, bootstrap)
+
+
+def _standalone(description, group):
+    """Return what a standalone Machine refers to, and the Machine."""
+    name, data = group.owner, _data_template(description, group)
+    infrastructure = _machine_spec(group, data["metadata"]["name"])
+    infrastructure = with_changes_in_place({"template": {"spec": infrastructure}}, group)["template"]["spec"]
+    config = cluster_kubeadm.config_spec(description, group)
+    spec = _present({
+        "clusterName": description.name, "version": description.kubernetes_version,
+        "failureDomain": group.get("failure_domain"), "deletion": _deletion(group),
+        "bootstrap": {"configRef": _ref(BOOTSTRAP, "KubeadmConfig", name)},
+        "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3Machine", name)})
+    annotations = dict(group.get("machine_annotations") or {}, **{
+        cluster_standalone.MADE_OF: cluster_standalone.made_of(spec, infrastructure, config)})
+    return [data, _object(description, INFRASTRUCTURE, "Metal3Machine", name, infrastructure),
+            _object(description, BOOTSTRAP, "KubeadmConfig", name, config)], _object(
+        description, CAPI, "Machine", name, spec, group.get("machine_labels"), annotations)
 
 
 def _machine_templates(description, group):

@@ -89,14 +89,26 @@ def _control_plane(spec, namespace):
 
 
 def _machine_deployment(spec, namespace):
-    inner = spec["template"]["spec"]
-    inner["infrastructureRef"] = _reference(inner["infrastructureRef"], namespace)
-    inner["bootstrap"]["configRef"] = _reference(inner["bootstrap"]["configRef"], namespace)
-    _deletion(inner)
+    _machine(spec["template"]["spec"], namespace)
     rollout = spec.pop("rollout", {})
     _move(rollout, "strategy", spec, "strategy")
     _move(rollout, "after", spec, "rolloutAfter")
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
+
+
+def _machine(spec, namespace):
+    spec["infrastructureRef"] = _reference(spec["infrastructureRef"], namespace)
+    spec["bootstrap"]["configRef"] = _reference(spec["bootstrap"]["configRef"], namespace)
+    _deletion(spec)
+
+
+def _bootstrap_config(spec, _namespace):
+    _config(spec)
+
+
+def _metal3_machine(spec, _namespace):
+    image = spec.get("image") or {}
+    _move(image, "diskFormat", image, "format")
 
 
 def _config_template(spec, _namespace):
@@ -134,8 +146,7 @@ def _timeouts(spec, key, part):
 
 
 def _machine_template(spec, _namespace):
-    image = spec["template"]["spec"].get("image") or {}
-    _move(image, "diskFormat", image, "format")
+    _metal3_machine(spec["template"]["spec"], None)
 
 
 def _data_template(spec, _namespace):
@@ -186,6 +197,9 @@ _CONVERSIONS = {
     "Metal3Cluster": _metal3_cluster,
     "KubeadmControlPlane": _control_plane,
     "MachineDeployment": _machine_deployment,
+    "Machine": _machine,
+    "KubeadmConfig": _bootstrap_config,
+    "Metal3Machine": _metal3_machine,
     "KubeadmConfigTemplate": _config_template,
     "Metal3MachineTemplate": _machine_template,
     "Metal3DataTemplate": _data_template,

@@ -50,6 +50,8 @@ def missing_of(snapshot, kind, name, goal, now=0):
 
 
 def _owner(snapshot, owner, goal, now):
+    if owner["kind"] == "Machine":
+        return _standalone(owner, goal)
     name = f"{owner['kind']} {owner['metadata']['name']}"
     status = owner.get("status") or {}
     if (status.get("observedGeneration") or 0) < (owner["metadata"].get("generation") or 0):
@@ -67,6 +69,16 @@ def _owner(snapshot, owner, goal, now):
             return f"{name}: {field} is {status.get(field) or 0} of {wanted}"
     former = [machine["metadata"]["name"] for machine in machines if _is_former(snapshot, machine, owner, now)]
     return f"{name}: Machine {former[0]} is to be replaced yet" if former else None
+
+
+def _standalone(machine, goal):
+    """Return what a Machine that nothing owns lacks to a goal, None when it is reached or the Machine goes."""
+    name = f"Machine {machine['metadata']['name']}"
+    if machine["metadata"].get("deletionTimestamp"):
+        return f"{name} is being deleted"
+    if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+        return f"{name} is no node"
+    return f"{name} is not Available" if goal == "available" and not is_true(machine, "Available") else None
 
 
 def _is_former(snapshot, machine, owner, now):

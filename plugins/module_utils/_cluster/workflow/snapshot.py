@@ -12,6 +12,7 @@ from ..providers import ALL_KINDS, provider_of_cluster
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
+SET_LABEL = "cluster.x-k8s.io/set-name"
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
@@ -71,11 +72,17 @@ class Snapshot:
         return self.get("KubeadmControlPlane", reference.get("name"))
 
     def owners(self):
-        """Return the KubeadmControlPlane and the MachineDeployments, the control plane first."""
-        return ([self.control_plane] if self.control_plane else []) + self.mine("MachineDeployment")
+        """Return the KubeadmControlPlane and the MachineDeployments, the control plane first.
+
+        After them the standalone Machines: each is the owner of itself.
+        """
+        return ([self.control_plane] if self.control_plane else []) + self.mine("MachineDeployment") + [
+            machine for machine in self.mine("Machine") if is_standalone(machine)]
 
     def machines_of(self, owner):
-        """Return the Machines of a KubeadmControlPlane or a MachineDeployment."""
+        """Return the Machines of a KubeadmControlPlane or a MachineDeployment; of a standalone Machine itself."""
+        if owner["kind"] == "Machine":
+            return [owner]
         if owner["kind"] == "KubeadmControlPlane":
             return [machine for machine in self.mine("Machine") if is_control_plane(machine)]
         return [machine for machine in self.mine("Machine")
@@ -123,6 +130,16 @@ def _metal3_machine_of(host):
 def is_control_plane(machine):
     """Say whether a Machine belongs to the control plane."""
     return CONTROL_PLANE_LABEL in (machine["metadata"].get("labels") or {})
+
+
+def is_standalone(machine):
+    """Say whether nothing owns a Machine that would make another in its place.
+
+    Cluster API labels those of a MachineDeployment and of a MachineSet (api/core/v1beta2/machine_types.go). One that is
+    only just made has the labels, but no owner of its own yet.
+    """
+    labels = machine["metadata"].get("labels") or {}
+    return not any(label in labels for label in (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL))
 
 
 def condition(obj, kind):

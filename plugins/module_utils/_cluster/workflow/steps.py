@@ -11,6 +11,7 @@ from ..._common.formats import duration, moment
 from ..._common.plain_text import gist
 from ..spec import METALSTACK
 from . import metalstack
+from .etcd_member import lost_member
 from .snapshot import condition, is_control_plane, is_true
 
 STEPS = {
@@ -58,6 +59,8 @@ def machine_steps(snapshot):
     for owner in snapshot.owners():
         machines = snapshot.machines_of(owner)
         result += [_machine(snapshot, owner, machine) for machine in machines]
+        if owner["kind"] == "Machine":
+            continue
         alive = [machine for machine in machines if not machine["metadata"].get("deletionTimestamp")]
         wanted = (owner.get("spec") or {}).get("replicas")
         missing = (1 if wanted is None else wanted) - len(alive)
@@ -163,6 +166,9 @@ def _machine(snapshot, owner, machine):
 
 _NOBODY_REPLACES = ("no reboot has helped, and CAPM3 1.13 does not tell Cluster API 1.13 to replace the machine: run "
                     "the playbook remediate with remediate=replace")
+
+
+_REPLACE_MEMBER = "; when it does not come back, run the playbook remediate with remediate=replace"
 
 
 def remediation_text(remediation):
@@ -310,6 +316,9 @@ def _node(snapshot, machine, host):
 
 def _ready(machine):
     ready = condition(machine, "Ready")
+    lost = lost_member(machine)
+    if lost:
+        return 15, ready.get("lastTransitionTime"), lost.text + (_REPLACE_MEMBER if lost.replaceable else "")
     if ready.get("status") != "True":
         return 15, ready.get("lastTransitionTime"), _message(ready, "the node to be ready")
     return 15, ready.get("lastTransitionTime"), None

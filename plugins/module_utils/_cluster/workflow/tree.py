@@ -19,6 +19,9 @@ def tree(snapshot):
         root["children"].append(_node(snapshot.infrastructure))
     root["children"] += [_node(firewall) for firewall in snapshot.mine("MetalStackFirewallDeployment")]
     for owner in snapshot.owners():
+        if owner["kind"] == "Machine":
+            root["children"].append(_machine(snapshot, owner, steps[owner["metadata"]["name"]]))
+            continue
         branch = _node(owner)
         status = owner.get("status") or {}
         branch["replicas"] = dict((key, status.get(key) or 0) for key in (

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import ipaddress
 import json
 from typing import Any
 
+from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..catalogue import BMO, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, Part
@@ -75,7 +75,7 @@ def problems(options: Object) -> list[Problem]:
         advice = "set it, because keepalived gives the interface the address"
         found += [Problem("ironic-address", "ironic", name, None, expected, advice)
                   for name, expected in needed if not options.get(name)]
-    if address and not _is_address(address):
+    if address and not ip_texts.is_address(address):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
                              "an IP address", "correct it"))
     if options["tls"] == "cert_manager" and not address:
@@ -94,13 +94,6 @@ def problems(options: Object) -> list[Problem]:
         found.append(Problem("ironic-agent", "ironic", "deploy_kernel_url", None, "where the agent's kernel is",
                              "set it and deploy_ramdisk_url, or cache_url"))
     return found
-
-
-def _is_address(text: str) -> bool:
-    try:
-        return bool(ipaddress.ip_address(text))
-    except ValueError:
-        return False
 
 
 def secrets(options: Object, credentials: dict[str, str]) -> list[Object]:

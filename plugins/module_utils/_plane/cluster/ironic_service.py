@@ -30,6 +30,7 @@ Object = dict[str, Any]
 USERNAME_LENGTH, PASSWORD_LENGTH = 12, 32
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
+BCRYPT_BYTES = 72
 
 
 class IronicComponents(Components):
@@ -64,6 +65,7 @@ class IronicComponents(Components):
             self._refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials)
+        self._refuse_restart(made)
         results = []
         if self.params["rotation"] == "begin":
             # Ironic's side first: whoever reads the new password finds it taken.
@@ -84,6 +86,26 @@ class IronicComponents(Components):
             result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
         return result
 
+    def _refuse_restart(self, made: list[Object]) -> None:
+        """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
+
+        :raises RefusedError: with the hosts
+        """
+        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
+        # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
+        if not ((stored or {}).get("status") or {}).get("availableReplicas"):
+            return
+        found = upgrade.transitions([ironic.PART.name], self._listed(*ironic.PART.managed[0]))
+        if not found:
+            return
+        self.sources = [obj for obj in self._objects(made)
+                        if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
+        # What the API server makes of it, since it fills in fields that nobody has named.
+        tried = self.writes.dry_run(self._plan(self.objects()))
+        if any(item.changed and item.value["spec"]["template"] != stored["spec"]["template"] for item in tried):
+            raise RefusedError([problem._replace(
+                expected="none, since Ironic's pod starts again with what was changed") for problem in found])
+
     def defined_before(self) -> list[Object]:
         """Return cert-manager's definitions when check mode comes before its installation."""
         if not self.check_mode or not self.params["with_cert_manager"]:
@@ -93,14 +115,20 @@ class IronicComponents(Components):
 
     def _written(self, made: list[Object], chosen: Any) -> Object:
         """Write those of the objects that a callable chooses; return the result."""
+        self.sources = [obj for obj in self._objects(made) if chosen(obj)]
+        return self.write()
+
+    def _objects(self, made: list[Object]) -> list[Object]:
+        """Return all objects of Ironic, by what is in the cluster now.
+
+        :param made: Secrets, from :func:`ironic.secrets`
+        """
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
             "name": self.params["namespace"], "labels": dict([ironic.plane_objects.OWNER_LABEL])}}
         issued = None
         if self.params["tls"] == "cert_manager":
             issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
-        items = [namespace, *ironic.desired(self.shipped[ironic.PART.name][0], self.params, made, issued)]
-        self.sources = [obj for obj in items if chosen(obj)]
-        return self.write()
+        return [namespace, *ironic.desired(self.shipped[ironic.PART.name][0], self.params, made, issued)]
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
@@ -189,6 +217,11 @@ def _new() -> dict[str, str]:
 
 
 def _line(stored: dict[str, str]) -> str:
+    if len(stored["password"].encode()) > BCRYPT_BYTES or "\0" in stored["password"]:
+        raise RefusedError([Problem(
+            "ironic-secret", f"Secret {ironic.CREDENTIALS}", "data.password", "one that bcrypt does not take",
+            f"at most {BCRYPT_BYTES} bytes, none of them zero", "correct it, or delete the Secret, which is created "
+            "again then")])
     digest = bcrypt.hashpw(stored["password"].encode(), bcrypt.gensalt(rounds=BCRYPT_ROUNDS)).decode()
     return f"{stored['username']}:{digest}"
 

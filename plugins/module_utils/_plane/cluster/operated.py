@@ -7,10 +7,10 @@ The fields are those of api/v1alpha1/ironic_types.go, version 0.9.0.
 """
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import Any, NamedTuple
 
+from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
@@ -185,7 +185,7 @@ def _dhcp(subject: str, dhcp: Object) -> list[Problem]:
         found.append(Problem(CODE, subject, "networking.dhcp.serve_dns", "true", "false with dns_address",
                              "remove one of them"))
     try:
-        network = ipaddress.ip_network(dhcp["network_cidr"])
+        network = ip_texts.network(dhcp["network_cidr"])
     except ValueError:
         return [*found, Problem(CODE, subject, "networking.dhcp.network_cidr", show(dhcp["network_cidr"]),
                                 "a network such as 192.0.2.0/24", "correct it")]
@@ -200,7 +200,7 @@ def _dhcp(subject: str, dhcp: Object) -> list[Problem]:
 
 def _address(text: str) -> Any:
     try:
-        return ipaddress.ip_address(text)
+        return ip_texts.address(text)
     except ValueError:
         return None
 
@@ -224,6 +224,12 @@ def verdict_on(obj: Object | None, failing_seconds: float, patience_seconds: flo
     if failing(obj) and failing_seconds >= patience_seconds:
         return Verdict(FAILED, text, "correct what it names, then run again")
     return Verdict(WAITING, text, "look at the pods of its namespace")
+
+
+def not_ready(obj: Object) -> bool:
+    """Say whether a resource reports that Ironic does not answer."""
+    return any(item.get("type") == "Ready" and item.get("status") != "True"
+               for item in (obj.get("status") or {}).get("conditions") or [])
 
 
 def failing(obj: Object | None) -> bool:

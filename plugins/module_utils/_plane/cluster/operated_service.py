@@ -20,6 +20,7 @@ from ..._kube.reconcile import raise_refused
 from ..._kube.report import counts, difference
 from ..._manifests.service import ManifestsService
 from ..._metal3.kinds import KNOWN
+from .. import upgrade
 from . import objects, operated
 
 Object = dict[str, Any]
@@ -65,6 +66,7 @@ class OperatedIronic(ManifestsService):
             found += operated.unusable(reference, stored, self.title)
         if found:
             raise RefusedError(found)
+        self._refuse_restart()
         result = self.write()
         if self.params["wait"] and not self.check_mode:
             result["seconds"], ready = self._until_ready()
@@ -103,6 +105,23 @@ class OperatedIronic(ManifestsService):
         removed = [{"object": item.entry.title, "action": item.action} for item in written]
         return {"changed": True, "objects": removed, "counts": counts(dict(item, error="") for item in removed),
                 "diff": [difference(item.entry) for item in written]}
+
+    def _refuse_restart(self) -> None:
+        """Refuse another specification while hosts are worked on: the operator replaces Ironic's pods with it.
+
+        :raises RefusedError: with the hosts
+        """
+        stored = self._stored()
+        # One that is not ready works on nothing, and its repair must not wait for what only it can finish.
+        if stored is None or operated.not_ready(stored):
+            return
+        found = upgrade.transitions(["ironic"], self._hosts())
+        if not found:
+            return
+        tried = self.writes.dry_run(self._plan(self.objects()))
+        if any(item.changed and item.value.get("spec") != stored.get("spec") for item in tried):
+            raise RefusedError([problem._replace(
+                expected="none, since Ironic's pods start again with what was changed") for problem in found])
 
     def _no_operator(self) -> list[Problem]:
         if self.client.get(KNOWN["CustomResourceDefinition"], None, operated.DEFINITION):

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..._common import confirmation
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
 from ..._common.wait_loop import WaitLoop, poll
@@ -32,7 +33,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: when there is no such Deployment, and pods are wanted
-    :raises ReportedError: when the pods are not there, or not gone, in time
+    :raises ReportedError: without the confirmation, and when the pods are not there, or not gone, in time
     """
     namespace, name, wanted = params["namespace"], params["name"], params["replicas"]
     found = client.get(_DEPLOYMENT, namespace, name)
@@ -46,8 +47,14 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
     result = {"changed": before != wanted, "replicas": before, "diff": [{
         "before_header": title, "before": {"replicas": before}, "after_header": title,
         "after": {"replicas": wanted}}] if before != wanted else []}
+    # Whoever takes the pods of a plane's program away stops what it does for all hosts.
+    request = confirmation.request(f"takes {before - wanted} of {before} pods away from %s, and what they work on is "
+                                   "interrupted", [name], params["confirm"], "Deployment")
+    due = wanted < before and not confirmation.confirmed(params["confirm"], [name])
     if check_mode:
-        return result
+        return dict(result, warnings=confirmation.asked_later([request])) if due else result
+    if due:
+        raise ReportedError(request)
     if before != wanted:
         client.patch(_DEPLOYMENT, namespace, name, {
             "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"]},

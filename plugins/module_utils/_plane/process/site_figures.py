@@ -4,12 +4,12 @@
 """The figures of a bootstrap plane: what its folders, ports and URLs are by what a site says of it; pure."""
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 
@@ -75,8 +75,10 @@ def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -
             found.append(_problem("plane-address", field, value, "an IP address of this machine",
                                   f"set management_plane.{field}"))
     directory = plane.get("dir")
-    if not (isinstance(directory, str) and os.path.isabs(directory)):
-        found.append(_problem("plane-dir", "dir", directory, "an absolute path", "set management_plane.dir"))
+    # It is in lines of configuration files.
+    if not (isinstance(directory, str) and os.path.isabs(directory) and directory.isprintable()):
+        found.append(_problem("plane-dir", "dir", directory, "an absolute path without line breaks",
+                              "set management_plane.dir"))
     return found + _port_problems(ports or {})
 
 
@@ -151,7 +153,7 @@ def _listens_on(address: str, kubernetes_address: str) -> dict[str, str]:
 def _address(value: Any) -> Any:
     try:
         # An integer would be an address to it.
-        return ipaddress.ip_address(value) if isinstance(value, str) else None
+        return ip_texts.address(value) if isinstance(value, str) else None
     except ValueError:
         return None
 

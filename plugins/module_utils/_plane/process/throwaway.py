@@ -4,13 +4,14 @@
 """API servers that live for the time of a ``with``: one etcd, no controllers, nothing kept."""
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from typing import Any
 
+from ..._common import private_folder
 from ..._common.errors import ReportedError
 from ..._common.plain_text import end_of
 from . import certificates, readiness
@@ -42,6 +43,7 @@ class ThrowawayServers:
         self._bin_dir = bin_dir
         self._names = names
         self._processes: dict[str, Any] = {}
+        self._kept = contextlib.ExitStack()
         self.folder = ""
 
     def __enter__(self) -> ThrowawayServers:
@@ -55,7 +57,7 @@ class ThrowawayServers:
         if absent or not certificates.HAS_CRYPTOGRAPHY:
             raise ThrowawayError("rehearsal: found no " + ", ".join(absent or ["Python package cryptography"])
                                  + ", expected it; build the programs by plane_programs, or do without a rehearsal")
-        self.folder = tempfile.mkdtemp(prefix="metal3-rehearsal-")
+        self.folder = self._kept.enter_context(private_folder.folder("metal3-rehearsal-"))
         try:
             self._start()
         except BaseException:
@@ -126,7 +128,7 @@ class ThrowawayServers:
         for process in self._processes.values():
             process.wait(_STOP_SECONDS)
         self._processes.clear()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self._kept.close()
 
 
 def free_ports(count: int) -> list[int]:

@@ -1,0 +1,54 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The number of pods of a plane's Deployment: fewer only with a confirmation."""
+from __future__ import annotations
+
+import pytest
+from fakes.plane_server import Server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import scale_service
+
+
+class Plane(Server):
+    """Has pods as soon as a Deployment asks for them."""
+
+    def patch(self, resource, namespace, name, body):
+        self.writes.append(body)
+        found = self.objects[resource.kind, namespace, name]
+        found["spec"]["replicas"] = found["status"]["readyReplicas"] = body["spec"]["replicas"]
+        return found
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        return super().list(resource, namespace) if resource.kind == "Deployment" else ([], "1")
+
+
+def run(plane, replicas, confirm=None, check_mode=False):
+    return scale_service.run(plane, {"namespace": "n", "name": "ironic", "replicas": replicas, "confirm": confirm,
+                                     "wait_timeout_seconds": 1}, check_mode, Progress(None), lambda: 0.0,
+                             lambda seconds: None)
+
+
+@pytest.fixture
+def plane():
+    found = Plane()
+    found.store("Deployment", "n", {"metadata": {"name": "ironic", "namespace": "n"}, "spec": {
+        "replicas": 2, "selector": {"matchLabels": {"name": "ironic"}}}})
+    return found
+
+
+@pytest.mark.parametrize("confirm", [None, "", "2", "other"])
+def test_pods_are_taken_away_only_with_a_confirmation(plane, confirm):
+    with pytest.raises(ReportedError, match=r"This takes 2 of 2 pods away from 1 Deployment \(ironic\), .*=1"):
+        run(plane, 0, confirm)
+    assert plane.writes == []
+    found = run(plane, 0, confirm, check_mode=True)
+    assert found["changed"] and "takes 2 of 2 pods away" in found["warnings"][0] and plane.writes == []
+
+
+@pytest.mark.parametrize("confirm", ["1", "ironic"])
+def test_with_one_they_go_and_come_back_without(plane, confirm):
+    assert run(plane, 1, confirm)["changed"] and run(plane, 0, confirm)["replicas"] == 1
+    assert run(plane, 2)["changed"] and not run(plane, 2)["changed"] and len(plane.writes) == 3

@@ -1,0 +1,75 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role ``pivot`` stops all that has power over the servers in the plane that lets go, however its Ironic runs."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import playbook
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "pivot"
+INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
+             "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
+PLANE = "metal3.baremetal."
+OTHERS = ("etcd", "mariadb", "bmo", "image-server")
+
+
+def _shown(task):
+    """Return a task that only shows what a task of the role would have been given."""
+    module = next((key for key in task if key.startswith(PLANE)), None)
+    if module is None:
+        return task
+    given = task[module]
+    shown = {"module": module, "name": task["name"], "programs": given.get("programs"), "nodes": given.get("nodes")}
+    # Where the plane is a process, nothing reads what these return.
+    return dict(((key, value) for key, value in task.items() if key not in (module, "check_mode")),
+                **{"ansible.builtin.debug": {"msg": {key: value for key, value in shown.items() if value}}})
+
+
+def _run(folder, name, programs):
+    """Run one of the role's files on a plane of processes, and return what was printed."""
+    plane = folder / "plane"
+    (plane / "supervisor" / "conf.d").mkdir(parents=True)
+    for program in (*programs, *OTHERS):
+        (plane / "supervisor" / "conf.d" / f"{program}.conf").touch()
+    for path in (ROLE / "tasks").iterdir():
+        (folder / path.name).write_text(json.dumps([_shown(task) for task in yaml.safe_load(path.read_text())]))
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
+        "pivot_ironic_mode": "process", "pivot_ironic_directory": str(plane), "pivot_ironic_url": "https://192.0.2.1",
+        "pivot_ironic_ca_file": "", "pivot_ironic_username_file": "", "pivot_ironic_password_file": "",
+        "pivot_namespace": "metal3", "pivot_plan": {"hosts": ["server-01"], "due": True},
+        "pivot_undone": {"due": True}, "pivot_kubeconfig": "", "pivot_to_kubeconfig": "", "pivot_ironic_namespace": "",
+        "pivot_ironic_deployment": "", "pivot_wait_timeout_seconds": 1},
+        "tasks": [{"include_vars": str(ROLE / "vars" / "main.yml")}, {"import_tasks": name}]}])
+    return playbook.play(folder, INVENTORY, text, "play.yml")
+
+
+@pytest.mark.parametrize("programs", [["ironic"], ["ironic-api", "ironic-conductor-1", "ironic-conductor-2"]])
+def test_all_programs_of_ironic_are_stopped_when_they_have_no_nodes_any_more(tmp_path, programs):
+    code, output = _run(tmp_path, "stop_ironic.yml", programs)
+    assert code == 0, output
+    assert "metal3~server-01" in output
+    stopped = output.partition("plane_processes")[2].partition("TASK")[0]
+    assert all(f'"name": "{program}"' in stopped for program in programs), output
+    assert not any(f'"name": "{program}"' in stopped for program in OTHERS), output
+
+
+def test_a_run_that_was_killed_after_the_api_was_stopped_stops_the_conductors(tmp_path):
+    code, output = _run(tmp_path, "stop_ironic.yml", ["ironic-conductor-2"])
+    assert code == 0 and "metal3~server-01" not in output and '"name": "ironic-conductor-2"' in output, output
+
+
+def test_a_plane_without_ironic_is_left_alone(tmp_path):
+    code, output = _run(tmp_path, "stop_ironic.yml", [])
+    assert code == 0 and "metal3~server-01" not in output and "plane_processes" not in output, output
+
+
+@pytest.mark.parametrize("programs, is_taken_back", [
+    (["ironic"], True), (["ironic-api", "ironic-conductor-1"], True), (["ironic-conductor-1"], False), ([], False)])
+def test_a_move_is_taken_back_only_when_ironic_runs_again(tmp_path, programs, is_taken_back):
+    code, output = _run(tmp_path, "undone.yml", programs)
+    assert (code == 0) is is_taken_back and ("expected it; start it" in output) is not is_taken_back, output
