@@ -23,8 +23,6 @@ from fakes import move_planes
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive
 
-pytestmark = pytest.mark.pivot
-
 NAMESPACE, NAME = "metal3", "metal3-backup"
 HOSTS = 2
 SECONDS = 300

@@ -25,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, fit
 
 pytestmark = pytest.mark.pivot
 
@@ -87,9 +87,11 @@ class Planes:
         verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
         rules = [{"apiGroups": [group], "resources": [plural], "verbs": [verb for verb in verbs if verb != without]}
                  for group, plural, without in withheld]
-        plurals = dict(((item.group, item.plural), None) for item in [*KNOWN.values(), move_planes.SETTINGS])
-        kept = [key for key in plurals if key not in {(group, plural) for group, plural, _verb in withheld}]
-        rules += [{"apiGroups": [group], "resources": [plural], "verbs": verbs} for group, plural in kept]
+        defined = [(item["spec"]["group"], item["spec"]["names"]["plural"])
+                   for item in client.list(KNOWN["CustomResourceDefinition"])[0]]
+        kept = {(item.group, item.plural) for item in KNOWN.values()} | set(defined)
+        kept -= {(group, plural) for group, plural, _verb in withheld}
+        rules += [{"apiGroups": [group], "resources": [plural], "verbs": verbs} for group, plural in sorted(kept)]
         subject = {"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}
         objects = [("ServiceAccount", NAMESPACE, {"apiVersion": "v1", "kind": "ServiceAccount"}),
                    ("ClusterRole", None, {"rules": rules}),
@@ -169,10 +171,9 @@ def owner_gone(planes):
 def older_operator(planes):
     part = next(part for part in catalogue.RENDERED if part.name == "bmo")
     deployment = planes.there.get(KNOWN["Deployment"], part.namespace, OPERATOR)
-    containers = deployment["spec"]["template"]["spec"]["containers"]
-    older = [dict(item, image=item["image"].rpartition(":")[0] + ":v0.12.1") for item in containers]
-    change, back = ({"spec": {"template": {"spec": {"containers": found}}}} for found in (older, containers))
-    return planes.patched("there", "Deployment", OPERATOR, change, back, part.namespace)
+    former = (deployment["metadata"].get("labels") or {}).get(fit.VERSION_LABEL)
+    return planes.patched("there", "Deployment", OPERATOR, labelled(fit.VERSION_LABEL, "v0.13.0"),
+                          labelled(fit.VERSION_LABEL, former), part.namespace)
 
 
 def name_taken(planes):
@@ -217,7 +218,7 @@ REFUSALS = {
     paused_cluster: "Cluster c: spec.paused: found true",
     blocked: "Machine c-m: metadata.annotations.clusterctl.cluster.x-k8s.io/block-move",
     owner_gone: "HardwareData orphan: metadata.ownerReferences: found Machine old",
-    older_operator: "part bmo: version: found v0.12.1 over there",
+    older_operator: "part bmo: version: found v0.13.0 over there",
     name_taken: "Secret c-kubeconfig: found an object of this name over there",
     no_room: "ResourceQuota few: spec.hard.count/secrets",
     may_not_create: "to_kubeconfig: found a user who may not create secrets, create baremetalhosts.metal3.io",
