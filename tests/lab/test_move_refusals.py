@@ -168,12 +168,15 @@ def owner_gone(planes):
                 "uid": "00000000-0000-0000-0000-000000000000"}]}})
 
 
+@contextlib.contextmanager
 def older_operator(planes):
     part = next(part for part in catalogue.RENDERED if part.name == "bmo")
-    deployment = planes.there.get(KNOWN["Deployment"], part.namespace, OPERATOR)
-    former = (deployment["metadata"].get("labels") or {}).get(fit.VERSION_LABEL)
-    return planes.patched("there", "Deployment", OPERATOR, labelled(fit.VERSION_LABEL, "v0.13.0"),
-                          labelled(fit.VERSION_LABEL, former), part.namespace)
+    with contextlib.ExitStack() as stack:
+        # Of the engine's own manifests, whose image has no tag, nobody knows the version.
+        for side, version in (("here", "v0.13.2"), ("there", "v0.13.0")):
+            stack.enter_context(planes.patched(side, "Deployment", OPERATOR, labelled(fit.VERSION_LABEL, version),
+                                               labelled(fit.VERSION_LABEL, None), part.namespace))
+        yield {}
 
 
 def name_taken(planes):
