@@ -64,22 +64,22 @@ class Traces:
         """
         match = _DHCP.search(line)
         if match:
-            return self._dhcp(*match.groups(), now)
+            return self._dhcp(now, *match.groups())
         match = _TFTP.search(line)
         if match:
             text = "read a file by TFTP" if match.group(1) == "sent" else "a transfer by TFTP to it failed"
             return self._note(self._owners.get(match.group(2)), text, now)
         match = _WEB.match(line)
-        return self._web(*match.groups(), now) if match else None
+        return self._web(now, *match.groups()) if match else None
 
-    def _dhcp(self, kind: str, address: str | None, mac: str, refused: str | None, now: float) -> None:
+    def _dhcp(self, now: float, kind: str, address: str | None, mac: str, refused: str | None) -> None:
         if refused:
             return self._note(mac, _DHCP_TEXTS[refused], now)
         if kind == "ACK" and address and mac.lower() in self.known:
             self._owners[address] = mac.lower()
         return self._note(mac, "asked for an address by DHCP" if kind == "DISCOVER" else "has an address by DHCP", now)
 
-    def _web(self, client: str, method: str, path: str, status: str, now: float) -> None:
+    def _web(self, now: float, client: str, method: str, path: str, status: str) -> None:
         if method == "POST":
             match = _HEARTBEAT.search(path)
             if match:

@@ -65,10 +65,11 @@ class BootWatch:
         # It is not waited for: a question to Ironic may take a minute, and changes nothing.
         self._ended.set()
 
-    def text(self, bmh: dict[str, Any]) -> str:
+    def text(self, bmh: dict[str, Any], seconds: float) -> str:
         """Return where a host's server is, empty when nothing is known; it is looked at from then on.
 
         :param bmh: the BareMetalHost
+        :param seconds: for how long it has been in its state; what the server did before is not about that
         """
         status = bmh.get("status") or {}
         node = (status.get("provisioning") or {}).get("ID")
@@ -81,7 +82,8 @@ class BootWatch:
         doing = phase(found) if found else ""
         if trace is None or (found and (not doing or has_agent(found))):
             return doing
-        return f"{trace.text} {duration(self._clock() - trace.at)} ago"
+        age = self._clock() - trace.at
+        return f"{trace.text} {duration(age)} ago" if age <= seconds else doing
 
     def look(self) -> None:
         """Look once at all sources."""

@@ -118,12 +118,12 @@ class HostActionService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param phase: callable that takes a BareMetalHost and says where its server is, for the wait's progress
+    :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
     """
 
     def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 phase: Callable[[dict[str, Any]], str] | None = None):
+                 phase: Callable[[dict[str, Any], float], str] | None = None):
         self.client = client
         self.phase = phase
         self.requests = requests

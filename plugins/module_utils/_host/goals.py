@@ -97,14 +97,15 @@ class HostHistory(Awaited):
     :param is_reached: callable that takes the BareMetalHost (or None) and says whether it is where it is to be
     :param tolerated: conditions that do not end the wait: ``paused``, ``detached``, ``deleting``
     :param lacking: callable that takes the BareMetalHost and says what is to come beside the goal, empty for nothing
-    :param phase: callable that takes the BareMetalHost and says where its server is, empty when nothing is known
+    :param phase: callable that takes the BareMetalHost and for how many seconds it has been in its state, and says
+        where its server is, empty when nothing is known
     """
 
     def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
                  lacking=None, phase=None):
         super().__init__(goal, now, advice="raise wait_timeout_seconds or look at the server's console")
         self._lacking = lacking
-        self._phase = phase or (lambda bmh: "")
+        self._phase = phase or (lambda bmh, seconds: "")
         self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
         self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
         self.error_limit = error_limit
@@ -166,7 +167,7 @@ class HostHistory(Awaited):
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
         if status == "servicing" and self.state == "deprovisioning":
             return _SERVICED
-        return Verdict(WAITING, lacking or self._phase(bmh), "")
+        return Verdict(WAITING, lacking or self._phase(bmh, self.seconds_in_state(now)), "")
 
     def _obstacle(self, bmh):
         """Return what keeps BMO from working on the host at all, as a Verdict, or None."""

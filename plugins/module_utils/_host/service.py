@@ -104,7 +104,7 @@ class HostService:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :param phase: callable that takes a BareMetalHost and says where its server is, for the wait's progress
+    :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
     """
 
     def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep, phase=None):

@@ -44,35 +44,38 @@ def node(state="inspect wait", **fields):
 
 def test_ironic_says_where_it_is():
     looked = watch(Ironic(node(), {"uuid": "another"}))
-    assert looked.text(HOST) == ""
+    assert looked.text(HOST, 60) == ""
     looked.look()
-    assert looked.text(HOST) == "powered on, the agent has not called yet"
+    assert looked.text(HOST, 60) == "powered on, the agent has not called yet"
 
 
 def test_a_log_says_more_as_long_as_the_agent_has_not_called(tmp_path):
-    log, times = tmp_path / "access.log", iter([100, 130])
+    log, times = tmp_path / "access.log", [100]
     log.touch()
     ironic = Ironic(node())
-    looked = watch(ironic, [log], now=lambda: next(times))
-    looked.text(HOST)
+    looked = watch(ironic, [log], now=lambda: times[0])
+    looked.text(HOST, 60)
     log.write_text(SCRIPT)
     looked.look()
-    assert looked.text(HOST) == "read its boot script 30 s ago"
+    times[0] = 130
+    assert looked.text(HOST, 60) == "read its boot script 30 s ago"
+    # In the state that it is in now it has not been seen.
+    assert looked.text(HOST, 29) == "powered on, the agent has not called yet"
     ironic.nodes = [node("clean wait", clean_step={"step": "erase_devices"}, driver_internal_info={"agent_url": "u"})]
     looked._logs.clear()
     looked.look()
-    assert looked.text(HOST) == "the agent is at erase_devices"
+    assert looked.text(HOST, 60) == "the agent is at erase_devices"
     # What the log said before is not true of a server that Ironic does nothing with.
     ironic.nodes = [node("available")]
     looked.look()
-    assert looked.text(HOST) == ""
+    assert looked.text(HOST, 60) == ""
 
 
 def test_without_sources_nothing_is_known_and_nothing_runs():
     before = threading.active_count()
     with watch() as looked:
         assert threading.active_count() == before
-        assert looked.text(HOST) == "" and looked.warnings == []
+        assert looked.text(HOST, 60) == "" and looked.warnings == []
     with BootWatch({"ironic": {}, "boot_logs": ["/nonexistent/log"]}, active=False) as looked:
         assert threading.active_count() == before
 
@@ -89,7 +92,7 @@ def test_a_refusal_is_one_warning_and_what_passes_is_none():
     looked.look()
     ironic.error = None
     looked.look()
-    assert looked.warnings == [] and looked.text(HOST)
+    assert looked.warnings == [] and looked.text(HOST, 60)
 
 
 def test_a_log_that_can_not_be_read_is_one_warning(tmp_path):
@@ -111,7 +114,7 @@ def test_it_looks_in_the_background(monkeypatch):
 
     ironic.list_nodes = list_nodes
     with watch(ironic) as looked:
-        assert twice.wait(10) and looked.text(HOST)
+        assert twice.wait(10) and looked.text(HOST, 60)
     looked._thread.join(10)
     assert not looked._thread.is_alive()
 
@@ -122,7 +125,7 @@ def test_it_looks_in_the_background(monkeypatch):
     ({"operationalStatus": "delayed"}, "delayed"),
 ])
 def test_a_wait_shows_it_and_so_does_its_end(status, expected):
-    history = HostHistory("available", None, 0, phase=lambda bmh: "read the kernel 3 s ago")
+    history = HostHistory("available", None, 0, phase=lambda bmh, seconds: "read the kernel 3 s ago")
     host = dict(HOST, status=dict(HOST["status"], **status))
     history.update(host, 1)
     assert expected in f"{history.state} ({history.verdict.cause})"
