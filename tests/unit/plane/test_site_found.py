@@ -33,5 +33,5 @@ def test_without_a_plane_there_are_none(tmp_path, folder):
 @pytest.mark.parametrize("text", ["{", "[]", json.dumps(dict(FIGURES, ports=None))])
 def test_damaged_figures_are_an_error(tmp_path, text):
     (tmp_path / "lab.json").write_text(text)
-    with pytest.raises(ReportedError, match="lab.json"):
+    with pytest.raises(ReportedError, match=r"lab\.json"):
         found(tmp_path)
