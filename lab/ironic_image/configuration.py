@@ -74,7 +74,8 @@ def ironic(settings, folder, agent_is_downloaded):
                   "api_ca_file": AUTHORITY if settings.get("WEBSERVER_CACERT_FILE") else ""},
         "api": _api(settings),
         "conductor": _conductor(settings, agent_is_downloaded),
-        "database": {"connection": f"sqlite:///{folder}/ironic.sqlite", "sqlite_synchronous": "false"},
+        "database": {"connection": settings.mariadb} if settings.mariadb else {
+            "connection": f"sqlite:///{folder}/ironic.sqlite", "sqlite_synchronous": "false"},
         "deploy": {
             "default_boot_option": "local", "erase_devices_metadata_priority": "10", "erase_devices_priority": "0",
             "http_root": HTML, "http_url": settings.http_url, "fast_track": fast_track,

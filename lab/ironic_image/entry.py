@@ -11,7 +11,7 @@ import time
 from . import configuration, settings
 
 FOLDER = os.path.join(os.environ.get("CUSTOM_DATA_DIR") or "/data", "ironic")
-ADDRESS_SECONDS = 1200
+ADDRESS_SECONDS, DATABASE_SECONDS = 1200, 600
 INTERVAL_SECONDS = 1
 
 
@@ -58,9 +58,20 @@ def ironic():
     if os.path.exists(settings.SOCKET):
         os.unlink(settings.SOCKET)
     options = ["--config-dir", FOLDER + "/conf"]
-    if not os.path.exists(FOLDER + "/ironic.sqlite"):
+    if found.mariadb:
+        _migrate(options)
+    elif not os.path.exists(FOLDER + "/ironic.sqlite"):
         subprocess.run(["/usr/bin/ironic-dbsync", *options, "create_schema"], check=True)
     os.execv("/usr/bin/ironic", ["/usr/bin/ironic", *options])
+
+
+def _migrate(options):
+    """Bring a database of MariaDB to this Ironic's schema; its container may start later than this one."""
+    deadline = time.monotonic() + float(os.environ.get("IRONIC_DBSYNC_TIMEOUT") or DATABASE_SECONDS)
+    while subprocess.run(["/usr/bin/ironic-dbsync", *options, "upgrade"], check=False).returncode:
+        if time.monotonic() >= deadline:
+            sys.exit("the schema of the database could not be brought to this version: is MariaDB reached?")
+        time.sleep(INTERVAL_SECONDS)
 
 
 def httpd():

@@ -15,6 +15,8 @@ AGENT_IMAGES = HTML + "/images/ironic-python-agent"
 CERTIFICATE, KEY = "/certs/ironic/tls.crt", "/certs/ironic/tls.key"
 AUTHORITY = "/certs/ca/ironic/tls.crt"
 HTPASSWD_FILE = "/auth/ironic/htpasswd"
+# By its component mariadb.
+MARIADB_AUTHORITY = "/certs/ca/mariadb/tls.crt"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,17 +75,28 @@ class Settings:
         return self.get("IRONIC_HTTP_URL", f"http://{self.host}:{self.http_port}")
 
     @property
+    def mariadb(self):
+        """Return the URL of the database in the pod, or nothing where Ironic has SQLite."""
+        if not self.flag("IRONIC_USE_MARIADB", False):
+            return ""
+        user, host = self.get("MARIADB_USER", "ironic"), self.get("MARIADB_HOST", "127.0.0.1")
+        return (f"mysql+pymysql://{user}:{self.get('MARIADB_PASSWORD')}@{host}/{self.get('MARIADB_DATABASE', 'ironic')}"
+                f"?charset=utf8&ssl=on&ssl_ca={MARIADB_AUTHORITY}")
+
+    @property
     def listen_all(self):
         """Return whether to listen on all interfaces."""
         return self.flag("LISTEN_ALL_INTERFACES", True)
 
 
 def missing(environ):
-    """Return why Ironic cannot know its address, or None."""
+    """Return what Ironic must know and does not, or None."""
     names = ("IRONIC_IP", "PROVISIONING_IP", "PROVISIONING_INTERFACE", "PROVISIONING_MACS")
-    if any(environ.get(name) for name in names):
-        return None
-    return "PROVISIONING_IP: not set, expected an address of this node; or set PROVISIONING_INTERFACE"
+    if not any(environ.get(name) for name in names):
+        return "PROVISIONING_IP: not set, expected an address of this node; or set PROVISIONING_INTERFACE"
+    if (environ.get("IRONIC_USE_MARIADB") or "").lower() == "true" and not environ.get("MARIADB_PASSWORD"):
+        return "MARIADB_PASSWORD: not set, expected the password of MariaDB's user"
+    return None
 
 
 def address_of(links, environ):

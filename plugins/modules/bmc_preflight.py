@@ -14,8 +14,9 @@ description:
   - >-
     Items by Redfish are C(address), C(reach), C(tls), C(service), C(login), C(privileges), C(lockout), C(system),
     C(power), C(boot_override), C(virtual_media), C(secure_boot), C(bios), C(clock), C(hardware) (against the project's
-    table of supported hardware), C(scheme) (which one fits, and why), C(boot_mac) and C(unique) (two addresses that
-    lead to one server); by IPMI C(reach), C(login), C(privileges), C(power) and C(scheme).
+    table of supported hardware), C(scheme) (which one fits, and why), C(boot_mac), C(unique) (two addresses that
+    lead to one server) and, with O(ironic_pod), C(ironic_reach); by IPMI C(reach), C(login), C(privileges), C(power),
+    C(scheme) and C(ironic_reach).
   - An item is V(ok), V(warning), V(problem), or V(unknown) when the BMC does not report it, or when an earlier item
     says why it could not be asked.
   - A login that failed is not tried again for another server of the list with the same BMC, user name and password,
@@ -57,6 +58,32 @@ options:
     description: What is added to the message of a failure, such as how to go on without this check.
     type: str
     default: ""
+  ironic_pod:
+    description:
+      - Pod of Ironic in a cluster, from whose container each BMC is asked, too, by C(kubectl exec) and the container's
+        Python. That the BMC is not reached from there is a problem with any O(checks); that the pod could not be asked
+        is a warning.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description: Kubeconfig of the cluster.
+        type: path
+        required: true
+      context:
+        description: Context in it, by default its current one.
+        type: str
+      namespace:
+        description: Namespace of the Deployment.
+        type: str
+        default: baremetal-operator-system
+      deployment:
+        description: Name of the Deployment.
+        type: str
+        default: ironic
+      kubectl:
+        description: Path of kubectl, by default as C(PATH) has it.
+        type: path
+        default: kubectl
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.hosts
@@ -88,6 +115,14 @@ EXAMPLES = r"""
           password: "{{ vault_bmc_password }}"
         boot_mac_address: "00:5c:52:31:3a:01"
     fail_on: warning
+
+- name: Ask from Ironic's pod, too
+  metal3.baremetal.bmc_preflight:
+    hosts: "{{ hostvars | metal3.baremetal.bmc_entries(groups['baremetal']) }}"
+    ironic_pod:
+      kubeconfig: /etc/metal3/management.kubeconfig
+  delegate_to: localhost
+  run_once: true
 """
 
 RETURN = r"""

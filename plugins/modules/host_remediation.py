@@ -16,8 +16,9 @@ description:
     checks are kept from its Machine meanwhile. V(replace) deletes the Machine, whose owner makes another, and marks the
     host C(capm3.metal3.io/unhealthy), so that it is not taken again before M(metal3.baremetal.baremetal_host_action)
     has marked it healthy.
-  - Of a control plane, also whether etcd's member on the machine is lost, as far as Cluster API has noted it. A reboot
-    does not help that, so that only V(replace) is tried, and nothing for what is wrong with all members.
+  - Of a control plane, also whether etcd's member on the machine is lost, as Cluster API has noted it or, when the Node
+    is not Ready, as its kubelet says, which is asked through the cluster's API server. A reboot does not help that, so
+    that only V(replace) is tried, and nothing for what is wrong with all members.
   - A step that BMO would ignore in the host's present state is not tried, and the next one is. A host of which nothing
     is wrong stays as it is.
   - >-

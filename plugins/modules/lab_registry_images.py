@@ -22,6 +22,7 @@ description:
     minute. Its second name, C(quay.io/metal3-io/ironic-ipa-downloader), is for the init container of the manifests.
   - With O(keepalived_source_dir) also an image of keepalived, which gives Ironic's pod its address, with the entry
     point, variables and user of Metal3's. That needs root, too.
+  - With O(mariadb_source_dir) also an image of MariaDB, Ironic's database in its pod, likewise.
   - What the registry has already is not pushed again.
 options:
   url:
@@ -58,6 +59,9 @@ options:
     type: path
   keepalived_source_dir:
     description: Folder C(lab/keepalived_image) of the collection.
+    type: path
+  mariadb_source_dir:
+    description: Folder C(lab/mariadb_image) of the collection.
     type: path
   services_python:
     description: The Python interpreter that runs the lab's Ironic; of Debian 12's version, 3.11.

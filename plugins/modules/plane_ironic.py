@@ -100,6 +100,28 @@ options:
         neither that of a cluster's endpoint.
     type: bool
     default: false
+  mariadb:
+    description:
+      - Whether Ironic's database is MariaDB in a container of the same pod (upstream's component C(mariadb)) in place
+        of SQLite. Requires TLS. Its password is created once and kept in the Secret C(mariadb-password); it listens on
+        loopback.
+      - Upstream has deprecated its image C(quay.io/metal3-io/mariadb); M(metal3.baremetal.plane_ironic_operator) takes
+        a database outside of the pod.
+    type: bool
+    default: false
+  mariadb_claim:
+    description:
+      - PersistentVolumeClaim, in O(namespace), for the data of MariaDB, writable for the pod's group (994). With it
+        Ironic knows its nodes after a restart of the pod.
+      - Without it the data goes with the container, as SQLite's does, and the Bare Metal Operator registers all hosts
+        again. It stays when Ironic is removed; its namespace is not removed while it is there.
+    type: str
+  mariadb_certificate:
+    description: Certificate of MariaDB for 127.0.0.1, by O(tls_authority), in PEM, for V(tls=files).
+    type: str
+  mariadb_key:
+    description: Its key, in PEM.
+    type: str
   dhcp_range:
     description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)). Without it there
       is no container with a DHCP server.

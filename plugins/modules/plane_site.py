@@ -2,7 +2,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gives a bootstrap plane its figures, stops it or removes it."""
+"""Gives a bootstrap plane its figures, reads them, stops it or removes it."""
 from __future__ import annotations
 
 DOCUMENTATION = r"""
@@ -18,18 +18,20 @@ description:
     BareMetalHosts, Clusters or Machines are in the plane, and while its API server does not answer.
   - With O(state=stopped), ends its processes and removes its systemd unit, and keeps the folder, so that it can be
     started again. It is refused while BareMetalHosts, Clusters or Machines are in the plane, too.
+  - With O(state=found), only reads what was kept.
 options:
   name:
-    description: Name of the plane, a lower case letter, then at most 19 lower case letters, digits or dashes.
+    description:
+      - Name of the plane, a lower case letter, then at most 19 lower case letters, digits or dashes.
+      - Required unless O(state=found).
     type: str
-    required: true
   state:
-    description: Whether the plane has figures, does not run, or nothing of it is left.
+    description: Whether the plane has figures, does not run, or nothing of it is left; V(found) only reads its figures.
     type: str
-    choices: [present, stopped, absent]
+    choices: [present, stopped, absent, found]
     default: present
   dir:
-    description: Absolute path of the folder that holds all of the plane, secrets too.
+    description: Absolute path of the folder that holds all of the plane, secrets too. Required with O(state=found).
     type: str
   address:
     description: IP address of this machine that BMCs and agents reach. Ironic and the image server listen on it.
@@ -124,12 +126,17 @@ EXAMPLES = r"""
     dir: /var/lib/metal3/rack1
     state: absent
     confirm: "11"
+
+- name: Read where the bootstrap plane's Ironic is
+  metal3.baremetal.plane_site:
+    dir: /var/lib/metal3/rack1
+    state: found
 """
 
 RETURN = r"""
 management_plane:
-  description: The plane's figures, the contents of its C(lab.json).
-  returned: when O(state=present)
+  description: The plane's figures, the contents of its C(lab.json); empty with O(state=found) when there are none.
+  returned: when O(state=present) or O(state=found)
   type: dict
 differing:
   description: Files and folders that were created, or would be in check mode.
@@ -138,7 +145,7 @@ differing:
   elements: str
 existed:
   description: Whether the plane had its figures before.
-  returned: when O(state=present)
+  returned: when O(state=present) or O(state=found)
   type: bool
 service:
   description: What starts the plane with its machine.

@@ -37,8 +37,9 @@ def _measure(servers, work_dir, hosts):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     alone, ours = f"alone-{hosts}", f"ours-{hosts}"
     objects = move_planes.populate(here, alone, hosts)
-    peer = _seconds(lambda: clusterctl.move(move_planes.clusterctl(), sides["here"], sides["there"], alone, work_dir,
-                                            lambda _line: None))
+    with clusterctl.alone(work_dir, lambda _line: None) as lock:
+        peer = _seconds(lambda: clusterctl.move(move_planes.clusterctl(), sides["here"], sides["there"], alone,
+                                                work_dir, lambda _line: None, lock))
     move_planes.populate(here, ours, hosts)
     side = Side(here, ours)
     outcome = []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The account of docs/rbac, made as its README says: what the playbooks need, and no administrator."""
+"""The accounts of docs/rbac, made as its README says: what the playbooks need, and no administrator."""
 from __future__ import annotations
 
 import json
@@ -11,7 +11,9 @@ import subprocess
 from support import NAMESPACE, REPOSITORY
 
 RBAC = REPOSITORY / "docs" / "rbac"
-ACCOUNT = "metal3-operator"
+ACCOUNT, INSTALLER = "metal3-operator", "metal3-installer"
+# What an administrator applies for each.
+_FILES = {ACCOUNT: ("roles.yml", "bindings.yml"), INSTALLER: ("plane.yml",)}
 
 
 def kubectl(lab, *arguments, kubeconfig=None):
@@ -25,20 +27,24 @@ def kubectl(lab, *arguments, kubeconfig=None):
         capture_output=True, text=True, check=False, timeout=60)
 
 
-def make(lab, directory):
+def make(lab, directory, account=ACCOUNT, kubeconfig=None):
     """Apply docs/rbac and return the path of a kubeconfig whose only credential is the account's token.
 
     :param directory: where the kubeconfig is written
+    :param kubeconfig: the administrator's, by default the lab's
     """
-    applied = kubectl(lab, "apply", "-f", str(RBAC / "roles.yml"), "-f", str(RBAC / "bindings.yml"))
-    assert applied.returncode == 0, applied.stderr
-    asked = kubectl(lab, "create", "token", ACCOUNT, "--namespace", NAMESPACE, "--duration", "8h")
-    assert asked.returncode == 0, asked.stderr
-    admin = json.loads(kubectl(lab, "config", "view", "--raw", "--flatten", "-o", "json").stdout)
+    def asked_for(*arguments):
+        found = kubectl(lab, *arguments, kubeconfig=kubeconfig)
+        assert found.returncode == 0, found.stderr
+        return found.stdout
+
+    asked_for("apply", *(word for name in _FILES[account] for word in ("-f", str(RBAC / name))))
+    token = asked_for("create", "token", account, "--namespace", NAMESPACE, "--duration", "8h").strip()
+    admin = json.loads(asked_for("config", "view", "--raw", "--flatten", "-o", "json"))
     path = directory / "kubeconfig"
     path.touch(mode=0o600)
     path.write_text(json.dumps({
-        "apiVersion": "v1", "kind": "Config", "current-context": ACCOUNT, "clusters": admin["clusters"],
-        "users": [{"name": ACCOUNT, "user": {"token": asked.stdout.strip()}}],
-        "contexts": [{"name": ACCOUNT, "context": {"cluster": admin["clusters"][0]["name"], "user": ACCOUNT}}]}))
+        "apiVersion": "v1", "kind": "Config", "current-context": account, "clusters": admin["clusters"],
+        "users": [{"name": account, "user": {"token": token}}],
+        "contexts": [{"name": account, "context": {"cluster": admin["clusters"][0]["name"], "user": account}}]}))
     return path

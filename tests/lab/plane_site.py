@@ -24,10 +24,13 @@ PARTS = [*(part.name for part in RENDERED), "ironic"]
 
 
 @contextlib.contextmanager
-def cluster(lab, name):
-    """A cluster of one machine for the time of a test module: its kubeconfig's path."""
+def cluster(lab, name, **changes):
+    """A cluster of one machine for the time of a test module: its kubeconfig's path.
+
+    :param changes: further variables of the playbook ``cluster``
+    """
     variables = dict(small_cluster.variables(lab, name, {}, endpoint=13),
-                     cluster_control_plane={"replicas": 1, "node_taints": []})
+                     cluster_control_plane={"replicas": 1, "node_taints": []}, **changes)
     variables["cluster_endpoint"]["holder"] = "keepalived"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")

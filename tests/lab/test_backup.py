@@ -9,41 +9,27 @@ for.
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 from consoles import Console
-from support import HOST, NAMESPACE, eventually
+from lost_plane import SECONDS, back_up, lose, new_identity
+from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import FOR_RESTORE, PAUSED
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import leftovers
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
 
 pytestmark = pytest.mark.pivot
-
-SECONDS = 600
 
 
 @pytest.fixture(scope="module")
 def identity(tmp_path_factory):
-    path = tmp_path_factory.mktemp("age") / "identity.txt"
-    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
-    return path
+    return new_identity(tmp_path_factory.mktemp("age"))
 
 
 @pytest.fixture(scope="module")
 def backup(lab, identity, tmp_path_factory):
     """The path of a backup of all hosts, read again after it was written."""
-    folder = tmp_path_factory.mktemp("backups")
-    recipient = next(line.rpartition(" ")[2] for line in identity.read_text().splitlines() if "public key" in line)
-    versions = lab.versions()
-    run = lab.playbook("backup", extra={"backup_directory": str(folder), "backup_recipients": [recipient],
-                                        "backup_identity_file": str(identity)}, seconds=SECONDS).ok()
-    assert "read again: True" in run.output and lab.versions() == versions
-    assert re.search(r"restored into an API server that lived for it: [1-9]", " ".join(run.output.split())), run.output
-    path, = folder.iterdir()
+    path = back_up(lab, tmp_path_factory.mktemp("backups"), identity)
     assert b"BareMetalHost" not in path.read_bytes() and path.stat().st_mode & 0o777 == 0o600
     return path
 
@@ -56,22 +42,6 @@ def variables(backup, identity):
 def facts(lab):
     return dict((name, (host["status"]["provisioning"]["state"], host["status"]["operationalStatus"],
                         host["status"].get("poweredOn"), sorted(host["spec"]))) for name, host in lab.hosts().items())
-
-
-def lose(lab, *names):
-    """Take hosts out of the plane and of Ironic, as when the plane was lost; the operator does nothing about it."""
-    for name in names:
-        lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {PAUSED: "lost"}}})
-    side = Side(lab.kube, NAMESPACE)
-    graph = side.graph()
-    gone = set(host["metadata"]["uid"] for host in graph.of("BareMetalHost") if host["metadata"]["name"] in names)
-    due = [obj for obj in graph.moved if obj["metadata"]["uid"] in gone or obj["metadata"]["name"] in names or any(
-        owner["uid"] in gone for owner in obj["metadata"].get("ownerReferences") or [])]
-    leftovers.remove(side, reversed(due), Progress(None))
-    for name, node in lab.nodes().items():
-        if name in names:
-            lab.ironic().set_node_maintenance(node.id, reason="lost")
-            lab.ironic().delete_node(node.id)
 
 
 def test_what_is_there_stays_as_it_is(lab, variables):

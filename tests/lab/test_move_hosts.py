@@ -8,6 +8,7 @@ import json
 
 import pytest
 from bootstrap_site import PROGRAMS, SERVER, Site
+from lost_plane import back_up, new_identity
 from support import HOST, INVENTORY, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
@@ -29,6 +30,14 @@ def site(lab, tmp_path_factory):
     found.playbook("uninstall", "-e", f"metal3_confirm={PROGRAMS}")
     if found.dir.exists():
         orphans.stop_processes(str(found.dir))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def backup(lab, tmp_path_factory):
+    """The variables of a restore from before any host moves."""
+    identity = new_identity(tmp_path_factory.mktemp("age"))
+    return {"restore_path": str(back_up(lab, tmp_path_factory.mktemp("backups"), identity)),
+            "restore_identity_file": str(identity)}
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +113,13 @@ def test_runs_that_are_killed_are_finished_by_the_next(lab, site, room, before):
 def test_a_host_that_has_left_is_not_enrolled_again(lab, site, room, before):
     lab.playbook("enroll", *only(SERVER)).failed(f'"{SERVER}", given to the plane of https://127.0.0.1:', "move_hosts")
     assert lab.host(SERVER) is None and facts(site.kube(), room, SERVER) == before[SERVER]
+
+
+def test_a_backup_of_before_they_left_does_not_bring_them_back_unnamed(lab, site, room, before, backup):
+    lab.playbook("restore", extra=dict(backup, metal3_confirm=len(MOVED))).failed(*(
+        text for name in MOVED for text in (f"BareMetalHost {name}", "its server would be managed by two planes")))
+    for name in MOVED:
+        assert lab.host(name) is None and facts(site.kube(), room, name) == before[name]
 
 
 def test_they_come_back_as_they_went(lab, site, room, before):

@@ -139,6 +139,36 @@ def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
     print(f"{POINTS[number]}: {time.monotonic() - began:.1f} s")
 
 
+def test_what_was_made_over_there_by_hand_meanwhile_is_not_overwritten(servers, tmp_path):
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    namespace, secret = "by-hand", KNOWN["Secret"]
+    assert move_planes.populate(here, namespace, HOSTS) == OBJECTS
+    log = tmp_path / "run.log"
+    run = Killer(servers, namespace, log)
+    wait_for(("copied", 3), here, there, namespace, run._process)
+    run.kill("all")
+    copied = move_planes.objects(there, namespace)
+    # Changed here since: what clusterctl has made is brought up to date, and known by who has written it and when.
+    for key in copied:
+        if key[1] == "BareMetalHost":
+            here.patch(KNOWN["BareMetalHost"], namespace, key[2], {"spec": {"description": "changed since"}})
+    assert any(key[1] == "BareMetalHost" for key in copied)
+    name = sorted(key[2] for key in move_planes.objects(here, namespace) if key[1] == "Secret")[-1]
+    # clusterctl may have come so far.
+    there.delete(secret, namespace, name)
+    mine = there.create(secret, namespace, {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": namespace},
+        "data": {"of": "bWluZQ=="}})
+    assert Killer(servers, namespace, log).finish() != 0
+    assert f"Secret {name}: found an object that was made over there since the move began" in log.read_text()
+    assert there.get(secret, namespace, name)["metadata"]["resourceVersion"] == mine["metadata"]["resourceVersion"]
+    there.delete(secret, namespace, name)
+    assert Killer(servers, namespace, log).finish() == 0, log.read_text()
+    found = move_planes.objects(there, namespace)
+    assert move_planes.objects(here, namespace) == {} and len(found) == OBJECTS
+    assert all(found[key]["spec"]["description"] == "changed since" for key in copied if key[1] == "BareMetalHost")
+
+
 def test_enough_points_were_in_the_middle():
     """What ends before it is killed proves nothing."""
     assert KILLED["same end"] == len(POINTS) and KILLED["killed"] >= len(POINTS) - 3, KILLED

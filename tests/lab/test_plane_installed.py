@@ -3,10 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The whole plane as pods of a cluster, Ironic among them: installed, used for a server, removed.
 
-The server's BMC, its agent and the image server are the lab's, at the address that pods reach.
+Installed and removed with the rights of docs/rbac/plane.yml only. The server's BMC, its agent and the image server are
+the lab's, at the address that pods reach.
 """
 from __future__ import annotations
 
+import os
+
+import operator_account
 import plane_site
 import pytest
 from support import eventually, only
@@ -34,8 +38,12 @@ def target(kubeconfig):
 
 
 @pytest.fixture(scope="module")
-def variables(lab, kubeconfig, tmp_path_factory):
-    return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+def variables(lab, kubeconfig, target, tmp_path_factory):
+    found = plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
+    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    found["management_plane"]["kubeconfig"] = str(operator_account.make(
+        lab, tmp_path_factory.mktemp("installer"), operator_account.INSTALLER, kubeconfig))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +76,27 @@ def test_every_part_comes_up_and_a_second_run_changes_nothing(lab, target, varia
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
-def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server):
+@pytest.fixture
+def pod(lab, variables):
+    """Where BMCs are asked from, with the installer's rights."""
+    return {"kubeconfig": variables["management_plane"]["kubeconfig"],
+            "kubectl": os.path.join(lab.figures["engine_dir"], "bin", "kubectl")}
+
+
+def test_a_bmc_that_ironics_pod_does_not_reach_is_named_before_anything_is_written(lab, target, server, pod):
+    """The address in the lab's inventory is on this machine's loopback, where this machine reaches the BMC."""
     name, of_server = server
-    lab.playbook("enroll", *only(name), extra=of_server, seconds=SECONDS).ok()
+    own = dict((key, value) for key, value in of_server.items() if key != "bmc_address")
+    lab.playbook("enroll", *only(name), extra=dict(own, preflight_ironic_pod=pod), seconds=SECONDS).failed(
+        "asked from Deployment baremetal-operator-system/ironic", "expected a BMC that Ironic reaches",
+        "look at the routes and firewalls between the two, or correct the address")
+    assert host(target, name) is None
+
+
+def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server, pod):
+    name, of_server = server
+    run = lab.playbook("enroll", *only(name), extra=dict(of_server, preflight_ironic_pod=pod), seconds=SECONDS).ok()
+    assert "not asked from" not in run.output
     assert host(target, name)["provisioning"]["state"] == "available"
     lab.playbook("provision", *only(name), extra=of_server, seconds=SECONDS).ok()
     assert host(target, name)["provisioning"]["state"] == "provisioned"
@@ -96,4 +122,6 @@ def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server,
     assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]
     eventually(lambda: not [pod for pod in target.list(KNOWN["Pod"])[0] if "ironic" in pod["metadata"]["name"]], 60,
                "Ironic's pod gone")
-    assert lab.playbook("uninstall", extra=variables, seconds=SECONDS).ok().changed() == 0
+    # The account's rights have gone with the namespaces.
+    administrators = dict(variables, management_plane=dict(variables["management_plane"], kubeconfig=str(kubeconfig)))
+    assert lab.playbook("uninstall", extra=administrators, seconds=SECONDS).ok().changed() == 0

@@ -5,22 +5,29 @@
 
 The agent's kernel and ramdisk come from a folder of the site (``CACHEURL``) into the pod, its boot files from a port of
 one's own; the operator does not verify Ironic's certificate. Ironic's address is one that no machine has: keepalived
-gives it to the node.
+gives it to the node. Its database is MariaDB on a volume of the node. Then Ironic speaks plain HTTP, with SQLite, and
+then the first one is there again, behind a server that asks the operator for a certificate.
 """
 from __future__ import annotations
 
+import base64
+import json
+import ssl
 import threading
 import urllib.error
 import urllib.request
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import plane_site
 import pytest
 from consoles import Console
+from demanding_proxy import DemandingProxy
 from support import eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import table
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic as plane_ironic
 
@@ -31,6 +38,10 @@ NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
 # Of the addresses that nodes get, the last one but one.
 ADDRESS_NUMBER = 88
+CLAIM = "ironic-database"
+VOLUMES = dict((resource.kind, resource) for resource in table(
+    "", "v1", ("persistentvolumes", "PersistentVolume", False),
+    ("persistentvolumeclaims", "PersistentVolumeClaim", True)))
 AGENT_FILES = {"ironic-python-agent.kernel": "vmlinuz", "ironic-python-agent.initramfs": "initrd"}
 
 
@@ -71,10 +82,30 @@ def cache(lab, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def variables(lab, kubeconfig, cache, tmp_path_factory):
+def claim(target):
+    """A volume of the node's, in a folder that Debian leaves empty."""
+    node = target.list(KNOWN["Node"])[0][0]["metadata"]["labels"]["kubernetes.io/hostname"]
+    size = {"storage": "1Gi"}
+    target.apply(VOLUMES["PersistentVolume"], None, {
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": CLAIM}, "spec": {
+            "capacity": size, "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand",
+            "local": {"path": "/srv"}, "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                {"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}]}}}})
+    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATORS}})
+    target.apply(VOLUMES["PersistentVolumeClaim"], OPERATORS, {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": CLAIM, "namespace": OPERATORS},
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand", "resources": {"requests": size}}})
+    return CLAIM
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, cache, claim, tmp_path_factory):
+    certificate, key = plane_site.issue(lab, tmp_path_factory.mktemp("mariadb"), "127.0.0.1")
     return dict(
         plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"), address(lab)),
         ironic_keepalived=True, ironic_provisioning_interface="eno1",
+        ironic_mariadb=True, ironic_mariadb_claim=claim, ironic_mariadb_certificate_file=certificate,
+        ironic_mariadb_key_file=key,
         ironic_cache_url=cache.url, ironic_boot_kernel_url="", ironic_boot_ramdisk_url="",
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
@@ -115,6 +146,28 @@ def address(lab):
     return "{}.{}".format(lab.figures["bridge"]["network"].rpartition(".")[0], ADDRESS_NUMBER)
 
 
+def nodes(lab, kubeconfig, scheme="https"):
+    """Return Ironic's nodes by the names of their hosts."""
+    login = ":".join(Path(f"{kubeconfig}.ironic", name).read_text().strip() for name in ("username", "password"))
+    request = urllib.request.Request(f"{scheme}://{address(lab)}:6385/v1/nodes/detail", headers={
+        "Authorization": "Basic " + base64.b64encode(login.encode()).decode(),
+        "X-OpenStack-Ironic-API-Version": "1.80"})
+    context = ssl.create_default_context(cafile=str(lab.dir / "pki" / "ca.crt"))
+    with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+        return dict((node["name"].partition("~")[2], node) for node in json.load(answer)["nodes"])
+
+
+def made(found):
+    """Return when each node came into the database."""
+    return dict((name, (node["uuid"], node["created_at"])) for name, node in found.items())
+
+
+@pytest.fixture(scope="module")
+def first(lab, kubeconfig, enrolled):
+    """The nodes in MariaDB."""
+    return made(nodes(lab, kubeconfig))
+
+
 def status(target, name):
     try:
         return (target.get(KNOWN["BareMetalHost"], NAMESPACE, name) or {}).get("status") or {}
@@ -148,7 +201,9 @@ def test_boot_files_are_served_on_the_port_of_the_site(lab, enrolled):
         urllib.request.urlopen(f"http://{address(lab)}:{plane_ironic.HTTP_PORT}/", timeout=10)
 
 
-def test_the_address_is_keepaliveds_and_comes_back_with_the_pod(lab, target, enrolled):
+def test_the_address_is_keepaliveds_and_comes_back_with_the_pod_and_mariadb_still_has_the_nodes(
+        lab, target, kubeconfig, servers, enrolled, first):
+    assert set(first) == set(servers)
     node = target.list(KNOWN["Node"])[0][0]
     assert address(lab) not in [entry["address"] for entry in node["status"]["addresses"]]
     pod, = [item for item in target.list(KNOWN["Pod"], OPERATORS)[0] if item["metadata"]["name"].startswith("ironic-")]
@@ -166,6 +221,8 @@ def test_the_address_is_keepaliveds_and_comes_back_with_the_pod(lab, target, enr
 
     eventually(refuses, 120, "the address goes with the pod")
     eventually(answers, 240, "the address comes with the next pod", not_yet=OSError, interval_seconds=1)
+    found = eventually(lambda: nodes(lab, kubeconfig), 240, "Ironic answers", not_yet=OSError, interval_seconds=1)
+    assert made(found) == first
 
 
 def test_an_inspected_server_is_not_booted_again_before_it_is_deployed(enrolled):
@@ -173,12 +230,64 @@ def test_an_inspected_server_is_not_booted_again_before_it_is_deployed(enrolled)
         assert printed.count("kernel command line: ") == 1, f"{name}: {printed}"
 
 
+def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registers_its_hosts_there(
+        lab, target, kubeconfig, variables, first):
+    iso = plane_site.image_server(lab) + "/agent/agent.iso"
+    lab.playbook("install", extra=dict(
+        variables, ironic_tls="none", ironic_mariadb=False, ironic_mariadb_claim="", bmo_ironic_insecure=False,
+        bmo_deploy_kernel_url="", bmo_deploy_ramdisk_url="", bmo_deploy_iso_url=iso, bmo_concurrency=3),
+        seconds=SECONDS).ok()
+    found = eventually(lambda: len(seen := nodes(lab, kubeconfig, "http")) == len(first) and seen, 300,
+                       "nodes in SQLite", not_yet=OSError, interval_seconds=1)
+    assert not set(made(found).items()) & set(first.items())
+    assert {node["driver_info"].get("deploy_iso") for node in found.values()} == {iso}
+    with pytest.raises(OSError):
+        nodes(lab, kubeconfig)
+    assert {entry["worker count"] for entry in operator_lines(target) if "worker count" in entry} == {3}
+
+
+def operator_lines(target):
+    """Return what the operator has logged, as objects."""
+    pods = [item["metadata"] for item in target.list(KNOWN["Pod"], OPERATORS)[0]]
+    pod, = [item["name"] for item in pods
+            if item["name"].startswith("baremetal-operator-") and not item.get("deletionTimestamp")]
+    text = target.beginning(KNOWN["Pod"].path(OPERATORS, pod, "log"), {}, pod, 10_000_000).decode()
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
+        lab, target, kubeconfig, variables, first, tmp_path):
+    pair = plane_site.issue(lab, tmp_path, plane_site.bridge(lab))
+    proxy = DemandingProxy(plane_site.bridge(lab), pair, str(lab.dir / "pki" / "ca.crt"), (address(lab), 6385))
+    certificate, key = plane_site.issue(lab, tmp_path, "127.0.0.1")
+    target.apply(KNOWN["Secret"], OPERATORS, {
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "operators-certificate", "namespace": OPERATORS},
+        "type": "kubernetes.io/tls", "stringData": {
+            "tls.crt": Path(certificate).read_text(), "tls.key": Path(key).read_text()}})
+    try:
+        lab.playbook("install", extra=dict(
+            variables, bmo_ironic_url=proxy.url, bmo_ironic_insecure=False, bmo_ironic_ca_secret="ironic-cacert",
+            bmo_ironic_client_secret="operators-certificate"), seconds=SECONDS).ok()
+        eventually(lambda: set(proxy.clients) == {"ironic"}, 120, "the operator has come in")
+        assert made(nodes(lab, kubeconfig)) == first and proxy.refused == 0
+    finally:
+        proxy.close()
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    eventually(lambda: {node["provision_state"] for node in nodes(lab, kubeconfig).values()} == {"available"}, 300,
+               "hosts available", not_yet=OSError, interval_seconds=1)
+
+
 def test_all_goes_again(lab, target, servers, variables):
     shared = dict(next(iter(servers.values())))
     del shared["bmc_address"], shared["bmh_image"]
     lab.playbook("unenroll", *only(*servers), extra=dict(shared, metal3_confirm=len(servers)), seconds=SECONDS).ok()
     assert not [name for name in servers if status(target, name)]
-    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
+    confirmed = dict(variables, metal3_confirm=len(plane_site.PARTS))
+    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).failed(
+        f"Namespace {OPERATORS}: found PersistentVolumeClaim {CLAIM}, expected nothing but the parts")
+    # Ironic's pod still uses it.
+    target.delete(VOLUMES["PersistentVolumeClaim"], OPERATORS, CLAIM)
+    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).ok()
     assert not plane_site.definitions(target)
     with pytest.raises(OSError):
         urllib.request.urlopen(f"http://{address(lab)}:{HTTP_PORT}/", timeout=10)

@@ -11,6 +11,7 @@ from typing import Any
 from .._common.field_checks import show
 from . import address as bmc_address
 from . import checks as bmc_checks
+from . import reach
 from .gather import Settings, Target, blank, gather
 from .verdict import PROBLEM, WARNING, Limits, Verdict, unknown, worst
 
@@ -65,7 +66,8 @@ def _shown(entry: dict[str, Any]) -> str | None:
 
 
 def preflight(hosts: list[dict[str, Any]], settings: Settings, certificate_days: int, clock_drift_seconds: int,
-              progress: Any = None, names: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+              progress: Any = None, names: Mapping[str, str] | None = None,
+              asked: reach.Asked | None = None) -> list[dict[str, Any]]:
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``
@@ -73,10 +75,13 @@ def preflight(hosts: list[dict[str, Any]], settings: Settings, certificate_days:
     :param certificate_days: a certificate that is valid for fewer days is a warning
     :param clock_drift_seconds: a clock that is more wrong is a warning
     :param names: ``{option: name}`` by which the reader knows an option, or None
+    :param asked: where Ironic runs, from where BMCs are to be reached; None does not ask there
     :returns: list of ``{"name", "address", "verdict", "checks", "recommended", "facts"}``; checks as
         :meth:`Verdict.result` returns them
     """
     surveyed = survey(hosts, settings, progress)
+    from_ironic = reach.verdicts(dict((entry["name"], (entry.get("bmc") or {}).get("address")) for entry in hosts),
+                                 asked) if asked else {}
     limits = Limits(certificate_days, clock_drift_seconds, time.time())
     same = bmc_checks.shared([(host["name"], facts) for host, facts, dummy in surveyed])
     decide = (lambda *given: [bmc_checks.login_verdict(*given)]) if settings.login_only else bmc_checks.verdicts
@@ -90,8 +95,7 @@ def preflight(hosts: list[dict[str, Any]], settings: Settings, certificate_days:
                              error.hint)]
         else:
             found = decide(host, facts, limits)
-        if host["name"] in same:
-            found.append(same[host["name"]])
+        found += [named[host["name"]] for named in (same, from_ironic) if host["name"] in named]
         results.append({
             "name": host["name"],
             "address": str(host["address"] or ""),

@@ -12,8 +12,7 @@ from typing import Any
 
 from .._common.errors import ReportedError
 from .._images import debian_root
-from .._plane.process import cache_entry
-from . import container_image, oci_layout
+from . import container_image, debian_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
 RECIPE = "1"
@@ -26,7 +25,6 @@ ENTRY_POINTS = ("/usr/bin/runironic", "/usr/bin/runhttpd", "/usr/bin/runlogwatch
                 "/usr/bin/ironic-liveness", "/usr/bin/ironic-readiness", "/usr/local/bin/get-resource.sh")
 USER, GROUP = 997, 994
 HOOKS = (
-    'rm -f "$1"/var/log/*.log "$1"/var/log/apt/* "$1"/var/cache/debconf/*-old',
     f'chroot "$1" groupadd -g {GROUP} ironic',
     f'chroot "$1" useradd -u {USER} -g {GROUP} -d /data -M -s /usr/sbin/nologin ironic',
     f'chroot "$1" install -d -o {USER} -g {GROUP} /conf /data /shared /certs /certs/ca',
@@ -77,28 +75,12 @@ class IronicImage:
         """Make the image unless it is there; an interrupted build leaves nothing.
 
         :param progress: a Progress
-        :raises IronicImageError: when this process is not root, or a step fails
+        :raises DebianImageError: when this process is not root, or a step fails
         """
-        if self.complete():
-            return
-        if os.geteuid() != 0:
-            raise IronicImageError("building the image of Ironic needs root: its files belong to several users; "
-                                   "run it with sudo")
-        with cache_entry.making(self.directory, progress) as partial:
-            if partial is None:
-                return
-            base = os.path.join(partial, "debian.tar")
-            progress.event(f"Installing Debian {debian_root.SUITE} for the image of Ironic")
-            with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
-                names = debian_root.packages(stream.read())
-            try:
-                debian_root.install(base, names, partial, HOOKS)
-            except debian_root.ImageBuildError as exc:
-                raise IronicImageError(f"image of Ironic: {exc}") from exc
-            progress.event("Writing the image of Ironic")
-            oci_layout.write(os.path.join(partial, "image"), self._own() + list(self._environment()), ["/bin/sh"],
-                             os.uname().machine, f"{USER}:{GROUP}", base)
-            os.unlink(base)
+        with open(os.path.join(self._source_dir, "packages.txt"), encoding="utf-8") as stream:
+            names = debian_root.packages(stream.read())
+        debian_image.build("Ironic", self.directory, names, HOOKS, lambda: self._own() + list(self._environment()),
+                           ["/bin/sh"], f"{USER}:{GROUP}", progress)
 
     def layouts(self) -> dict[str, str]:
         """Return the folder of the image by its names with tags."""

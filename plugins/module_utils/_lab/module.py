@@ -10,7 +10,7 @@ from .._common.errors import ReportedError
 from .._common.module import Module
 from .._common.terminal import columns
 from .._plane.process import figures
-from . import addons, disk_image, ironic_image, keepalived_image, lab_service, node_image, oci_layout, status
+from . import addons, debian_image, disk_image, ironic_image, lab_service, node_image, oci_layout, pod_images, status
 from . import registry as lab_registry
 from .layout import lab_dir
 
@@ -92,7 +92,8 @@ def run_lab_registry_images() -> None:
     module = Module(dict(
         ((name, {"type": "path", "required": True, "no_log": False}) for name in files),
         url={"type": "str", "required": True}, versions={"type": "dict", "required": True},
-        ironic_source_dir={"type": "path"}, services_python={"type": "path"}, keepalived_source_dir={"type": "path"}),
+        ironic_source_dir={"type": "path"}, services_python={"type": "path"},
+        keepalived_source_dir={"type": "path"}, mariadb_source_dir={"type": "path"}),
         required_together=[("ironic_source_dir", "services_python")])
     params = module.params
     with module.reporting(), lab_service.readable_errors():
@@ -101,8 +102,9 @@ def run_lab_registry_images() -> None:
         if params["ironic_source_dir"]:
             sources.append(ironic_image.IronicImage(
                 params["ironic_source_dir"], params["services_python"], params["cache_dir"]))
-        if params["keepalived_source_dir"]:
-            sources.append(keepalived_image.KeepalivedImage(params["keepalived_source_dir"], params["cache_dir"]))
+        sources += [debian_image.DebianImage(recipe, params[name], params["cache_dir"]) for name, recipe in (
+            ("keepalived_source_dir", pod_images.KEEPALIVED), ("mariadb_source_dir", pod_images.MARIADB))
+            if params[name]]
         layouts = dict(item for source in sources for item in source.layouts().items())
         if module.check_mode and not all(source.complete() for source in sources):
             module.finish({"changed": True, "pushed": sorted(layouts)})

@@ -17,6 +17,8 @@ Object = dict[str, Any]
 Keys = tuple[str, str, str]
 
 _SHOWN = 5
+# Name under which an API server notes what clusterctl writes, until clusterctl has replaced that by what is noted here.
+_CLUSTERCTL = "clusterctl"
 
 
 def problems(begun: record.Record, moving: Graph, known: Iterable[Kind], namespace: str) -> list[Problem]:
@@ -36,6 +38,32 @@ def problems(begun: record.Record, moving: Graph, known: Iterable[Kind], namespa
         for obj in moving.moved if key(obj) not in named]
 
 
+def overwritten(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[Keys, Object]) -> list[Problem]:
+    """Return a problem for each object over there that clusterctl has not made and would overwrite.
+
+    Names were free when the move began; clusterctl updates what it finds (``mover.go``: createTargetObject). A copy
+    of an earlier run may be older than what is here, so that content alone says nothing of what clusterctl has made.
+
+    :param begun: the record of the move
+    :param here: objects of the plane that lets go, by their key; all of the record are among them
+    :param there: objects over there, by their key, with their ``managedFields``
+    """
+    pairs = [(here[entry.key], there[entry.key]) for entry in begun.entries if entry.key in there]
+    return [checks.obstacle(
+        other, "", f"an object that was made over there since the move began, other than here: {few(fields, _SHOWN)}",
+        "a copy that clusterctl has made, which it may overwrite",
+        "find out who has made it and why, and delete it there when nobody needs it")
+        for mine, other in pairs if not _is_of_clusterctl(other) for fields in [_fields(mine, other)] if fields]
+
+
+def _is_of_clusterctl(obj: Object) -> bool:
+    metadata = obj["metadata"]
+    noted = [item for item in metadata.get("managedFields") or [] if isinstance(item, Mapping)]
+    # clusterctl copies the notes of who has written what, too, so that they are older than the copy.
+    return any(item.get("manager") == _CLUSTERCTL or "" < str(item.get("time") or "") < metadata.get(
+        "creationTimestamp", "") for item in noted)
+
+
 def no_copies(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[Keys, Object]) -> list[Problem]:
     """Return a problem for each object over there that is not the copy that the move has made of the one here.
 
@@ -49,10 +77,15 @@ def no_copies(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[
     return [problem for mine, other in pairs for problem in _no_copy(mine, other)]
 
 
-def _no_copy(mine: Object, other: Object) -> list[Problem]:
+def _fields(mine: Object, other: Object) -> list[str]:
+    """Return the paths of the fields in which an object is no copy of another one."""
     lost, added = copies.differences(mine, other)
     # Values that only that one has would be lost; other fields are filled in by defaults.
-    fields = lost + [path for path in added if path.partition(".")[0] in ("data", "binaryData")]
+    return lost + [path for path in added if path.partition(".")[0] in ("data", "binaryData")]
+
+
+def _no_copy(mine: Object, other: Object) -> list[Problem]:
+    fields = _fields(mine, other)
     if fields:
         return [checks.obstacle(
             other, "", f"another object over there than here: {few(fields, _SHOWN)}", "the copy of the one here",

@@ -105,6 +105,7 @@ class Move:
         problems = []
         if not self._missing(begun, self._here):
             problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
+            problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
         unconfirmed = self._unconfirmed_move(_hosts(begun))

@@ -21,8 +21,9 @@ CLUSTERCTL_LABEL = "clusterctl.cluster.x-k8s.io"
 MOVE_LABEL = CLUSTERCTL_LABEL + "/move"
 MOVE_HIERARCHY_LABEL = CLUSTERCTL_LABEL + "/move-hierarchy"
 CORE_LABEL = CLUSTERCTL_LABEL + "/core"
-# Of upstream's manifests of Ironic; the second ends the names of their variants with keepalived.
-IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED = "ironic-bmo-configmap", "_keepalived"
+# Of upstream's manifests of Ironic; the last two end the names of their variants with keepalived and with MariaDB.
+IRONIC_CONFIG_MAP, MARIADB_PASSWORD = "ironic-bmo-configmap", "mariadb-password"
+IRONIC_KEEPALIVED, IRONIC_MARIADB = "_keepalived", "_mariadb"
 
 
 class Part(NamedTuple):

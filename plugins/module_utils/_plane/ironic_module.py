@@ -17,17 +17,18 @@ from .process import engine, user_folders
 
 
 def rendered(params: dict[str, Any], authentication: str = "http_basic",
-             tls: str = "cert_manager", keepalived: bool = True) -> list[dict[str, Any]]:
+             tls: str = "cert_manager", keepalived: bool = True, mariadb: bool = True) -> list[dict[str, Any]]:
     """Return the rendered objects of a variant, by default of the one that has all of them.
 
     :param params: the module's parameters, of which ``source_dir`` and ``cache_dir`` are used
     :param authentication: ``http_basic`` or ``none``
     :param tls: ``cert_manager``, ``files`` or ``none``
     :param keepalived: whether with the container that holds the address
+    :param mariadb: whether with the container of a database
     :raises ReportedError: when they were not rendered
     """
     directory = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir()).ironic_dir
-    path = os.path.join(directory, ironic.variant(authentication, tls, keepalived) + ".yaml")
+    path = os.path.join(directory, ironic.variant(authentication, tls, keepalived, mariadb) + ".yaml")
     try:
         return list(manifests.load(path))
     except OSError as exc:
@@ -55,6 +56,10 @@ def run_plane_ironic() -> None:
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
         keepalived={"type": "bool", "default": False},
+        mariadb={"type": "bool", "default": False},
+        mariadb_claim={"type": "str"},
+        mariadb_certificate={"type": "str"},
+        mariadb_key={"type": "str", "no_log": True},
         dhcp_range={"type": "str"},
         gateway_ip={"type": "str"},
         dns_ip={"type": "str"},
@@ -85,8 +90,10 @@ def run_plane_ironic() -> None:
     params = module.params
     with module.reporting():
         present = params["state"] == "present"
-        shipped = rendered(params, params["authentication"], params["tls"], params["keepalived"]) if present \
-            else rendered(params)
+        # Upstream has none without TLS, which is refused with the rest of what does not fit.
+        mariadb = params["mariadb"] and params["tls"] != "none"
+        shipped = rendered(params, params["authentication"], params["tls"], params["keepalived"], mariadb) \
+            if present else rendered(params)
         run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(run.present() if present else run.absent())
 

@@ -17,6 +17,8 @@ from .catalogue import (
     CORE_LABEL,
     IRONIC_CONFIG_MAP,
     IRONIC_KEEPALIVED,
+    IRONIC_MARIADB,
+    MARIADB_PASSWORD,
     MOVE_HIERARCHY_LABEL,
     MOVE_LABEL,
     PROVIDER_LABEL,
@@ -38,7 +40,7 @@ MOVED_DEFINITIONS = dict({
     "bmceventsubscriptions", "hostclaims", "hostdeploypolicies")))
 # Of a program's folder in the cache; with a number that changes with what is made of upstream's manifests.
 FOLDER = "manifests-2"
-IRONIC_RENDERED = "ironic-manifests-2"
+IRONIC_RENDERED = "ironic-manifests-3"
 
 # In BMO's module.
 IRONIC_FOLDER = "ironic-deployment"
@@ -52,9 +54,15 @@ _IRONIC_VARIANTS: dict[str, dict[str, Any]] = {
 # What the component of keepalived merges its settings into; whoever installs has settings of their own.
 _SETTINGS = {"configMapGenerator": [{"name": IRONIC_CONFIG_MAP, "literals": ["PROVISIONING_IP="]}],
              "generatorOptions": {"disableNameSuffixHash": True}}
-IRONIC_VARIANTS = dict(_IRONIC_VARIANTS, **dict((name + IRONIC_KEEPALIVED, {
+_WITHOUT_MARIADB = dict(_IRONIC_VARIANTS, **dict((name + IRONIC_KEEPALIVED, {
     "resources": ["../variant-" + name, "../settings"], "components": ["../components/keepalived"]})
     for name in _IRONIC_VARIANTS))
+# Upstream has MariaDB with TLS only.
+IRONIC_VARIANTS = dict(_WITHOUT_MARIADB, **dict((name + IRONIC_MARIADB, {
+    "resources": ["../variant-" + name], "components": ["../components/mariadb"]})
+    for name in _WITHOUT_MARIADB if "tls" in name))
+# Whoever installs has settings and a password of their own.
+_LEFT_OUT = (IRONIC_CONFIG_MAP, MARIADB_PASSWORD)
 
 # In cert-manager's module; make/manifests.mk there makes a release of them in the same way.
 CHART_FOLDER, CHART_DEFINITIONS = "deploy/charts/cert-manager", "deploy/crds"
@@ -277,10 +285,13 @@ def render_ironic(module_dir: str, kubectl: str, scratch: str, directory: str) -
     shutil.copytree(os.path.join(module_dir, IRONIC_FOLDER), scratch, copy_function=shutil.copyfile)
     os.chmod(scratch, 0o755)
     _kustomization(os.path.join(scratch, "settings"), _SETTINGS)
+    component = os.path.join(scratch, "components", "mariadb", "kustomization.yaml")
+    # So that its Secret has a name that can be given.
+    dump([dict(item, generatorOptions=_SETTINGS["generatorOptions"]) for item in load(component)], component)
     for name, kustomization in IRONIC_VARIANTS.items():
         folder = os.path.join(scratch, "variant-" + name)
         _kustomization(folder, kustomization)
-        dump([obj for obj in parse(_kustomized(kubectl, folder)) if obj["metadata"]["name"] != IRONIC_CONFIG_MAP],
+        dump([obj for obj in parse(_kustomized(kubectl, folder)) if obj["metadata"]["name"] not in _LEFT_OUT],
              os.path.join(directory, name + ".yaml"))
 
 

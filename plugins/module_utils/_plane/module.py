@@ -140,8 +140,8 @@ def run_plane_provider() -> None:
 def run_plane_site() -> None:
     """Run the module ``plane_site``."""
     module = Module({
-        "name": {"type": "str", "required": True},
-        "state": {"type": "str", "choices": ["present", "stopped", "absent"], "default": "present"},
+        "name": {"type": "str"},
+        "state": {"type": "str", "choices": ["present", "stopped", "absent", "found"], "default": "present"},
         "dir": {"type": "str"},
         "address": {"type": "str"},
         "kubernetes_address": {"type": "str"},
@@ -157,13 +157,17 @@ def run_plane_site() -> None:
         "service": {"type": "str", "choices": list(service_unit.CHOICES), "default": service_unit.AUTO},
         "confirm": {"type": "str"},
     }, required_if=[
-        ("state", "present", ["source_dir"]),
+        ("state", "present", ["name", "source_dir"]),
+        ("state", "stopped", ["name"]),
+        ("state", "absent", ["name"]),
+        ("state", "found", ["dir"]),
         ("state", "present", ["services_python", "requirements_file"], True),
     ])
     module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting():
         try:
-            work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent}
+            work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent,
+                    "found": site_service.found}
             module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))
         except OSError as exc:
             raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc

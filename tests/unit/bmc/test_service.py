@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import json
+import sys
 
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
 
@@ -71,3 +73,21 @@ def test_entries_hold_only_what_bmcs_are_asked_for():
     assert bmc_entries(hostvars, ["a"]) == [{
         "name": "a", "bmc": {"address": "ipmi://192.0.2.1", "username": "u"}, "boot_mac_address": "m",
         "boot_mode": "UEFI"}]
+
+
+def test_a_bmc_that_ironics_pod_does_not_reach_is_a_problem_and_a_pod_that_says_nothing_a_warning():
+    """The pod's Python is this one; to it the discarding port of loopback is closed."""
+    hosts = [entry("closed", "redfish+http://127.0.0.1:9"), entry("no-address", "no address")]
+
+    def asked(command):
+        found = bmc_service.preflight(hosts, SETTINGS._replace(login_only=True), 30, 10 ** 9,
+                                      asked=reach.Asked(command, "Deployment n/ironic"))
+        return dict((host["name"], [check for check in host["checks"] if check["check"] == reach.ITEM])
+                    for host in found)
+
+    found = asked([sys.executable, "-"])
+    assert found["no-address"] == [] and found["closed"][0]["status"] == "problem"
+    assert "connection refused at 127.0.0.1:9/tcp, asked from Deployment n/ironic" in found["closed"][0]["text"]
+    found = asked(["/nonexistent/kubectl"])
+    assert {check["status"] for checks in found.values() for check in checks} == {"warning"}
+    assert "not asked from Deployment n/ironic: FileNotFoundError" in found["closed"][0]["text"]

@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 from fakes.clusters import Plane, run
 from fakes.progress import Reports
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediation import diagnosis
@@ -14,8 +16,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediat
     RemediationError,
     RemediationService,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.etcd_member import crashing_etcd
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 ILL, WELL = "host-of-c1-one-0", "host-of-c1-one-1"
 PLANE = "host-of-c1-control-plane-0"
@@ -55,7 +59,7 @@ def plane():
     return found
 
 
-def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda seconds: None, **more):
+def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda seconds: None, workload=None, **more):
     """Run the service; ``then`` is called with the seconds that have gone by, at each look at the API server."""
     params = dict({"namespace": "metal3", "hosts": list(hosts or [ILL]), "up_to": up_to, "mode": "hard",
                    "confirm": confirm, "confirm_among": [], "step_timeout_seconds": 60, "wait": False,
@@ -66,7 +70,8 @@ def go(plane, *hosts, up_to="reboot", confirm="1", check_mode=False, then=lambda
         now[0] += seconds
         then(now[0])
 
-    return RemediationService(plane, params, check_mode, Reports(), lambda: now[0], sleep, lambda: 1767225600.0).run()
+    return RemediationService(plane, params, check_mode, Reports(), lambda: now[0], sleep, lambda: 1767225600.0,
+                              workload or (lambda *_name: None)).run()
 
 
 def add_second_cluster(plane):
@@ -442,6 +447,76 @@ def test_a_lost_etcd_member_is_replaced_after_confirmation_and_only_with_a_quoru
     plane.objects["Machine", "c1-control-plane-1"]["status"]["conditions"].pop()
     assert go(plane, PLANE, up_to="replace")["hosts"][0]["helped"] == "replace"
     assert ("Machine", "c1-control-plane-0") not in plane.objects
+
+
+class Kubelets:
+    """A workload cluster whose API server hands requests on to kubelets."""
+
+    def __init__(self, *statuses, component="etcd", error=None):
+        self.asked, self.error = [], error
+        self.pods = {"kind": "PodList", "items": [{"metadata": {
+            "namespace": "kube-system", "labels": {"component": component}}, "status": {"containerStatuses": [status]}}
+            for status in statuses]}
+
+    def request(self, method, path, **_options):
+        self.asked.append((method, path))
+        if self.error:
+            raise self.error
+        return self.pods
+
+
+CRASHING = {"ready": False, "restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+BETWEEN = {"ready": False, "restartCount": 5, "state": {"running": {}}, "lastState": {"terminated": {"exitCode": 2}}}
+REBOOTED = dict(BETWEEN, restartCount=1)
+RUNNING = dict(BETWEEN, ready=True)
+
+
+def silenced(plane, name="c1-control-plane-0"):
+    """Let a kubelet be silent, so that Cluster API knows nothing of the pods beside it."""
+    set_ready(plane, name, "Unknown", KUBELET)
+    note_of_etcd(plane, name, "EtcdPodHealthy", "Unknown", "InspectionFailed", "Pod data might be stale")
+
+
+@pytest.mark.parametrize("kubelets, text", [
+    (Kubelets(CRASHING), "its pod does not run (CrashLoopBackOff, 2 restarts)"),
+    (Kubelets(BETWEEN), "its pod does not run (CrashLoopBackOff, 5 restarts)"), (Kubelets(REBOOTED), ""),
+    (Kubelets(RUNNING), ""), (Kubelets(), ""), (Kubelets(CRASHING, component="kube-apiserver"), ""),
+    (Kubelets(error=KubeError("no route", 503)), ""), (None, "")])
+def test_a_silent_kubelet_of_the_control_plane_is_asked_through_the_other_api_servers(plane, kubelets, text):
+    silenced(plane)
+    found = go(plane, PLANE, up_to="replace", check_mode=True, workload=lambda *_name: kubelets)["hosts"][0]
+    assert found["steps"] == (["replace"] if text else ["reboot", "replace"])
+    assert text in found["reason"] and found["reason"].startswith(f"Node not Ready: {KUBELET}")
+    if kubelets:
+        assert kubelets.asked == [("GET", "/api/v1/nodes/c1-control-plane-0/proxy/pods")]
+
+
+def test_nobody_else_is_asked(plane):
+    """Workers, kubelets that are well, and those whose etcd Cluster API knows to be lost."""
+    kubelets = Kubelets(CRASHING)
+    note_of_etcd(plane, "c1-control-plane-1", "EtcdPodHealthy", "False", "PodFailed", "CrashLoopBackOff")
+    set_ready(plane, "c1-control-plane-1", "Unknown", KUBELET)
+    for host in (ILL, PLANE, "host-of-c1-control-plane-1"):
+        go(plane, host, up_to="replace", check_mode=True, workload=lambda *_name: kubelets)
+    assert kubelets.asked == []
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=3), lambda inner: st.lists(
+    inner, max_size=3) | st.dictionaries(st.sampled_from([
+        "items", "metadata", "namespace", "labels", "component", "status", "containerStatuses", "restartCount", "state",
+        "lastState", "terminated", "waiting", "exitCode"]), inner, max_size=4), max_leaves=12))
+def test_whatever_a_kubelet_answers_is_no_traceback(answer):
+    assert isinstance(crashing_etcd(answer), str)
+    assert crashing_etcd({"items": [{"metadata": {"namespace": "kube-system", "labels": {"component": "etcd"}},
+                                     "status": {"containerStatuses": [answer]}}]}) == "" or isinstance(answer, dict)
+
+
+def test_a_silent_kubelet_whose_etcd_is_lost_is_replaced_without_a_reboot(plane):
+    silenced(plane)
+    result = go(plane, PLANE, up_to="replace", workload=lambda *_name: Kubelets(CRASHING))
+    assert result["hosts"][0]["tried"] == ["replace"] and ("Machine", "c1-control-plane-0") not in plane.objects
+    assert REBOOT not in annotations(plane, "BareMetalHost", PLANE)
+    assert "etcd member lost" in annotations(plane, "BareMetalHost", PLANE)[UNHEALTHY]
 
 
 def test_etcd_of_workers_and_of_machines_that_go_is_not_looked_at(plane):

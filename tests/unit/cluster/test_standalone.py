@@ -179,6 +179,8 @@ def test_what_is_for_owners_is_not_of_it_and_not_inherited():
 @pytest.mark.parametrize("changes, field, text", [
     ({"workers": {"db": {"replicas": 1}}}, "standalone_machines.db", "the name of a pool of workers too"),
     ({"workers": {"db": {"state": "absent"}}}, "standalone_machines.db", "the name of a pool of workers too"),
+    ({"standalone_machines": {"db": {"machine_labels": {"cluster.x-k8s.io/deployment-name": "c1-one"}}}},
+     "standalone_machines.db.machine_labels", "deployment-name"),
     ({"standalone_machines": {"control-plane": {}}}, "standalone_machines.control-plane", "control-plane"),
     ({"standalone_machines": {"A_b": {}}}, "standalone_machines.A_b", "A_b"),
     ({"standalone_machines": {"db": {"failure_domain": "x"}}, "failure_domains": [{"name": "y"}]},
@@ -189,6 +191,14 @@ def test_mistakes_are_refused(changes, field, text):
                    "image": {"url": "https://x/a.raw", "checksum": "0" * 64}}, **changes)
     found = check_description(params)
     assert [(item.field, text in str(item.actual)) for item in found.mistakes + found.problems] == [(field, True)]
+
+
+def test_its_labels_are_not_those_of_another_cluster():
+    labels = {"cluster.x-k8s.io/cluster-name": "c2", "app.kubernetes.io/managed-by": "me", "use": "db"}
+    machine, = [item for item in render(described(standalone_machines={"db": {"machine_labels": labels}}))
+                if item["kind"] == "Machine"]
+    assert machine["metadata"]["labels"] == {"cluster.x-k8s.io/cluster-name": "c1", "use": "db",
+                                             "app.kubernetes.io/managed-by": "metal3.baremetal"}
 
 
 def test_metal_stack_has_no_place_for_it():

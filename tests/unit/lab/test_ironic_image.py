@@ -70,6 +70,16 @@ def test_variables_end_up_where_ironic_image_puts_them():
     assert ironic(found(), downloaded=True)["conductor"]["deploy_ramdisk"].startswith("file:///shared/html/images/")
 
 
+def test_with_mariadb_ironic_reaches_it_by_tls_and_needs_its_password():
+    environ = {"IRONIC_USE_MARIADB": "true", "PROVISIONING_IP": "192.0.2.2"}
+    assert "MARIADB_PASSWORD: not set" in settings.missing(environ)
+    assert settings.missing(dict(environ, MARIADB_PASSWORD="canary")) is None
+    connection = ironic(found(MARIADB_PASSWORD="canary", **environ))["database"]["connection"]
+    assert connection == ("mysql+pymysql://ironic:canary@127.0.0.1/ironic?charset=utf8&ssl=on"
+                          "&ssl_ca=/certs/ca/mariadb/tls.crt")
+    assert ironic(found())["database"]["connection"].startswith("sqlite:")
+
+
 def test_every_entry_point_is_a_link_that_the_program_knows():
     text = (SOURCE / "entry.py").read_text()
     for path in ironic_image.ENTRY_POINTS:

@@ -139,7 +139,7 @@ def test_programs_are_taken_once_each_by_its_digest(site):
     assert Path(site.made.manifests_dir, "x.yaml").read_text() == "kind: X"
     again = site.ensure()
     assert not again["changed"] and again["digests"] == result["digests"] and len(site.fetched) == len(site.images)
-    assert sorted(os.listdir(site.made.directory)) == ["bin", "images.json", "ironic-manifests-2", "manifests-2"]
+    assert sorted(os.listdir(site.made.directory)) == ["bin", "images.json", "ironic-manifests-3", "manifests-2"]
 
 
 def test_another_digest_that_is_given_replaces_a_program(site, tmp_path):

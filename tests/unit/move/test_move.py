@@ -62,7 +62,9 @@ class Clusterctl:
             self._step()
             copied = copy.deepcopy(self.here.objects[item["kind"], item["metadata"]["name"]])
             copied.pop("status", None)
-            copied["metadata"]["uid"] = "new-" + copied["metadata"]["uid"]
+            copied["metadata"].update(
+                uid="new-" + copied["metadata"]["uid"], creationTimestamp="2026-11-24T00:00:02Z",
+                managedFields=[{"manager": "kubectl", "time": "2026-11-24T00:00:01Z"}])
             self.there.objects[item["kind"], item["metadata"]["name"]] = copied
         for item in reversed(moving):
             self._step()
@@ -308,6 +310,8 @@ def test_taking_back_wants_the_number_of_hosts(here, there):
 
 def by_hand(here, there):
     secret = copy.deepcopy(here.objects["Secret", "free-bmc"])
+    secret["metadata"].update(creationTimestamp="2026-11-24T00:00:02Z", managedFields=[
+        {"manager": "kubectl", "time": "2026-11-24T00:00:02Z"}])
     there.objects["Secret", "free-bmc"] = dict(secret, data={"password": "eA=="})
 
 
@@ -339,6 +343,41 @@ def test_what_is_no_copy_over_there_is_not_deleted_when_a_move_is_taken_back(
         move(here, there, check_mode=check_mode).undone()
     assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
     assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("steps, change, text", [
+    (0, by_hand, "Secret free-bmc: found an object that was made over there since the move began, other .*: data"),
+    (1, other_host, "BareMetalHost free: found an object that was made .* other than here: spec.bmc.address"),
+    (2, other_pool, "IPPool p: found an object that was made .* other than here: metadata.ownerReferences")])
+def test_what_was_made_over_there_meanwhile_is_not_overwritten(here, there, steps, change, text, check_mode):
+    interrupted(here, there, steps)
+    change(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=text) as refused:
+        move(here, there, check_mode=check_mode).moved()
+    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
+    assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("noted", [None, {"manager": "clusterctl", "time": "2026-11-24T00:00:02Z"}])
+def test_a_copy_of_clusterctl_that_is_older_than_what_is_here_is_brought_up_to_date(here, there, noted):
+    interrupted(here, there, 4)
+    copied = [key for key in there.objects if key in here.objects and key[0] == "BareMetalHost"]
+    assert copied
+    for key in copied:
+        if noted:
+            # Killed between its two writes.
+            there.objects[key]["metadata"]["managedFields"] = [noted]
+        here.objects[key]["spec"]["description"] = "changed since"
+    move(here, there).moved()
+    assert all(there.objects[key]["spec"]["description"] == "changed since" for key in copied)
+
+
+def test_what_was_made_over_there_as_it_is_here_is_in_nobodys_way(here, there):
+    interrupted(here, there, 0)
+    there.objects["Secret", "free-bmc"] = copy.deepcopy(here.objects["Secret", "free-bmc"])
+    assert move(here, there).moved()["changed"]
 
 
 def test_what_has_begun_to_delete_is_not_taken_back(here, there):

@@ -14,6 +14,7 @@ import types
 import pytest
 from fakes.planes import NAMESPACE, obj, server, world
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
@@ -247,7 +248,7 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
     hosts = [host("ipmi://127.0.0.1:1"), host(CLOSED, "closed"), host("ipmi://no-such-name.invalid", "nowhere"),
              host("no address", "left-out"), host("ipmi://127.0.0.1:1", "same")]
     found = dict((problem.subject, problem.actual) for problem in bmc_reach.problems(
-        hosts, bmc_reach.Asked([sys.executable, "-"], "the pod"))[0])
+        hosts, reach.Asked([sys.executable, "-"], "the pod"))[0])
     assert sorted(found) == [f"BareMetalHost {name}" for name in ("closed", "h", "nowhere", "same")]
     assert found["BareMetalHost closed"] == "connection refused at 127.0.0.1:1/tcp, asked from the pod"
     assert found["BareMetalHost nowhere"].startswith("no address for that name at no-such-name.invalid:623/udp")
@@ -262,7 +263,7 @@ def test_an_address_is_no_part_of_the_program():
         return subprocess.run([sys.executable, "-"], check=False, **more)
 
     hosts = [host("redfish+http://127.0.0.1:1/')+exit(3)+('")]
-    found, warnings = bmc_reach.problems(hosts, bmc_reach.from_here(), run)
+    found, warnings = bmc_reach.problems(hosts, reach.from_here(), run)
     assert warnings == [] and "exit" not in given[0].rpartition("main(")[2]
     assert [problem.subject for problem in found] == ["BareMetalHost h"]
 
@@ -273,16 +274,16 @@ def test_a_pod_that_cannot_be_asked_is_a_warning(code, output):
     def run(*_arguments, **_more):
         return types.SimpleNamespace(returncode=code, stdout=output, stderr=b"error: \033[31munable to upgrade\n")
 
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], bmc_reach.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
     assert found == [] and "was not asked from Deployment n/ironic" in warning and "unable to upgrade" in warning
     assert "\033" not in warning
 
 
 def test_a_pod_is_asked_with_the_kubeconfig_of_the_other_plane():
-    asked = bmc_reach.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
+    asked = reach.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
     assert asked.command == ["/bin/kubectl", "--kubeconfig=/k", "--context=c", "--namespace=n", "exec", "--stdin",
                              "deployment/ironic", "--", "python3", "-"]
-    assert "--context" not in " ".join(bmc_reach.from_pod("kubectl", "/k", None, "n", "ironic").command)
+    assert "--context" not in " ".join(reach.from_pod("kubectl", "/k", None, "n", "ironic").command)
 
 
 def test_nobody_is_asked_without_a_pod_of_ironic(here, there):
@@ -301,5 +302,5 @@ def test_answers_are_matched_with_their_hosts():
             ["no answer within 5 s" if question[0].endswith(".2") else "" for question in questions]).encode())
 
     found, _warnings = bmc_reach.problems([host("ipmi://192.0.2.1", "one"), host("ipmi://192.0.2.2", "two")],
-                                          bmc_reach.from_here(), run)
+                                          reach.from_here(), run)
     assert [problem.subject for problem in found] == ["BareMetalHost two"]

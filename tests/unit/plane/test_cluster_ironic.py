@@ -18,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     ironic,
+    ironic_database,
     ironic_service,
     objects,
     service,
@@ -36,11 +37,25 @@ def pair():
 CERTIFICATE, KEY = pair()
 
 
+def loopback():
+    with tempfile.TemporaryDirectory() as folder:
+        paths, _signer = bmc_certificates.issue(Path(folder), "mariadb")
+        return [Path(path).read_text() for path in paths]
+
+
+def with_mariadb(**changes):
+    """Options with a database whose certificate is its own authority, as Ironic's is."""
+    certificate, key = loopback()
+    return options(**dict({"mariadb": True, "mariadb_claim": "data", "mariadb_certificate": certificate,
+                           "mariadb_key": key, "tls_authority": CERTIFICATE + certificate}, **changes))
+
+
 def options(**changes):
     return dict({
         "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
         "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE,
-        "provisioning_ip": "192.0.2.2", "keepalived": False, "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
+        "provisioning_ip": "192.0.2.2", "keepalived": False, "mariadb": False, "mariadb_claim": None,
+        "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
         "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None, "wait": False,
@@ -74,8 +89,9 @@ def pod(found):
 
 
 def test_manifests_are_chosen_by_authentication_and_tls():
-    names = set(ironic.variant(authentication, tls, keepalived) for authentication in ("http_basic", "none")
-                for tls in ("cert_manager", "none") for keepalived in (True, False))
+    names = set(ironic.variant(authentication, tls, keepalived, mariadb) for authentication in ("http_basic", "none")
+                for tls in ("cert_manager", "none") for keepalived in (True, False) for mariadb in (True, False)
+                if tls != "none" or not mariadb)
     assert names == set(manifests.IRONIC_VARIANTS)
 
 
@@ -114,6 +130,42 @@ def test_keepalived_comes_from_the_same_registry_and_has_the_address_and_the_int
     assert (data["PROVISIONING_IP"], data["PROVISIONING_INTERFACE"]) == ("192.0.2.2", "eno1")
 
 
+def of_mariadb(given):
+    """Return pod, all objects and the container of a database as upstream's component has it."""
+    objects_shipped = shipped()
+    objects_shipped[0]["spec"]["template"]["spec"]["containers"].append(
+        container("mariadb", image=ironic_database.IMAGE))
+    objects_shipped.append({"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {
+        "name": "mariadb-cert"}, "spec": {"ipAddresses": ["MARIADB_HOST_IP"], "secretName": "mariadb-cert"}})
+    found = dict(((item["kind"], item["metadata"]["name"]), item) for item in ironic.desired(
+        objects_shipped, given, ironic.secrets(given, {}, "canary")))
+    template = pod(found)["spec"]
+    return template, found, template["containers"][-1]
+
+
+def test_mariadb_has_its_data_on_a_volume_and_settings_and_password_at_each_start():
+    spec, found, added = of_mariadb(with_mariadb(image_registry_mirror="mirror.example"))
+    assert added["image"] == "mirror.example/quay.io/metal3-io/mariadb:latest"
+    mounted = dict((item["name"], item["mountPath"]) for item in added["volumeMounts"])
+    assert mounted["mariadb-data"] == "/var/lib/mysql" and mounted["mariadb-settings"].startswith("/etc/my.cnf.d/")
+    assert {"name": "mariadb-data", "persistentVolumeClaim": {"claimName": "data"}} in spec["volumes"]
+    text = found["ConfigMap", "mariadb-settings"]["data"]["zz-metal3-baremetal.cnf"]
+    assert "bind_address = 127.0.0.1" in text and f"{mounted['mariadb-login']}/login.sql" in text
+    secret = found["Secret", "mariadb-password"]["data"]
+    assert base64.b64decode(secret["password"]) == b"canary" and b"'canary'" in base64.b64decode(secret["login.sql"])
+    # The manifests refer to it.
+    assert found["ConfigMap", "ironic-bmo-configmap"]["data"]["RESTART_CONTAINER_CERTIFICATE_UPDATED"] == "false"
+    assert ("Secret", "mariadb-cert") in found and ("Certificate", "mariadb-cert") not in found
+    spec, _found, added = of_mariadb(with_mariadb(mariadb_claim=None))
+    assert "mariadb-data" not in str(spec)
+
+
+def test_cert_manager_issues_mariadbs_certificate_for_loopback():
+    _spec, found, _added = of_mariadb(with_mariadb(tls="cert_manager"))
+    assert found["Certificate", "mariadb-cert"]["spec"]["ipAddresses"] == ["127.0.0.1"]
+    assert ("Secret", "mariadb-cert") not in found
+
+
 def test_images_probes_and_variables_follow_the_options():
     found = made(options(http_port=8080, image_registry_mirror="mirror.example", node_selector={"a": "b"}))
     spec = pod(found)["spec"]
@@ -143,6 +195,10 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"keepalived": True, "provisioning_ip": None, "provisioning_interface": "eno1"},
      "ironic: provisioning_ip: not set, expected an address that no machine has"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
+    ({"mariadb_claim": "data"}, 'ironic: mariadb_claim: found "data", expected none without a database of its own'),
+    ({"mariadb": True, "tls": "none"}, "TLS, without which upstream has no MariaDB"),
+    ({"mariadb": True}, "ironic: mariadb_certificate: not set"),
+    ({"mariadb": True, "mariadb_certificate": CERTIFICATE, "mariadb_key": KEY}, "issue it for 127.0.0.1"),
     ({"provisioning_ip": "192.0.2.3"}, "issue it for provisioning_ip"),
     ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),
     ({"deploy_kernel_url": None, "deploy_ramdisk_url": None}, "ironic: deploy_kernel_url: not set"),
@@ -378,3 +434,25 @@ def test_a_plan_may_come_before_cert_manager_when_the_same_play_installs_it():
     made = plan(with_cert_manager=True)
     assert "Certificate baremetal-operator-system/ironic-cert" in [item["object"] for item in made["objects"]]
     assert server.writes == []
+
+
+def test_mariadbs_password_is_kept_and_one_that_is_more_than_a_password_is_refused():
+    server = Server()
+    given = with_mariadb()
+    of_mariadb_shipped = shipped()
+    of_mariadb_shipped[0]["spec"]["template"]["spec"]["containers"].append(
+        container("mariadb", image=ironic_database.IMAGE))
+
+    def present():
+        return ironic_service.IronicComponents(
+            server, given, of_mariadb_shipped[:1], False, Progress(None), sleep=lambda seconds: None,
+            clock=lambda: 0.0).present()
+
+    present()
+    data = server.objects["Secret", NAMESPACE, "mariadb-password"]["data"]
+    assert base64.b64decode(data["password"]).isalnum() and not present()["changed"]
+    data["password"] = base64.b64encode(b"canary'; DROP DATABASE ironic; --").decode()
+    server.writes.clear()
+    with pytest.raises(RefusedError, match=r"mariadb-password: data\.password: found other characters") as caught:
+        present()
+    assert "canary" not in str(caught.value) and server.writes == []

@@ -215,6 +215,13 @@ def test_a_namespace_with_something_else_in_it_stays():
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
+def test_what_is_being_deleted_already_does_not_keep_a_namespace():
+    server = installed()
+    neighbour(server, deletionTimestamp="2026-11-25T00:00:00Z")
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
 def test_a_namespace_stays_when_something_is_put_into_it_during_a_removal():
     server = installed()
     server.meanwhile = [neighbour]

@@ -27,6 +27,7 @@ from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
 from ..spec import METALSTACK, NAME_RULE
+from ..workflow.snapshot import OWNER_LABELS
 from .address import endpoint_problems, overlap_problems
 from .image import image_problems
 from .links import link_problems
@@ -334,6 +335,9 @@ def _group(subject, description, group):
     if group.is_standalone and group.name in {**description.workers, **dict.fromkeys(description.absent_workers)}:
         found.append(Problem("cluster-name", subject, field, f"{group.name}, the name of a pool of workers too",
                              "another name", "rename the machine"))
+    for label in sorted(set(group.get("machine_labels") or {}) & set(OWNER_LABELS) if group.is_standalone else ()):
+        found.append(Problem("reference", subject, description.option_path(group, "machine_labels"), shown(label),
+                             "no label by which Cluster API finds the machines of an owner", "remove the label"))
     if group.get("image"):
         found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
     elif not group.get("custom_deploy") and description.provider != METALSTACK:

@@ -22,6 +22,7 @@ from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
 from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
+from ..._kube.workload_client import workload_client
 from ..._metal3.kinds import KNOWN
 from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
@@ -30,6 +31,7 @@ from ..maintenance.patches import Patches
 from ..reading import objects_of
 from .again import look
 from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
+from .kubelet_questions import with_answers
 
 INTERVAL_SECONDS = 5
 _INTERRUPTING = (REBOOT, REPLACE)
@@ -50,15 +52,17 @@ class RemediationService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
+    :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 now: Callable[[], float] = time.time):
+                 now: Callable[[], float] = time.time, workload: Callable[[Any, str, str], Any] = workload_client):
         self.client, self.params, self.namespace = client, params, params["namespace"]
         self.check_mode, self.progress = check_mode, progress
         self.clock, self.sleep, self.now = clock, sleep, now
         self.began_at = clock()
+        self._workload = workload
         self.diff: list[dict[str, Any]] = []
         self._tried: dict[str, list[str]] = {}
         self._obstacles: dict[str, list[str]] = {}
@@ -74,7 +78,7 @@ class RemediationService:
         :raises RemediationError: when nothing that is allowed has helped a host
         :raises KubeError: when the API server can't be asked, or refuses
         """
-        found, problems = patients(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace,
+        found, problems = patients(self.params["hosts"], self._objects(), self.namespace,
                                    self.params["up_to"], self.now())
         problems = problems or self._unconfirmed(found)
         if problems:
@@ -94,6 +98,11 @@ class RemediationService:
         if ill and not self.check_mode:
             raise RemediationError(self._report(ill))
         return result
+
+    def _objects(self) -> dict[str, list[Any]]:
+        """Read what there is, with what kubelets say whose nodes are not Ready."""
+        return with_answers(objects_of(self.client, self.namespace), self.params["hosts"],
+                            lambda cluster: self._workload(self.client, self.namespace, cluster))
 
     def _result(self, item: Patient) -> dict[str, Any]:
         return {"name": item.name, "cluster": item.cluster, "reason": item.reason, "steps": list(item.steps),
@@ -147,7 +156,7 @@ class RemediationService:
         """Return those that still need a step, as they are by now; the steps before may have taken their time."""
         if not due:
             return []
-        again = look(step, due, objects_of(self.client, self.namespace), self.namespace, self.now())
+        again = look(step, due, self._objects(), self.namespace, self.now())
         for name in again.well:
             self.progress.event(f"{name}: nothing is wrong any more; {step} is not tried")
             # What was tried before may need longer than it was waited for.
@@ -196,8 +205,8 @@ class RemediationService:
             return Verdict(WAITING, rest, "") if rest else Verdict(REACHED, "", "")
 
         def read() -> dict[str, Patient]:
-            found, _problems = patients([item.name for item in due], objects_of(self.client, self.namespace),
-                                        self.namespace, REPLACE, self.now())
+            found, _problems = patients([item.name for item in due], self._objects(), self.namespace, REPLACE,
+                                        self.now())
             return dict((item.name, item) for item in found)
 
         items = dict((item.name, Awaited(_GOALS[step], self.clock(), decide)) for item in due)

@@ -203,7 +203,8 @@ def _standalone(description, group):
         cluster_standalone.MADE_OF: cluster_standalone.made_of(spec, infrastructure, config)})
     return [data, _object(description, INFRASTRUCTURE, "Metal3Machine", name, infrastructure),
             _object(description, BOOTSTRAP, "KubeadmConfig", name, config)], _object(
-        description, CAPI, "Machine", name, spec, group.get("machine_labels"), annotations)
+        description, CAPI, "Machine", name, spec, dict(group.get("machine_labels") or {}, **common_labels(description)),
+        annotations)
 
 
 def _machine_templates(description, group):

@@ -14,12 +14,17 @@ from typing import Any, NamedTuple
 from ..._common.plain_text import gist
 from .snapshot import condition, is_control_plane
 
+POD_CONDITION = "EtcdPodHealthy"
 # The pod's container ends again and again, or its manifest is gone. While a pod starts, and when its kubelet is silent,
 # Cluster API gives other reasons.
 _POD_REASONS = ("PodFailed", "PodDoesNotExist")
 # A database that has reached its quota is the same in each member, and a new one gets a copy of it. Errors of the
 # endpoint that was asked are noted in all Machines.
 _OF_ALL = ("NOSPACE", "Etcd endpoint ")
+
+# How often a container must have failed when it happens to be between two starts; a reboot of the machine counts too.
+_FAILURES = 3
+_CRASHING = "CrashLoopBackOff"
 
 
 class LostMember(NamedTuple):
@@ -42,7 +47,7 @@ def lost_member(machine: Mapping[str, Any]) -> LostMember | None:
     if not is_control_plane(machine) or machine["metadata"].get("deletionTimestamp") \
             or not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
         return None
-    member, pod = condition(machine, "EtcdMemberHealthy"), condition(machine, "EtcdPodHealthy")
+    member, pod = condition(machine, "EtcdMemberHealthy"), condition(machine, POD_CONDITION)
     if member.get("status") == "False":
         message = gist(member.get("message") or "") or member.get("reason") or "not healthy"
         return LostMember(f"etcd member not healthy: {message}", not any(text in message for text in _OF_ALL))
@@ -50,3 +55,32 @@ def lost_member(machine: Mapping[str, Any]) -> LostMember | None:
         message = gist(pod.get("message") or "") or pod["reason"]
         return LostMember(f"etcd member lost: its pod does not run ({message}); its data may be gone or damaged", True)
     return None
+
+
+def crashing_etcd(pods: Any) -> str:
+    """Return why the etcd of a node does not stay up, by its kubelet's own list of pods; empty when it does.
+
+    :param pods: what the kubelet has answered, a PodList; anything else says nothing
+    :returns: for example ``CrashLoopBackOff, 7 restarts``
+    """
+    items = pods.get("items") if isinstance(pods, dict) else None
+    for pod in items if isinstance(items, list) else []:
+        metadata = _dictionary(pod, "metadata")
+        if metadata.get("namespace") != "kube-system" or _dictionary(metadata, "labels").get("component") != "etcd":
+            continue
+        found = _dictionary(pod, "status").get("containerStatuses")
+        for status in found if isinstance(found, list) else []:
+            restarts = status.get("restartCount") if isinstance(status, dict) else None
+            if not isinstance(restarts, int) or status.get("ready") is True:
+                continue
+            waits = _dictionary(_dictionary(status, "state"), "waiting").get("reason") == _CRASHING
+            exit_code = _dictionary(_dictionary(status, "lastState"), "terminated").get("exitCode")
+            if waits or (restarts >= _FAILURES and exit_code not in (None, 0)):
+                return f"{_CRASHING}, {restarts} restarts"
+    return ""
+
+
+def _dictionary(value: Any, key: str) -> dict[str, Any]:
+    """Return a dictionary that is in another one, an empty one for anything else."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}

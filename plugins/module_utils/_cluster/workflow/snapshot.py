@@ -13,6 +13,8 @@ CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 SET_LABEL = "cluster.x-k8s.io/set-name"
+# By these Cluster API knows whose Machine it is.
+OWNER_LABELS = (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL)
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
@@ -139,7 +141,7 @@ def is_standalone(machine):
     only just made has the labels, but no owner of its own yet.
     """
     labels = machine["metadata"].get("labels") or {}
-    return not any(label in labels for label in (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL))
+    return not any(label in labels for label in OWNER_LABELS)
 
 
 def condition(obj, kind):

@@ -22,41 +22,44 @@ except ImportError:
 CODE = "ironic-certificate"
 
 
-def problems(certificate: str, key: str, authority: str, address: str | None) -> list[Problem]:
+def problems(certificate: str, key: str, authority: str, address: str | None,
+             called: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip")) -> list[Problem]:
     """Return what does not fit; no text of the key is in it.
 
     :param certificate: the certificate, with intermediate ones after it, in PEM
     :param key: its key, in PEM
     :param authority: certificates of authorities, in PEM
     :param address: the address that is connected to, None when it is not known yet
+    :param called: names of certificate, key and address in messages
     """
+    of_certificate, of_key, of_address = called
     found: list[Problem] = []
-    chain = _certificates("tls_certificate", certificate, found)
+    chain = _certificates(of_certificate, certificate, found)
     authorities = _certificates("tls_authority", authority, found)
     try:
         own = serialization.load_pem_private_key(key.encode(), None)
     # OpenSSL knows more kinds of keys than this library, and TypeError is its word for an encrypted one.
     except (ValueError, TypeError, UnsupportedAlgorithm):
         own = None
-        found.append(Problem(CODE, "ironic", "tls_key", "no key that can be read", "a key in PEM without a passphrase",
+        found.append(Problem(CODE, "ironic", of_key, "no key that can be read", "a key in PEM without a passphrase",
                              "correct the file"))
     if not chain:
         return found
     encoding = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     if own is not None and own.public_key().public_bytes(*encoding) != chain[0].public_key().public_bytes(*encoding):
-        found.append(Problem(CODE, "ironic", "tls_key", "the key of another certificate", "the key of tls_certificate",
+        found.append(Problem(CODE, "ironic", of_key, "the key of another certificate", f"the key of {of_certificate}",
                              "give both from the same pair"))
     if chain[0].not_valid_after_utc <= datetime.datetime.now(datetime.timezone.utc):
-        found.append(Problem(CODE, "ironic", "tls_certificate", f"valid until {chain[0].not_valid_after_utc:%Y-%m-%d}",
+        found.append(Problem(CODE, "ironic", of_certificate, f"valid until {chain[0].not_valid_after_utc:%Y-%m-%d}",
                              "one that is valid", "issue it again"))
     if address and ipaddress.ip_address(address) not in _addresses(chain[0]):
         listed = ", ".join(str(item) for item in _addresses(chain[0])) or "no address"
-        found.append(Problem(CODE, "ironic", "tls_certificate", listed, f"{address} among its alternative names",
-                             "issue it for provisioning_ip"))
+        found.append(Problem(CODE, "ironic", of_certificate, listed, f"{address} among its alternative names",
+                             f"issue it for {of_address}"))
     if authorities and not _is_trusted(chain, authorities):
         names = ", ".join(show(_name(item.subject)) for item in authorities)
         found.append(Problem(CODE, "ironic", "tls_authority", names,
-                             f"the issuer of tls_certificate, {show(_name(chain[-1].issuer))}",
+                             f"the issuer of {of_certificate}, {show(_name(chain[-1].issuer))}",
                              "give the certificate of the authority that issued it"))
     return found
 

@@ -12,7 +12,8 @@ from typing import Any
 from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
-from ..catalogue import BMO, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, Part
+from ..catalogue import BMO, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD, Part
+from . import ironic_database
 from . import objects as plane_objects
 from . import settings as part_settings
 
@@ -53,10 +54,11 @@ VARIABLES = {
 }
 
 
-def variant(authentication: str, tls: str, keepalived: bool) -> str:
+def variant(authentication: str, tls: str, keepalived: bool, mariadb: bool) -> str:
     """Return the name of the rendered manifests that fit, see ``manifests.IRONIC_VARIANTS``."""
     parts = (["basic-auth"] if authentication == "http_basic" else []) + ([] if tls == "none" else ["tls"])
-    return ("_".join(parts) or "plain") + (IRONIC_KEEPALIVED if keepalived else "")
+    return ("_".join(parts) or "plain") + (IRONIC_KEEPALIVED if keepalived else "") \
+        + (IRONIC_MARIADB if mariadb else "")
 
 
 def problems(options: Object) -> list[Problem]:
@@ -93,14 +95,15 @@ def problems(options: Object) -> list[Problem]:
     if not options.get("deploy_kernel_url") and not options.get("cache_url"):
         found.append(Problem("ironic-agent", "ironic", "deploy_kernel_url", None, "where the agent's kernel is",
                              "set it and deploy_ramdisk_url, or cache_url"))
-    return found
+    return found + ironic_database.problems(options)
 
 
-def secrets(options: Object, credentials: dict[str, str]) -> list[Object]:
+def secrets(options: Object, credentials: dict[str, str], database_password: str = "") -> list[Object]:
     """Return the Secrets that the pod and the Bare Metal Operator mount.
 
     :param options: see :func:`problems`
     :param credentials: ``username``, ``password`` and ``htpasswd``; empty without authentication
+    :param database_password: of MariaDB; empty without it
     """
     found = []
     if credentials:
@@ -109,6 +112,9 @@ def secrets(options: Object, credentials: dict[str, str]) -> list[Object]:
     if options["tls"] == "files":
         found += [_secret(options, CERTIFICATE, {"tls.crt": options["tls_certificate"], "tls.key": options["tls_key"]}),
                   _secret(options, AUTHORITY, {"tls.crt": options["tls_authority"]})]
+    if options["mariadb"]:
+        found += [_secret(options, name, data) for name, data in ironic_database.secrets(
+            options, database_password).items()]
     return found
 
 
@@ -120,8 +126,9 @@ def removable(shipped: list[Object], namespace: str) -> list[Object]:
     """
     items = copy.deepcopy(shipped)
     items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
-        ("ConfigMap", CONFIG_MAP), ("Secret", HTPASSWD), ("Secret", CREDENTIALS), ("Secret", CERTIFICATE),
-        ("Secret", AUTHORITY))]
+        ("ConfigMap", CONFIG_MAP), ("ConfigMap", ironic_database.SETTINGS), ("Secret", HTPASSWD),
+        ("Secret", CREDENTIALS), ("Secret", CERTIFICATE), ("Secret", AUTHORITY), ("Secret", MARIADB_PASSWORD),
+        ("Secret", ironic_database.CERTIFICATE))]
     for item in items:
         item["metadata"]["namespace"] = namespace
     return items
@@ -145,13 +152,17 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
     variables = environment(options)
     result = [{"apiVersion": "v1", "kind": "ConfigMap", "data": variables,
                "metadata": {"name": CONFIG_MAP, "namespace": options["namespace"]}}, *made]
+    if options["mariadb"]:
+        result.append(ironic_database.settings(options["namespace"]))
     for obj in copy.deepcopy(shipped):
         if plane_objects.group(obj) == plane_objects.CERTIFICATE_GROUP:
             if options["tls"] == "files":
                 continue
             spec = obj["spec"]
-            if ADDRESS_PLACEHOLDER in (spec.get("ipAddresses") or []):
-                spec["ipAddresses"] = [options["provisioning_ip"]]
+            if spec.get("ipAddresses"):
+                spec["ipAddresses"] = [{ADDRESS_PLACEHOLDER: options["provisioning_ip"],
+                                        ironic_database.ADDRESS_PLACEHOLDER: ironic_database.ADDRESS}.get(item, item)
+                                       for item in spec["ipAddresses"]]
         elif obj["kind"] == "Deployment":
             _deployment(obj, options, variables, made, issued)
         obj["metadata"]["namespace"] = options["namespace"]
@@ -165,6 +176,8 @@ def environment(options: Object) -> dict[str, str]:
     """Return the ConfigMap's data: variable of ironic-image → text."""
     named = dict((variable, _text(options[name])) for name, variable in VARIABLES.items()
                  if options.get(name) not in (None, ""))
+    if options["mariadb"]:
+        named[ironic_database.RESTART_VARIABLE] = "false"
     return dict(named, **dict((name, _text(value)) for name, value in (options.get("environment") or {}).items()))
 
 
@@ -186,7 +199,7 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
         if container["image"] == IMAGE:
             container["image"] = part_settings.image(
                 IMAGE, options["image_version"], options.get("image_registry_mirror"), options.get("digest"))
-        elif container["image"] in (DOWNLOADER, KEEPALIVED):
+        elif container["image"] in (DOWNLOADER, KEEPALIVED, ironic_database.IMAGE):
             container["image"] = part_settings.image(
                 container["image"], "latest", options.get("image_registry_mirror"), None)
         _probe_port(container, options["http_port"])
@@ -194,6 +207,8 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
                           ("priority_class", "priorityClassName")):
         if options.get(option):
             pod[field] = options[option]
+    if options["mariadb"]:
+        ironic_database.complete(pod, options.get("mariadb_claim"))
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
     contents = [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]

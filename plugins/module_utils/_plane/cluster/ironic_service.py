@@ -15,8 +15,9 @@ from ..._common.problem import Problem
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
+from ..catalogue import MARIADB_PASSWORD
 from ..process.files import write_private
-from . import given_certificate, ironic, renewal
+from . import given_certificate, ironic, ironic_database, renewal
 from .service import Components
 
 try:
@@ -28,6 +29,7 @@ except ImportError:
 Object = dict[str, Any]
 
 USERNAME_LENGTH, PASSWORD_LENGTH = 12, 32
+_LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
 BCRYPT_BYTES = 72
@@ -60,11 +62,15 @@ class IronicComponents(Components):
         if self.params["tls"] == "files":
             self._refuse([given_certificate.problems(*(self.params[name] for name in (
                 "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
+            if self.params["mariadb"]:
+                self._refuse([given_certificate.problems(
+                    self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
+                    ironic_database.ADDRESS, ("mariadb_certificate", "mariadb_key", ironic_database.ADDRESS))])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
             hosts = self._listed(*ironic.PART.managed[0])
             self._refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
-        made = ironic.secrets(self.params, credentials)
+        made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         self._refuse_restart(made)
         results = []
         if self.params["rotation"] == "begin":
@@ -151,6 +157,18 @@ class IronicComponents(Components):
                     "a text", "correct it, or delete the Secret, which is created again then")]) from None
         return found
 
+    def _database_password(self) -> str:
+        """Return MariaDB's password: as stored, else a new one.
+
+        :raises RefusedError: for one that a statement of SQL or a URL would read as more than a password
+        """
+        stored = self._texts(MARIADB_PASSWORD, "password").get("password")
+        if stored and not set(stored) <= set(_LETTERS_AND_DIGITS):
+            raise RefusedError([Problem(
+                "ironic-secret", f"Secret {self.params['namespace']}/{MARIADB_PASSWORD}", "data.password",
+                "other characters", "letters and digits alone", "delete the Secret, which is created again then")])
+        return stored or _random(_LETTERS_AND_DIGITS, PASSWORD_LENGTH)
+
     def _credentials(self) -> dict[str, str]:
         """Return user name, password and password file: as stored, else new ones.
 
@@ -213,7 +231,7 @@ def _joined(results: list[Object]) -> Object:
 
 def _new() -> dict[str, str]:
     return {"username": _random(string.ascii_lowercase, USERNAME_LENGTH),
-            "password": _random(string.ascii_letters + string.digits, PASSWORD_LENGTH)}
+            "password": _random(_LETTERS_AND_DIGITS, PASSWORD_LENGTH)}
 
 
 def _line(stored: dict[str, str]) -> str:

@@ -415,7 +415,10 @@ class Components(ManifestsService):
         return found
 
     def _neighbours(self, going: list[Entry]) -> list[Problem]:
-        """Return problems with what runs in a namespace beside the parts, and would go with it."""
+        """Return problems with what runs in a namespace beside the parts, and would go with it.
+
+        Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it.
+        """
         ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
         spaces = set(entry.name for entry in going if entry.resource.kind == "Namespace")
         found = []
@@ -425,6 +428,7 @@ class Components(ManifestsService):
                               "move it to another namespace, or delete it")
                       for item in self._listed(api_version, kind)
                       if item["metadata"].get("namespace") in spaces and not item["metadata"].get("ownerReferences")
+                      and not item["metadata"].get("deletionTimestamp")
                       and (kind, item["metadata"]["namespace"], item["metadata"]["name"]) not in ours]
         return found
 

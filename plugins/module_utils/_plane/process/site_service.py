@@ -223,6 +223,16 @@ def _read(path: str) -> bytes | None:
         return None
 
 
+def found(params: dict[str, Any], _check_mode: bool, _progress: Progress) -> dict[str, Any]:
+    """Return the figures of the plane in a folder as the module's result; nothing is changed or checked.
+
+    :param params: the parameters of the module ``plane_site``
+    :raises FiguresError: for figures that cannot be read
+    """
+    read = figures_file.read(os.path.normpath(params["dir"]))
+    return {"changed": False, "existed": read is not None, "management_plane": read or {}}
+
+
 def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
     """Remove a plane with all its data and return the module's result.
 

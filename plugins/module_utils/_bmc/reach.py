@@ -1,0 +1,169 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asks from where an Ironic runs whether it reaches BMCs."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .._common.errors import ReportedError
+from .._common.plain_text import cut, plain
+from . import address as bmc_address
+from .verdict import PROBLEM, WARNING, Finding, Verdict, ok
+
+# Name of the item of a preflight.
+ITEM = "ironic_reach"
+ADVICE = "look at the routes and firewalls between the two, or correct the address"
+
+_LIMIT_SECONDS = 300
+_WORDS_LIMIT = 300
+
+# Runs in the container of Ironic, which has Python and this collection not. It gets the questions as its last line:
+# never as a part of the program, because others write the addresses of BMCs.
+_PROGRAM = r'''
+import json, socket, sys
+from concurrent.futures import ThreadPoolExecutor
+SECONDS = 5
+# Get Channel Authentication Capabilities, which a BMC answers without a login (IPMI 2.0, section 22.13).
+IPMI = bytes.fromhex("0600ff07000000000000000000092018c88100388e04b5")
+def ask(question):
+    host, port, transport = question
+    try:
+        if transport != "udp":
+            socket.create_connection((host, port), SECONDS).close()
+            return ""
+        family, kind, protocol, _name, target = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        with socket.socket(family, kind, protocol) as wire:
+            wire.settimeout(SECONDS / 2)
+            wire.connect(target)
+            for attempt in (1, 2):
+                wire.send(IPMI)
+                try:
+                    wire.recv(512)
+                    return ""
+                except socket.timeout:
+                    if attempt == 2:
+                        raise
+    except socket.timeout:
+        return "no answer within %d s" % SECONDS
+    except socket.gaierror:
+        return "no address for that name"
+    except OSError as exc:
+        return (exc.strerror or str(exc)).lower()
+def main(questions):
+    with ThreadPoolExecutor(max_workers=32) as pool:
+        print(json.dumps(list(pool.map(ask, questions))))
+'''
+
+
+class Asked(NamedTuple):
+    """Where it is asked from.
+
+    :ivar command: program and arguments that run Python with a program on standard input
+    :ivar place: the same for a reader
+    """
+
+    command: list[str]
+    place: str
+
+
+class Answer(NamedTuple):
+    """What was found about a BMC.
+
+    :ivar target: ``host:port/transport``
+    :ivar words: why it is not reached; empty when it is
+    """
+
+    target: str
+    words: str
+
+
+def from_here() -> Asked:
+    """Return that it is asked from this machine."""
+    return Asked([sys.executable or "python3", "-"], "this machine")
+
+
+def from_pod(kubectl: str, kubeconfig: str, context: str | None, namespace: str, deployment: str) -> Asked:
+    """Return that it is asked from the pod of a Deployment.
+
+    :param kubectl: path of kubectl
+    :param kubeconfig: path of the kubeconfig
+    :param context: context in it, or None
+    :param namespace: of the Deployment
+    :param deployment: its name
+    """
+    chosen = [f"--context={context}"] if context else []
+    return Asked([kubectl, f"--kubeconfig={kubeconfig}", *chosen, f"--namespace={namespace}", "exec", "--stdin",
+                  f"deployment/{deployment}", "--", "python3", "-"], f"Deployment {namespace}/{deployment}")
+
+
+def answers(addresses: Sequence[str | None], asked: Asked,
+            run: Callable[..., Any] = subprocess.run) -> list[Answer | None]:
+    """Return an answer for each BMC, None for one without an address that can be read.
+
+    :param addresses: addresses of BMCs as hosts have them
+    :param asked: where it is asked from
+    :param run: as ``subprocess.run``
+    :raises ReportedError: when nobody could be asked, which proves nothing about the BMCs
+    """
+    targets = [_target(address) for address in addresses]
+    questions = sorted(set(target for target in targets if target is not None))
+    found = dict(zip(questions, _answers(questions, asked, run))) if questions else {}
+    return [None if target is None else Answer("%s:%d/%s" % target, found[target]) for target in targets]
+
+
+def verdicts(addresses: Mapping[str, str | None], asked: Asked,
+             run: Callable[..., Any] = subprocess.run) -> dict[str, Verdict]:
+    """Return the verdict of a preflight on each server whose BMC was asked for.
+
+    :param addresses: address of the BMC by the server's name
+    :param asked: where Ironic runs
+    :param run: as ``subprocess.run``
+    """
+    try:
+        found = dict(zip(addresses, answers(list(addresses.values()), asked, run)))
+    except ReportedError as exc:
+        reason = Finding(WARNING, "bmc.address", f"not asked from {asked.place}: {exc}",
+                         "a BMC that Ironic reaches", "check that Ironic's pod runs and that kubectl may exec in it")
+        return dict((name, Verdict(ITEM, name, *reason)) for name in addresses)
+    return dict((name, Verdict(ITEM, name, *_finding(answer, asked))) for name, answer in found.items() if answer)
+
+
+def _finding(answer: Answer, asked: Asked) -> Finding:
+    if not answer.words:
+        return ok(f"reached from {asked.place}")
+    return Finding(PROBLEM, "bmc.address", f"{answer.words} at {answer.target}, asked from {asked.place}",
+                   "a BMC that Ironic reaches", ADVICE)
+
+
+def _target(text: str | None) -> tuple[str, int, str] | None:
+    if not text:
+        return None
+    try:
+        parts = bmc_address.parse(text)
+    except bmc_address.AddressError:
+        return None
+    return parts.host, parts.effective_port, "udp" if parts.scheme.transport == "udp" else "tcp"
+
+
+def _answers(questions: list[tuple[str, int, str]], asked: Asked, run: Callable[..., Any]) -> list[str]:
+    # A literal of a literal: nothing of the data is Python.
+    program = f"{_PROGRAM}main(json.loads({json.dumps(questions)!r}))\n"
+    try:
+        done = run(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                   timeout=_LIMIT_SECONDS, env=dict(os.environ))
+    except (OSError, subprocess.TimeoutExpired) as exc:
+        raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
+    try:
+        answers = json.loads(done.stdout.decode(errors="replace").strip().rpartition("\n")[2])
+    except ValueError:
+        answers = None
+    if done.returncode or not isinstance(answers, list) or len(answers) != len(questions):
+        words = plain(" ".join(done.stderr.decode(errors="replace").split()))
+        raise ReportedError(f"no answer (code {done.returncode}): {cut(words, _WORDS_LIMIT)}")
+    return [cut(plain(str(answer)), _WORDS_LIMIT) for answer in answers]

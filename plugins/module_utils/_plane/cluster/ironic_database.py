@@ -1,0 +1,96 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""MariaDB in Ironic's pod: upstream's component ``mariadb``, and what its data needs to outlive the pod; pure.
+
+Upstream's container keeps the data in itself, so that each start of it begins with an empty database. On a volume it
+needs more: upstream's image writes configuration (TLS) and user (password) at its first start alone, see ``runmariadb``
+in https://github.com/metal3-io/mariadb-image.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..._common.field_checks import show
+from ..._common.problem import Problem
+from ..catalogue import MARIADB_PASSWORD
+
+Object = dict[str, Any]
+
+IMAGE = "quay.io/metal3-io/mariadb"
+# Names that upstream's manifests give; the settings' is this collection's.
+CONTAINER, CERTIFICATE, SETTINGS = "mariadb", "mariadb-cert", "mariadb-settings"
+# Ironic reaches it from the same pod; upstream's image knows its user at localhost alone.
+ADDRESS, ADDRESS_PLACEHOLDER = "127.0.0.1", "MARIADB_HOST_IP"
+# The manifests refer to it, so that no container starts without it.
+RESTART_VARIABLE = "RESTART_CONTAINER_CERTIFICATE_UPDATED"
+
+_DATA, _DATA_VOLUME = "/var/lib/mysql", "mariadb-data"
+_SETTINGS_FILE, _SETTINGS_FOLDER, _SETTINGS_VOLUME = "zz-metal3-baremetal.cnf", "/etc/my.cnf.d", "mariadb-settings"
+_LOGIN_FILE, _LOGIN_FOLDER, _LOGIN_VOLUME = "login.sql", "/auth/metal3-baremetal", "mariadb-login"
+# The pod is in the node's network. At a first start the image's own init file goes before this one.
+_CONTENT = f"""\
+[mysqld]
+bind_address = {ADDRESS}
+ssl_cert = /certs/mariadb/tls.crt
+ssl_key = /certs/mariadb/tls.key
+init_file = {_LOGIN_FOLDER}/{_LOGIN_FILE}
+"""
+_LOGIN = "ALTER USER IF EXISTS 'ironic'@'localhost' IDENTIFIED BY '%s';\n"
+
+
+def problems(options: Object) -> list[Problem]:
+    """Return what does not fit in the options.
+
+    :param options: the parameters of the module ``plane_ironic``
+    """
+    if not options["mariadb"]:
+        return [Problem("ironic-database", "ironic", "mariadb_claim", show(options["mariadb_claim"]),
+                        "none without a database of its own", "set mariadb=true, or leave it out")] \
+            if options.get("mariadb_claim") else []
+    if options["tls"] == "none":
+        return [Problem("ironic-database", "ironic", "mariadb", "true", "TLS, without which upstream has no MariaDB",
+                        "set tls to cert_manager or files, or mariadb=false")]
+    if options["tls"] == "cert_manager":
+        return []
+    advice = "set it, because tls=files and mariadb=true"
+    return [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", advice)
+            for name in ("mariadb_certificate", "mariadb_key") if not options.get(name)]
+
+
+def secrets(options: Object, password: str) -> dict[str, dict[str, str]]:
+    """Return the data of its Secrets by their names.
+
+    :param options: see :func:`problems`
+    :param password: of its user, letters and digits
+    """
+    found = {MARIADB_PASSWORD: {"password": password, _LOGIN_FILE: _LOGIN % password}}
+    if options["tls"] == "files":
+        found[CERTIFICATE] = {"tls.crt": options["mariadb_certificate"], "tls.key": options["mariadb_key"]}
+    return found
+
+
+def settings(namespace: str) -> Object:
+    """Return the ConfigMap with settings that hold at each start."""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": SETTINGS, "namespace": namespace},
+            "data": {_SETTINGS_FILE: _CONTENT}}
+
+
+def complete(pod: Object, claim: str | None) -> None:
+    """Give the pod's container of MariaDB its settings, the current password and the volume of its data.
+
+    :param pod: the specification of the pod; is changed
+    :param claim: name of a PersistentVolumeClaim; None leaves the data in the container
+    """
+    container = next(item for item in pod["containers"] if item["name"] == CONTAINER)
+    mounts, volumes = container.setdefault("volumeMounts", []), pod.setdefault("volumes", [])
+    mounts += [{"name": _SETTINGS_VOLUME, "mountPath": f"{_SETTINGS_FOLDER}/{_SETTINGS_FILE}",
+                "subPath": _SETTINGS_FILE, "readOnly": True},
+               {"name": _LOGIN_VOLUME, "mountPath": _LOGIN_FOLDER, "readOnly": True}]
+    volumes += [{"name": _SETTINGS_VOLUME, "configMap": {"name": SETTINGS}},
+                {"name": _LOGIN_VOLUME, "secret": {
+                    "secretName": MARIADB_PASSWORD, "defaultMode": 0o440,
+                    "items": [{"key": _LOGIN_FILE, "path": _LOGIN_FILE}]}}]
+    if claim:
+        mounts.append({"name": _DATA_VOLUME, "mountPath": _DATA})
+        volumes.append({"name": _DATA_VOLUME, "persistentVolumeClaim": {"claimName": claim}})

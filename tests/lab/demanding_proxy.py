@@ -1,0 +1,68 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A server in front of Ironic that lets in only those who have a certificate of the lab's authority."""
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+
+CHUNK_BYTES = 65536
+
+
+class DemandingProxy:
+    """Takes connections by TLS with a client certificate and hands their bytes on.
+
+    :param address: to listen on
+    :param pair: paths of the server's certificate and key
+    :param authority: path of the authority of clients and of what is behind
+    :param behind: host and port of Ironic
+    """
+
+    def __init__(self, address, pair, authority, behind):
+        self._server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
+        self._server.verify_mode = ssl.CERT_REQUIRED
+        self._server.load_cert_chain(*pair)
+        self._client = ssl.create_default_context(cafile=authority)
+        self._behind = behind
+        # Common names of clients that came in, and how many were refused.
+        self.clients, self.refused = [], 0
+        self._listener = socket.create_server((address, 0))
+        self.url = "https://%s:%d/v1/" % self._listener.getsockname()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        """Take no more connections."""
+        self._listener.close()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _peer = self._listener.accept()
+                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+
+    def _handle(self, connection):
+        try:
+            # With TLS 1.3 a client without a certificate is refused only after its side of the handshake.
+            secured = self._server.wrap_socket(connection, server_side=True)
+        except OSError:
+            self.refused += 1
+            connection.close()
+            return
+        self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
+        with contextlib.suppress(OSError), secured, self._client.wrap_socket(
+                socket.create_connection(self._behind), server_hostname=self._behind[0]) as far:
+            back = threading.Thread(target=_copy, args=(far, secured), daemon=True)
+            back.start()
+            _copy(secured, far)
+            back.join()
+
+
+def _copy(source, sink):
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(CHUNK_BYTES):
+            sink.sendall(chunk)
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,249 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Each check before a move violated one by one on real API servers with the real definitions and RBAC: it is named,
+nothing is written on either side, and what is corrected is no problem any more.
+
+The planes are API servers without controllers; the lab's own servers and plane take no part.
+"""
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import move_planes
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, record
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, fit
+
+pytestmark = pytest.mark.pivot
+
+NAMESPACE = "refused"
+HOSTS = 2
+HOST = "host-000"
+# A port on which nothing listens.
+CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"
+OPERATOR = "baremetal-operator-controller-manager"
+
+
+class Planes:
+    """Both sides, and what was changed of them, to be taken back."""
+
+    def __init__(self, servers, folder):
+        self.servers, self.folder = servers, folder
+        self.here, self.there = (move_planes.client(servers, name) for name in ("here", "there"))
+        self.kubeconfigs = dict((name, servers.kubeconfig(name)) for name in ("here", "there"))
+        move_planes.populate(self.here, NAMESPACE, HOSTS)
+        move_planes.make_namespace(self.there, NAMESPACE)
+
+    def versions(self):
+        return [dict((key, item["metadata"]["resourceVersion"]) for key, item in found.items()) for side in (
+            self.here, self.there) for found in [move_planes.objects(side, NAMESPACE)]] + [
+                side.get(KNOWN["ConfigMap"], NAMESPACE, record.NAME) for side in (self.here, self.there)]
+
+    def attempt(self, check_mode, reach_from="none", **kubeconfigs):
+        paths = dict(self.kubeconfigs, **kubeconfigs)
+        params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
+                  "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
+                  "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
+                  "reach_from": reach_from, "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+        here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
+        return Move(here, there, params, check_mode, Progress(None)).moved()
+
+    @contextlib.contextmanager
+    def patched(self, side, kind, name, change, back, namespace=NAMESPACE, subresource=None):
+        client = getattr(self, side)
+        options = {"subresource": subresource} if subresource else {}
+        client.patch(KNOWN[kind], namespace, name, change, **options)
+        try:
+            yield {}
+        finally:
+            client.patch(KNOWN[kind], namespace, name, back, **options)
+
+    @contextlib.contextmanager
+    def created(self, side, kind, obj):
+        client = getattr(self, side)
+        client.create(KNOWN[kind], NAMESPACE, obj)
+        try:
+            yield {}
+        finally:
+            client.delete(KNOWN[kind], NAMESPACE, obj["metadata"]["name"])
+
+    @contextlib.contextmanager
+    def account(self, side, *withheld):
+        """Give a kubeconfig of an account that may do all but what is withheld, as (group, plural, verb)."""
+        client, name = getattr(self, side), "little"
+        verbs = ["get", "list", "watch", "create", "update", "patch", "delete"]
+        rules = [{"apiGroups": [group], "resources": [plural], "verbs": [verb for verb in verbs if verb != without]}
+                 for group, plural, without in withheld]
+        defined = [(item["spec"]["group"], item["spec"]["names"]["plural"])
+                   for item in client.list(KNOWN["CustomResourceDefinition"])[0]]
+        kept = {(item.group, item.plural) for item in KNOWN.values()} | set(defined)
+        kept -= {(group, plural) for group, plural, _verb in withheld}
+        rules += [{"apiGroups": [group], "resources": [plural], "verbs": verbs} for group, plural in sorted(kept)]
+        subject = {"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}
+        objects = [("ServiceAccount", NAMESPACE, {"apiVersion": "v1", "kind": "ServiceAccount"}),
+                   ("ClusterRole", None, {"rules": rules}),
+                   ("ClusterRoleBinding", None, {"subjects": [subject], "roleRef": {
+                       "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name}})]
+        for kind, namespace, obj in objects:
+            client.create(KNOWN[kind], namespace, dict(
+                {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind}, **obj, metadata={"name": name}))
+        try:
+            token = subprocess.run(
+                [os.path.join(move_planes.programs(), "kubectl"), "--kubeconfig", self.kubeconfigs[side], "create",
+                 "token", name, "--namespace", NAMESPACE], check=True, capture_output=True, text=True).stdout.strip()
+            config = yaml.safe_load(Path(self.kubeconfigs[side]).read_text())
+            for user in config["users"]:
+                user["user"] = {"token": token}
+            path = self.folder / f"{side}.kubeconfig"
+            path.touch(mode=0o600)
+            path.write_text(json.dumps(config))
+            yield {side: str(path)}
+        finally:
+            for kind, namespace, _obj in reversed(objects):
+                client.delete(KNOWN[kind], namespace, name)
+
+
+@pytest.fixture(scope="module")
+def planes(tmp_path_factory):
+    with move_planes.planes() as servers:
+        yield Planes(servers, tmp_path_factory.mktemp("planes"))
+
+
+def noted(name, value):
+    return {"metadata": {"annotations": {name: value}}}
+
+
+def labelled(name, value):
+    return {"metadata": {"labels": {name: value}}}
+
+
+def of_host(planes, change, back, subresource=None):
+    return planes.patched("here", "BareMetalHost", HOST, change, back, subresource=subresource)
+
+
+def unlabelled(planes):
+    return planes.patched("here", "CustomResourceDefinition", "hostfirmwaresettings.metal3.io",
+                          labelled(catalogue.CLUSTERCTL_LABEL, None), labelled(catalogue.CLUSTERCTL_LABEL, ""), None)
+
+
+def in_transition(planes):
+    return of_host(planes, *({"status": {"provisioning": {"state": state}}} for state in ("inspecting", "available")),
+                   subresource="status")
+
+
+def paused(planes):
+    return of_host(planes, noted(host_annotations.PAUSED, "by hand"), noted(host_annotations.PAUSED, checks.HELD))
+
+
+def reboots(planes):
+    return of_host(planes, noted(host_annotations.REBOOT, ""), noted(host_annotations.REBOOT, None))
+
+
+def paused_cluster(planes):
+    return planes.patched("here", "Cluster", "c", {"spec": {"paused": True}}, {"spec": {"paused": None}})
+
+
+def blocked(planes):
+    return planes.patched("here", "Machine", "c-m", noted(checks.BLOCK, ""), noted(checks.BLOCK, None))
+
+
+def owner_gone(planes):
+    return planes.created("here", "HardwareData", {
+        "apiVersion": "metal3.io/v1alpha1", "kind": "HardwareData", "spec": {}, "metadata": {
+            "name": "orphan", "namespace": NAMESPACE, "labels": {}, "ownerReferences": [{
+                "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "name": "old",
+                "uid": "00000000-0000-0000-0000-000000000000"}]}})
+
+
+@contextlib.contextmanager
+def older_operator(planes):
+    part = next(part for part in catalogue.RENDERED if part.name == "bmo")
+    with contextlib.ExitStack() as stack:
+        # Of the engine's own manifests, whose image has no tag, nobody knows the version.
+        for side, version in (("here", "v0.13.2"), ("there", "v0.13.0")):
+            stack.enter_context(planes.patched(side, "Deployment", OPERATOR, labelled(fit.VERSION_LABEL, version),
+                                               labelled(fit.VERSION_LABEL, None), part.namespace))
+        yield {}
+
+
+def name_taken(planes):
+    return planes.created("there", "Secret", {"apiVersion": "v1", "kind": "Secret", "metadata": {
+        "name": "c-kubeconfig", "namespace": NAMESPACE}})
+
+
+def no_room(planes):
+    return planes.created("there", "ResourceQuota", {
+        "apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "few", "namespace": NAMESPACE},
+        "spec": {"hard": {"count/secrets": "1"}}})
+
+
+def may_not_create(planes):
+    return planes.account("there", ("metal3.io", "baremetalhosts", "create"), ("", "secrets", "create"))
+
+
+def may_not_delete(planes):
+    return planes.account("here", ("cluster.x-k8s.io", "machines", "delete"))
+
+
+@contextlib.contextmanager
+def unreachable(planes):
+    former = planes.here.get(KNOWN["BareMetalHost"], NAMESPACE, HOST)["spec"]["bmc"]["address"]
+    others = [name for _group, kind, name in move_planes.objects(planes.here, NAMESPACE)
+              if kind == "BareMetalHost" and name != HOST]
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(of_host(planes, {"spec": {"bmc": {"address": CLOSED}}}, {
+            "spec": {"bmc": {"address": former}}}))
+        for name in others:
+            address = planes.here.get(KNOWN["BareMetalHost"], NAMESPACE, name)["spec"]["bmc"]["address"]
+            stack.enter_context(planes.patched("here", "BareMetalHost", name, {"spec": {"bmc": {"address": ""}}}, {
+                "spec": {"bmc": {"address": address}}}))
+        yield {"reach_from": "here"}
+
+
+REFUSALS = {
+    unlabelled: f"kind HostFirmwareSettings of metal3.io: found {HOSTS} objects that clusterctl does not look for",
+    in_transition: f"BareMetalHost {HOST}: status.provisioning.state: found inspecting",
+    paused: f'BareMetalHost {HOST}: metadata.annotations.baremetalhost.metal3.io/paused: found "by hand"',
+    reboots: f"BareMetalHost {HOST}: metadata.annotations.reboot.metal3.io: found set",
+    paused_cluster: "Cluster c: spec.paused: found true",
+    blocked: "Machine c-m: metadata.annotations.clusterctl.cluster.x-k8s.io/block-move",
+    owner_gone: "HardwareData orphan: metadata.ownerReferences: found Machine old",
+    older_operator: "part bmo: version: found v0.13.0 over there",
+    name_taken: "Secret c-kubeconfig: found an object of this name over there",
+    no_room: "ResourceQuota few: spec.hard.count/secrets",
+    may_not_create: "to_kubeconfig: found a user who may not create secrets, create baremetalhosts.metal3.io",
+    may_not_delete: "kubeconfig: found a user who may not delete machines.cluster.x-k8s.io",
+    unreachable: f"BareMetalHost {HOST}: spec.bmc.address: found connection refused at 127.0.0.1:1/tcp",
+}
+
+
+@pytest.mark.parametrize("violate", REFUSALS, ids=lambda violate: violate.__name__)
+def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, violate):
+    with violate(planes) as options:
+        before = planes.versions()
+        for check_mode in (True, False):
+            with pytest.raises(RefusedError) as refused:
+                planes.attempt(check_mode, **options)
+            assert REFUSALS[violate] in str(refused.value)
+            assert len(refused.value.problems) == 1, str(refused.value)
+        assert planes.versions() == before and before[2:] == [None, None]
+
+
+def test_without_any_of_this_it_moves(planes):
+    before = set(move_planes.objects(planes.here, NAMESPACE))
+    assert planes.attempt(False)["changed"]
+    assert set(move_planes.objects(planes.there, NAMESPACE)) == before
+    assert move_planes.objects(planes.here, NAMESPACE) == {}

@@ -1,0 +1,114 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plane is lost with a cluster that lives on: it comes back from a backup, by a run that was killed half-way and one
+that went on; what has happened to the cluster since the backup is found, and no server is touched."""
+from __future__ import annotations
+
+import pytest
+import small_cluster
+from lost_plane import back_up, lose, lose_all, new_identity, pause
+from support import HOST, NAMESPACE, eventually
+from watching import Polled, Untouched, facts
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
+
+SECONDS = 1500
+CLUSTER = "survivor"
+
+
+@pytest.fixture(scope="module")
+def cluster(lab):
+    """The variables of a cluster of a control plane machine and a worker."""
+    variables = dict(small_cluster.variables(lab, CLUSTER, {}, endpoint=13), cluster_workers={"w": {"replicas": 1}},
+                     cluster_control_plane={"replicas": 1})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("cluster", seconds=SECONDS, extra=variables).ok()
+        yield variables
+        if lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is not None:
+            pause(lab, CLUSTER, False)
+            teardown(lab, variables)
+        # What the last test has lost.
+        lab.playbook("enroll", seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def variables(lab, cluster, tmp_path_factory):
+    """What to give to the playbook ``restore``."""
+    identity = new_identity(tmp_path_factory.mktemp("age"))
+    return {"restore_path": str(back_up(lab, tmp_path_factory.mktemp("backups"), identity)),
+            "restore_identity_file": str(identity)}
+
+
+def teardown(lab, variables):
+    lab.playbook("teardown", seconds=SECONDS, extra=dict(variables, **small_cluster.teardown(CLUSTER))).ok()
+
+
+def members(lab):
+    """Return the cluster's hosts by the names of their Nodes."""
+    hosts = dict(((host["spec"].get("consumerRef") or {}).get("name"), name) for name, host in lab.hosts().items())
+    return dict((item["status"]["nodeRef"]["name"], hosts[item["spec"]["infrastructureRef"]["name"]])
+                for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0])
+
+
+def test_a_cluster_outlives_its_plane_and_is_managed_again(lab, cluster, variables):
+    before, touched, names = facts(lab.kube), Untouched(lab), sorted(lab.hosts())
+    assert len(before.machines) == 2
+    with Polled(cluster["cluster_workload_kubeconfig"]) as polled:
+        lose_all(lab)
+        eventually(lambda: not lab.hosts() and not lab.nodes(), 60, "hosts and nodes gone")
+        assert lab.kube.list(KNOWN["Cluster"], NAMESPACE)[0] == []
+        plan = lab.playbook("restore", "--check", extra=variables, seconds=SECONDS).ok()
+        assert plan.output.count(": adopted: ") == len([state for state, *_rest in before.hosts.values()
+                                                        if state == "provisioned"]), plan.output
+        confirmed = dict(variables, metal3_confirm=len(names))
+        # Half of the plane.
+        running = lab.start("restore", extra=confirmed)
+        eventually(lambda: lab.kube.list(HOST, NAMESPACE)[0], SECONDS, "the first host is restored")
+        running.kill()
+        lab.playbook("restore", extra=confirmed, seconds=SECONDS).ok()
+        eventually(lambda: facts(lab.kube) == before, SECONDS, "hosts and machines are what they were",
+                   not_yet=(KeyError,))
+    assert touched.resets() == {} and polled.asked > 50 and polled.failed == []
+    assert set(lab.nodes()) == set(names)
+    assert lab.playbook("restore", extra=variables, seconds=SECONDS).ok().changed() == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        assert lab.playbook("cluster", seconds=SECONDS, extra=cluster).ok().changed() == 0
+
+
+def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, variables):
+    node, name = next((node, name) for node, name in members(lab).items() if "-w-" in node)
+    workload = KubeClient({"kubeconfig": cluster["cluster_workload_kubeconfig"]})
+    former = workload.get(KNOWN["Node"], None, node)["metadata"]["uid"]
+    pause(lab, CLUSTER, True)
+    lose(lab, name)
+    # As after an installation by hand: its kubelet registers a Node of the same name.
+    workload.delete(KNOWN["Node"], None, node)
+    room.power(name, "power_off")
+    eventually(lambda: room.server(name)["power"] == "Off", 60, "the server is off")
+    room.power(name, "power_on")
+    eventually(lambda: (workload.get(KNOWN["Node"], None, node) or {"metadata": {"uid": former}})[
+        "metadata"]["uid"] != former, SECONDS, "the node has joined again")
+    lab.playbook("restore", extra=dict(variables, metal3_confirm=1), seconds=SECONDS).failed(
+        f"BareMetalHost {name}", "its server would be taken for the node that it was", f"its Node {node} has joined")
+    assert lab.host(name) is None
+    lab.playbook("restore", extra=dict(variables, metal3_confirm=1, restore_accept=[name]), seconds=SECONDS).ok()
+    pause(lab, CLUSTER, False)
+    assert lab.state(name) == "provisioned"
+
+
+def test_hosts_of_a_cluster_that_was_deleted_since_must_be_named(lab, cluster, variables):
+    names = sorted(members(lab).values())
+    teardown(lab, cluster)
+    eventually(lambda: all(lab.state(name) == "available" for name in names), SECONDS, "its hosts are free")
+    lose(lab, *names)
+    lab.playbook("restore", extra=dict(variables, metal3_confirm=len(names)), seconds=SECONDS).failed(*(
+        text for name in names
+        for text in (f"BareMetalHost {name}", f"the API server of its cluster {CLUSTER} does not answer")))
+    assert not [name for name in names if lab.host(name)]
+    assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None
