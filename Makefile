@@ -82,8 +82,8 @@ build-check:  ## build the collection, install it elsewhere, use it from there
 galaxy-importer:  ## the built collection, by Galaxy's importer
 sanity:  ## ansible-test sanity, without an ignore file
 .PHONY: test-awx
-test-awx: test-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, execution environment by ansible-builder; not part of make test
-	@$(IN_DEV) tests/gates/awx
+test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, the execution environment built, playbooks in it on such a lab; not part of make test
+	@$(IN_LAB) tests/gates/awx
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
@@ -136,8 +136,9 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 ##@ Upkeep
 
 .PHONY: docs-roles
-docs-roles: test-needs  ## write the reference of roles and playbooks again, from argument_specs and docs/reference.yml
+docs-roles: test-needs  ## write the reference of roles and playbooks again, from argument_specs and docs/reference.yml, and the pattern
 	@$(DEV)/bin/python tests/unit/tooling/role_pages.py
+	@PYTHONPATH=.build:tests/unit $(DEV)/bin/python tests/unit/tooling/pattern.py
 
 .PHONY: lock
 lock:  ## resolve requirements*.in again and write the lock files, with hashes

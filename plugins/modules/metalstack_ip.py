@@ -63,6 +63,7 @@ options:
     description:
       - Names or ids of what is freed, with commas between.
         A number is not enough.
+      - A name that several of them have counts only with its project before it, as C(<project>/<name>).
     type: str
 extends_documentation_fragment:
   - metal3.baremetal.metalstack

@@ -109,6 +109,7 @@ options:
     description:
       - Names or ids of what is freed, reinstalled or interrupted, with commas between.
         A number is not enough.
+      - A name that several of them have counts only with its project before it, as C(<project>/<name>).
     type: str
   wait:
     description: Whether to wait until what is allocated has phoned home, and what is freed is free.

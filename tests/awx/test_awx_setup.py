@@ -152,7 +152,13 @@ def test_the_workflow_waits_for_an_approval(site):
     while following := store.linked("workflow_job_template_nodes", order[-1], "success_nodes"):
         order += following
     assert order == ["lint", "preflight", "approve", "enroll", "cluster"]
-    assert len(nodes) == 5
+    assert store.linked("workflow_job_template_nodes", "cluster", "always_nodes") == ["report"]
+    assert len(nodes) == 6
+    report = store.named("workflow_job_template_nodes", "report")
+    assert (report["job_type"], report["unified_job_template"]) == (
+        "check",
+        store.named("job_templates", "metal3 cluster")["id"],
+    )
     approval = store.named("workflow_approval_templates", "metal3 approve")
     assert store.named("workflow_job_template_nodes", "approve")["related"]["unified_job_template"] == approval["url"]
 
@@ -161,9 +167,13 @@ def test_schedules_and_notifications(site):
     store, dummy_url, dummy = site
     checks = {item["name"]: item.get("job_type") for item in store.objects["schedules"].values()}
     assert checks == {
+        "metal3 backup daily": None,
         "metal3 certificates daily": None,
         "metal3 compliance of hosts daily": "check",
         "metal3 compliance of clusters daily": "check",
+    }
+    assert {item["name"] for item in store.objects["schedules"].values() if not item["enabled"]} == {
+        "metal3 backup daily"
     }
     for relation, expected in (("error", ["hook"]), ("approvals", ["hook"]), ("success", [])):
         assert store.linked("organizations", "Bare metal", f"notification_templates_{relation}") == expected

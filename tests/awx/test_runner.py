@@ -15,15 +15,14 @@ import os
 import shutil
 import stat
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import ansible_runner
 import pytest
 import yaml
+from surveys import REPOSITORY, TABLE, answers
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 # Nothing listens there.
 CLOSED = "https://127.0.0.1:1"
 IMAGE = {"url": "http://127.0.0.1:1/image.raw", "checksum": "a" * 64, "checksum_type": "sha256", "format": "raw"}
@@ -75,12 +74,17 @@ REFUSED = (
     "Failed to establish",
     "Max retries",
 )
+RECIPIENT = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"
 # By playbook: answers that are not the survey's defaults, and what the run ends with when that is not a refused
 # connection.
 CASES: dict[str, dict[str, Any]] = {
     # Where the collection's Go sources have not been built; in an execution environment that is so in each job.
     "install": {"ends": ("expected rendered manifests",)},
     "uninstall": {"ends": ("expected rendered manifests",)},
+    "backup": {
+        "inventory": {"backup_directory": "/tmp/backups", "backup_recipients": [RECIPIENT]},
+        "answers": {"backup_rehearsal": "false"},
+    },
     "discover": {
         "ends": ("0 servers found",),
         "answers": {
@@ -138,37 +142,6 @@ WRONG_TYPE = (
 )
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads text that Ansible does not template as text."""
-
-
-_Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
-
-
-def table() -> dict[str, Any]:
-    """Return the table of templates."""
-    with open(REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml", encoding="utf-8") as stream:
-        return yaml.load(stream, Loader=_Loader)  # noqa: S506 -- a SafeLoader
-
-
-TABLE = table()
-
-
-def survey(name: str) -> list[dict[str, Any]]:
-    """Return the questions of a playbook, by the filter that the role uses."""
-    sys.path.insert(0, str(REPOSITORY / ".build"))
-    try:
-        from ansible_collections.metal3.baremetal.plugins.filter import awx_survey
-    finally:
-        sys.path.pop(0)
-    row = TABLE["awx_setup_templates"][name]
-    specs = {
-        path.parents[1].name: yaml.safe_load(path.read_text(encoding="utf-8"))
-        for path in (REPOSITORY / "roles").glob("*/meta/argument_specs.yml")
-    }
-    return awx_survey.awx_survey(row["survey"], TABLE["awx_setup_variables"], row["specs"], specs)["spec"]
-
-
 @pytest.fixture(scope="session")
 def project(tmp_path_factory) -> Path:
     """The checkout as AWX has it: what git knows, without a right to write."""
@@ -219,9 +192,8 @@ def _files(folder: Path) -> dict[str, tuple[int, float]]:
 @pytest.mark.parametrize("name", TABLE["awx_setup_templates"])
 def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
     row, case = TABLE["awx_setup_templates"][name], CASES.get(name, {})
-    questions = survey(name)
-    answers = {question["variable"]: str(question["default"]) for question in questions} | case.get("answers", {})
-    assert all(isinstance(answer, str) for answer in answers.values())
+    given = answers(name, **case.get("answers", {}))
+    assert all(isinstance(answer, str) for answer in given.values())
     home, private = tmp_path / "home", tmp_path / "private"
     home.mkdir()
     (private / "inventory").mkdir(parents=True)
@@ -252,7 +224,7 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
         },
         "ironic": {"OS_ENDPOINT": CLOSED, "OS_USERNAME": "u", "OS_PASSWORD": "ironic-password-of-the-test"},
     }
-    given = {key: value for kind in row["credentials"] for key, value in credentials.get(kind, {}).items()}
+    logins = {key: value for kind in row["credentials"] for key, value in credentials.get(kind, {}).items()}
     environment = {
         "HOME": str(home),
         "PATH": os.environ["PATH"],
@@ -260,7 +232,7 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
         "ANSIBLE_LOCALHOST_WARNING": "False",
         "ANSIBLE_NOCOLOR": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
-        **given,
+        **logins,
     }
     # The runner gives its own environment on: what a developer has set must not help.
     kept = dict(os.environ)
@@ -273,7 +245,7 @@ def test_a_playbook_takes_its_survey_as_text(name, project, tmp_path):
             project_dir=str(project),
             playbook=f"playbooks/{name}.yml",
             inventory=str(private / "inventory" / "hosts.json"),
-            extravars=row.get("extra_vars", {}) | answers,
+            extravars=given,
             envvars=environment,
             quiet=True,
             timeout=150,

@@ -226,3 +226,16 @@ class MetalClient:
             raise MetalError(f"{subject}: {self.server} answers with something else than a list of objects with "
                              f"{key}; check api_url", reason="Answer")
         return answer
+
+    def projects(self) -> list[dict[str, Any]]:
+        """Return the projects that the login may see, each with its id, which is in its metadata.
+
+        :raises MetalError: when metal-api refuses or does not answer
+        """
+        answer = self.call("list_projects", subject="list of projects")
+        found = []
+        for item in answer if isinstance(answer, list) else []:
+            meta = item.get("meta") if isinstance(item, dict) else None
+            if isinstance(meta, dict) and isinstance(meta.get("id"), str):
+                found.append(dict(item, id=meta["id"]))
+        return found

@@ -42,19 +42,8 @@ def _reader(client: MetalClient, name: str) -> Any:
         kind = _KINDS[name]
         return lambda: client.items(kind.listing, {}, subject=f"list of {name}", key=kind.key)
     if name == "projects":
-        return lambda: _projects(client)
+        return client.projects
     return lambda: client.items(_PLAIN[name][0], subject=f"list of {name}")
-
-
-def _projects(client: MetalClient) -> list[dict[str, Any]]:
-    """Return projects; their id is in their metadata."""
-    answer = client.call("list_projects", subject="list of projects")
-    found = []
-    for item in answer if isinstance(answer, list) else []:
-        meta = item.get("meta") if isinstance(item, dict) else None
-        if isinstance(meta, dict) and isinstance(meta.get("id"), str):
-            found.append(dict(item, id=meta["id"]))
-    return found
 
 
 def _facts(name: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:

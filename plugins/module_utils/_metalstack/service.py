@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -25,9 +26,9 @@ from .kinds import IP, NETWORK, Kind, image_fits, part
 _LISTS = {"networks": ("find_networks", "id"), "ips": ("find_i_ps", "ipaddress"),
           "images": ("list_images", "id"), "sizes": ("list_sizes", "id"), "partitions": ("list_partitions", "id")}
 # What an allocation of each kind rests on.
-_NEEDS = {"network": ("partitions",), "ip": ("networks",),
-          "machine": ("networks", "ips", "images", "sizes", "partitions"),
-          "firewall": ("networks", "ips", "images", "sizes", "partitions")}
+_NEEDS = {"network": ("projects", "partitions"), "ip": ("projects", "networks"),
+          "machine": ("projects", "networks", "ips", "images", "sizes", "partitions"),
+          "firewall": ("projects", "networks", "ips", "images", "sizes", "partitions")}
 _POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 
 
@@ -155,6 +156,8 @@ class Service:
         return validation.Stock(objects)
 
     def _reader(self, name: str) -> Callable[[], Any]:
+        if name == "projects":
+            return self.client.projects
         operation, key = _LISTS[name]
         query = [{}] if operation.startswith("find_") else []
         return lambda: self.client.items(operation, *query, subject=f"list of {name}", key=key)
@@ -325,8 +328,9 @@ class Service:
         if self.check_mode or not self.params.get("wait") or not due:
             return
         timeout_seconds, now = self.params["wait_timeout_seconds"], self.clock()
-        awaited = dict((self.kind.label(item.entry), self._awaited(item, now)) for item in due)
-        ids = dict((self.kind.label(item.entry), (item.stored or {})["id"]) for item in due)
+        labels = self._labels(due)
+        awaited = dict((label, self._awaited(item, now)) for label, item in zip(labels, due))
+        ids = dict((label, (item.stored or {})["id"]) for label, item in zip(labels, due))
         loop = WaitLoop(f"metal-api {self.client.server}", self.progress, self.clock)
         steps = poll(lambda: dict((machine["id"], machine) for machine in self._list()), now + timeout_seconds,
                      self.params["poll_interval_seconds"], self.clock, self.sleep,
@@ -338,11 +342,16 @@ class Service:
             return newest[key]
 
         loop.run(awaited, steps, find)
-        for item in due:
-            label = self.kind.label(item.entry)
+        for label, item in zip(labels, due):
             item.stored = newest.get(label) or item.stored
             text = awaited[label].error(timeout_seconds, self.clock(), loop.silence())
             item.error = f"{label}: {text}" if text else ""
+
+    def _labels(self, items: list[Item]) -> list[str]:
+        """Return what each is called while it is waited for: names repeat in other projects and partitions."""
+        counted = Counter(self.kind.label(item.entry) for item in items)
+        return [label if counted[label] == 1 else f"{label} ({(item.stored or {})['id']} of project "
+                f"{item.entry['project']})" for item in items for label in (self.kind.label(item.entry),)]
 
     def _awaited(self, item: Item, now: float) -> Awaited:
         name, image = item.entry["name"], item.entry.get("image")

@@ -78,8 +78,8 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
 class Stock:
     """What metal-stack has, as far as an allocation rests on it.
 
-    :param objects: ``{"networks", "ips", "machines", "images", "sizes", "partitions"}``, lists of stored objects; one
-        that is missing is not checked against
+    :param objects: ``{"projects", "networks", "ips", "machines", "images", "sizes", "partitions"}``, lists of stored
+        objects; one that is missing is not checked against, nor are projects when the login may see none
     """
 
     def __init__(self, objects: dict[str, list[dict[str, Any]]]) -> None:
@@ -90,11 +90,12 @@ class Stock:
 
     def problems(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
         """Return what prevents the allocation of an entry."""
+        problems = self._named(kind, entry, "project", "projects", required=True) if self._ids("projects") else []
         if kind.role_of():
-            return self._of_machine(kind, entry)
+            return problems + self._of_machine(kind, entry)
         if kind is IP:
-            return self._of_ip(entry)
-        return self._named(kind, entry, "partition", "partitions", required=True)
+            return problems + self._of_ip(entry)
+        return problems + self._named(kind, entry, "partition", "partitions", required=True)
 
     def _named(self, kind: Kind, entry: dict[str, Any], field: str, name: str, required: bool) -> list[Problem]:
         value, known = entry.get(field), self._ids(name)
@@ -205,11 +206,23 @@ def _contains(prefix: Any, address: str) -> bool:
         return False
 
 
+def designations(entry: dict[str, Any], key: str) -> tuple[str, str, str]:
+    """Return the words by which a confirmation may name an object, the shortest first.
+
+    :param entry: the entry that means it
+    :param key: its id or address
+    """
+    return entry["name"], f"{entry['project']}/{entry['name']}", key
+
+
 def check_confirmation(kind: Kind, losing: dict[str, tuple[dict[str, Any], str]], entries: list[dict[str, Any]],
                        confirm: str | None) -> list[Problem]:
     """Return a Problem unless everything that would be lost or interrupted is repeated by its name or id.
 
-    :param losing: ``{name or id of the stored object: (entry, what happens to it)}``
+    A word counts only when it names one object: what has the same name in another project or partition is named by
+    ``<project>/<name>`` or its id.
+
+    :param losing: ``{id or address of the stored object: (entry, what happens to it)}``
     :param entries: all entries: those that are gone already may be named
     :param confirm: what the user gave
     """
@@ -217,14 +230,22 @@ def check_confirmation(kind: Kind, losing: dict[str, tuple[dict[str, Any], str]]
     known = set()
     for entry in entries:
         if entry["state"] == "absent" or entry.get("reinstall") or entry.get("power") in INTERRUPTING:
-            known |= {entry["name"], entry.get("id"), entry.get("address")}
-    missing = [(key, entry, effect) for key, (entry, effect) in losing.items()
-               if entry["name"] not in given and key not in given]
+            known.update(designations(entry, entry.get("id") or entry.get("address") or ""))
+    counted = Counter(word for key, (entry, dummy) in losing.items() for word in set(designations(entry, key)))
+    expected = dict((key, next((word for word in designations(entry, key) if counted[word] == 1), key))
+                    for key, (entry, dummy) in losing.items())
+    problems = []
+    for key, (entry, effect) in losing.items():
+        named = given.intersection(designations(entry, key))
+        if any(counted[word] == 1 for word in named):
+            continue
+        found = "no name or id of it"
+        if named:
+            found = f"{show(min(named))}, which names {counted[min(named)]} {kind.option}"
+        problems.append(Problem("metalstack-confirm", kind.label(entry), "confirm", found,
+                                f"{'its name' if expected[key] == entry['name'] else expected[key]} or its id {key}, "
+                                f"because it {effect}", "set confirm=" + ",".join(sorted(set(expected.values())))))
     unknown = sorted(given - known - set(losing))
-    names = ",".join(sorted(set(entry["name"] for entry, dummy in losing.values())))
-    problems = [Problem("metalstack-confirm", kind.label(entry), "confirm", "no name or id of it",
-                        f"its name or its id {key}, because it {effect}", f"set confirm={names}")
-                for key, entry, effect in missing]
     if unknown and not problems:
         problems.append(Problem("metalstack-confirm", kind.option, "confirm", show(",".join(unknown)),
                                 "names or ids of what is freed, reinstalled or powered off", "remove it from confirm"))

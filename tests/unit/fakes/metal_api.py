@@ -412,4 +412,4 @@ class MetalApi:
         return [{"id": PARTITION, "bootconfig": {}, "labels": {}}]
 
     def _get_v1_project(self, body):
-        return [{"meta": {"id": PROJECT}, "name": "prod"}]
+        return [{"meta": {"id": key}, "name": name} for key, name in ((PROJECT, "prod"), (OTHER_PROJECT, "others"))]

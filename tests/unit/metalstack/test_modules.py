@@ -231,6 +231,9 @@ REFUSED = [
     ("machine", machine(image=None), "image: not set"),
     ("firewall", firewall(image=IMAGE), "which lacks the feature firewall"),
     ("firewall", firewall(rules={"egress": [{"protocol": "tcp", "ports": [0], "to": ["x"]}]}), "rules.egress[0].ports"),
+    ("network", network(project="3f1c6b0e"), 'network other-nodes: project: found "3f1c6b0e", expected one of'),
+    ("ip", ip(project="prod"), 'ip endpoint: project: found "prod"'),
+    ("machine", machine(project="prod"), 'machine cp-0: project: found "prod"'),
     ("network", network(partition="fra-9"), 'network other-nodes: partition: found "fra-9"'),
     ("network", network(destination_prefixes=["x"]), "destination_prefixes[0]"),
     ("ip", ip(network="nowhere"), 'network: found "nowhere"'),
@@ -261,6 +264,41 @@ def test_a_name_that_fits_two_is_refused(api, run):
     assert result["failed"] and "nodes, nodes-2" in result["msg"] and "set id" in result["msg"]
     assert run("network", networks=[gone({"name": "prod-nodes"}, id="nodes-2")], confirm="nodes-2")["changed"]
     assert "nodes" in api.networks and "nodes-2" not in api.networks
+
+
+@pytest.mark.parametrize("word, option, entry", EACH[2:])
+@pytest.mark.parametrize("reinstall", [False, True])
+def test_a_name_of_two_projects_confirms_neither(api, run, word, option, entry, reinstall):
+    api.add_private("others", "prod-nodes", project=OTHER_PROJECT)
+    changed = {"image": IMAGE, "reinstall": True} if reinstall else {"state": "absent"}
+    if word == "firewall" and reinstall:
+        changed = {"power": "off"}
+    image = {} if word == "firewall" else {"image": IMAGE_OLD}
+    ours, theirs = entry(**image), entry(**image, project=OTHER_PROJECT)
+    theirs["networks"] = ["others", *theirs["networks"][1:]]
+    # Both are awaited, though they have one name.
+    made = run(word, **{option: [ours, theirs]})[option]
+    assert [item["ready"] for item in made] == [True, True] and len({item["id"] for item in made}) == 2
+    name, both = ours["name"], [dict(ours, **changed), dict(theirs, **changed)]
+    before = len(writes(api))
+
+    def confirmed(confirm):
+        return run(word, **{option: both}, confirm=confirm)
+    for given in (None, name, f"{PROJECT}/{name}", f"{name},{PROJECT}/{name}", made[1]["id"]):
+        refused = confirmed(given)
+        assert refused["failed"] and f"set confirm={OTHER_PROJECT}/{name},{PROJECT}/{name}" in refused["msg"], refused
+    assert f'found "{name}", which names 2 {option}' in confirmed(name)["msg"] and len(writes(api)) == before
+    done = confirmed(f"{PROJECT}/{name}, {made[1]['id']}")
+    assert not done.get("failed") and [item["changed"] for item in done[option]] == [True, True], done
+
+
+def test_a_name_confirms_when_it_is_of_one_project_in_the_list(api, run):
+    api.add_private("others", "prod-nodes", project=OTHER_PROJECT)
+    run("machine", machines=[machine(), machine(project=OTHER_PROJECT, networks=["others"])])
+    done = run("machine", machines=[gone(machine()), machine(project=OTHER_PROJECT, networks=["others"])],
+               confirm="cp-0")
+    assert [item["action"] for item in done["machines"]] == ["freed", "unchanged"]
+    assert [item["allocation"]["project"] for item in api.named("cp-0")] == [OTHER_PROJECT]
 
 
 def test_what_another_project_has_is_not_freed(api, run):

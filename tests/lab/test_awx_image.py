@@ -1,0 +1,111 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playbooks in the image of the execution environment, started by ansible-runner as AWX does, against the lab."""
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import execution_image
+import pytest
+import yaml
+from support import NAMESPACE, only
+from surveys import answers
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = pytest.mark.awx
+SERVER = "server-03"
+QUERIES = yaml.safe_load((execution_image.REPOSITORY / "extensions" / "audit" / "event_query.yml").read_text())
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory):
+    return execution_image.ExecutionImage(tmp_path_factory.mktemp("image"))
+
+
+@pytest.fixture
+def job(lab, image, tmp_path):
+    """Run a template's playbook on one server; nothing of the lab's files is in the container but the credentials."""
+    bmc = lab.servers[SERVER]["bmc"]
+    login = {"METAL3_BMC_USERNAME": Path(bmc["username_file"]).read_text().strip(),
+             "METAL3_BMC_PASSWORD": Path(bmc["password_file"]).read_text().strip(),
+             "KUBECONFIG": "/runner/env/kubeconfig"}
+    inventory = {"all": {
+        "children": {"baremetal": {
+            "hosts": {SERVER: {"bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"]}},
+            "vars": {"bmc_username": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_USERNAME') }}",
+                     "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}}},
+        "vars": {"metal3_namespace": NAMESPACE, "metal3_ca_file": "/runner/env/ca.crt"}}}
+    files = {"kubeconfig": (lab.dir / "kubeconfig").read_text(), "ca.crt": (lab.dir / "pki" / "ca.crt").read_text()}
+
+    def run(name, *arguments, **given):
+        private = tmp_path / f"{name}-{len(list(tmp_path.iterdir()))}"
+        variables = answers(name, **given)
+        assert all(isinstance(value, str) for value in variables.values())
+        execution_image.private_folder(private, inventory, variables, login, files)
+        code, output = image.play(private, name, arguments=arguments)
+        assert login["METAL3_BMC_PASSWORD"] not in output
+        return code, output, private
+    return run
+
+
+def changed(output):
+    return "changed=0" not in output.rpartition("PLAY RECAP")[2]
+
+
+def test_a_server_is_enrolled_and_counted(lab, job):
+    lab.playbook("unenroll", *only(SERVER), "-e", "metal3_confirm=1").ok()
+    assert lab.host(SERVER) is None
+    code, output, dummy = job("enroll", "--check", hosts_wait_for="available")
+    assert code == 0 and lab.host(SERVER) is None, output
+    code, output, private = job("enroll", hosts_wait_for="available")
+    assert code == 0 and changed(output), output
+    assert lab.host(SERVER)["status"]["provisioning"]["state"] == "available"
+
+    # As Automation Platform counts it, from the job's events.
+    module = "metal3.baremetal.baremetal_host"
+    serial = lab.kube.get(KNOWN["HardwareData"], NAMESPACE, SERVER)["spec"]["hardware"]["systemVendor"]["serialNumber"]
+    counted = [node for result in execution_image.results(private, "enroll", module) for node in nodes(module, result)]
+    assert counted and all(node == {"name": SERVER, "facts": {"device_type": "bare_metal"},
+                                    "canonical_facts": {"serial_number": serial}} for node in counted), counted
+
+    code, output, dummy = job("enroll", hosts_wait_for="available")
+    assert code == 0 and not changed(output), output
+
+
+def nodes(module, result):
+    found = subprocess.run(["jq", "-c", QUERIES[module]["query"]], input=json.dumps(result), capture_output=True,
+                           text=True, check=True)
+    return [json.loads(line) for line in found.stdout.splitlines()]
+
+
+def test_a_power_action_asks_for_its_confirmation_and_is_counted(lab, job):
+    module = "metal3.baremetal.baremetal_host_action"
+    code, output, dummy = job("host_action", host_action="power_off")
+    assert code != 0 and "metal3_confirm=1" in output, output
+    assert lab.host(SERVER)["spec"]["online"] is True
+    try:
+        code, output, private = job("host_action", host_action="power_off", metal3_confirm="1")
+        assert code == 0 and lab.host(SERVER)["spec"]["online"] is False, output
+        counted = [node for result in execution_image.results(private, "host_action", module)
+                   for node in nodes(module, result)]
+        assert [node["name"] for node in counted] == [SERVER] and "serial_number" in counted[0]["canonical_facts"]
+    finally:
+        lab.playbook("host_action", *only(SERVER), "-e", "host_action=power_on").ok()
+
+
+def test_lint_and_preflight_pass(job):
+    for name in ("lint", "preflight"):
+        code, output, dummy = job(name)
+        assert code == 0, output
+
+
+def test_discovered_servers_come_back_in_the_output(lab, job):
+    bmc = urlsplit(lab.servers[SERVER]["bmc"]["address"])
+    code, output, dummy = job("discover", "--diff", discover_addresses=bmc.hostname, discover_ports=str(bmc.port))
+    assert code == 0, output
+    assert f"boot_mac: {lab.servers[SERVER]['boot_mac']}" in output.replace('"', "").replace("'", ""), output
