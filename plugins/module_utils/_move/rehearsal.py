@@ -32,7 +32,7 @@ from . import archive, clusterctl, copies, graph
 
 Object = dict[str, Any]
 
-_SERVED_SECONDS = 60
+_SERVED_SECONDS = 180
 _LOOK_SECONDS = 0.2
 _DEFINITIONS_AT_ONCE = 3
 _WORDS_LIMIT = 600
