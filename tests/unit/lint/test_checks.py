@@ -111,6 +111,8 @@ BROKEN = {
         server(4)["bmc"], address="redfish://192.0.2.4")))), "server-04", "preprovisioning_network_data", "DHCP"),
     "legacy-on-arm": (site(more(server(4, boot_mode="legacy", architecture="aarch64"))), "server-04", "boot_mode",
                       "UEFI"),
+    "software-raid-root": (site(more(server(4, raid={"software_raid_volumes": [{"level": "1"}]}))), "server-04",
+                           "root_device_hints", "/dev/sda"),
     "external-deploy": (site(more(server(4, externally_provisioned=True, meta_data={"content": "{}"}))), "server-04",
                         "meta_data", "deploys nothing"),
     "network-overlap": (site(clusters=one(pod_cidrs=["192.0.2.0/25"])), "prod-cluster", "pod_cidrs[0]", "overlaps"),

@@ -51,6 +51,11 @@ def _legacy_on_arm(host, address):
     return "boot_mode" if host.get("boot_mode") == "legacy" and host.get("architecture") in _ARM else None
 
 
+def _array_without_hint(host, address):
+    volumes = (host.get("raid") or {}).get("software_raid_volumes")
+    return "root_device_hints" if volumes and host.get("root_device_hints") is None else None
+
+
 def _external_deploy(host, address):
     return _first(host, ("custom_deploy",) + _CONFIG_DRIVE) if host.get("externally_provisioned") else None
 
@@ -77,6 +82,11 @@ COMBINATIONS = (
     Combination("legacy-on-arm", "ARM servers boot by UEFI.",
                 _legacy_on_arm, "legacy on an ARM server", "UEFI: ARM servers have no legacy boot",
                 "remove boot_mode", "Arm Base Boot Requirements"),
+    Combination("software-raid-root", "A host with software RAID says where the image goes.",
+                _array_without_hint, "software RAID without root device hints",
+                "hints: without them BMO 0.13 has the image written to /dev/sda, a disk of the array",
+                "write {}, with which the agent takes the smallest disk, and make the array the smallest, or hints "
+                "that the array alone matches", "BMO 0.13 updateRootDeviceHints, hardware profile unknown"),
     Combination("external-deploy", "Nothing is deployed on a host that is provisioned by somebody else.",
                 _external_deploy, "something to deploy on an externally provisioned host",
                 "nothing: BMO deploys nothing on it", "remove it, or externally_provisioned",
