@@ -77,10 +77,9 @@ def _has_deployment(spec):
 
 
 def _is_deployed(spec, provisioning):
-    wanted, seen = spec.get("image") or {}, provisioning.get("image") or {}
-    if wanted.get("url") != seen.get("url"):
-        return False
-    return (spec.get("customDeploy") or {}).get("method") == (provisioning.get("customDeploy") or {}).get("method")
+    # BMO's status of a host without an image has one with an empty URL.
+    return all(((spec.get(part) or {}).get(key) or "") == ((provisioning.get(part) or {}).get(key) or "")
+               for part, key in (("image", "url"), ("customDeploy", "method")))
 
 
 class HostHistory(Awaited):

@@ -45,6 +45,11 @@ def bmh(state="", status="OK", spec=None, image=None, error=None, metadata=None)
                                                                   "provisioned"}),
     (bmh("provisioned", spec=IMAGE, image="http://192.0.2.1/old"), {"registered", "inspected", "available"}),
     (bmh("provisioned", image="http://192.0.2.1/i"), {"registered", "inspected"}),
+    # As BMO writes it, with an empty URL.
+    ({"metadata": {"name": "h1"}, "spec": {"online": True, "customDeploy": {"method": "m"}}, "status": {
+        "operationalStatus": "OK", "provisioning": {
+            "state": "provisioned", "image": {"url": ""}, "customDeploy": {"method": "m"}}}},
+     {"registered", "inspected", "available", "provisioned"}),
     (bmh("deprovisioning"), {"registered", "inspected"}),
     (bmh("externally provisioned"), {"registered", "inspected", "available", "provisioned"}),
     (bmh("available", metadata={"deletionTimestamp": "t"}), set()),
