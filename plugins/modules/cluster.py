@@ -79,7 +79,7 @@ options:
         type: str
         required: true
       groups:
-        description: Its control plane and its pools of workers.
+        description: Its control plane, its pools of workers and its standalone machines.
         type: list
         elements: dict
         required: true
@@ -88,9 +88,9 @@ options:
             description: What they are.
             type: str
             required: true
-            choices: [control-plane, worker]
+            choices: [control-plane, worker, standalone]
           name:
-            description: Name of the pool of workers, C(control-plane) for the control plane.
+            description: Name of the pool of workers or of the machine, C(control-plane) for the control plane.
             type: str
             required: true
           replicas:

@@ -170,7 +170,7 @@ def owner_gone(planes):
 
 @contextlib.contextmanager
 def older_operator(planes):
-    part = next(part for part in catalogue.RENDERED if part.name == "bmo")
+    part, = (part for part in catalogue.RENDERED if part.name == "bmo")
     with contextlib.ExitStack() as stack:
         # Of the engine's own manifests, whose image has no tag, nobody knows the version.
         for side, version in (("here", "v0.13.2"), ("there", "v0.13.0")):

@@ -20,8 +20,8 @@ PREFIX = "cluster_"
 OPTIONS = ("provider", "metalstack", "kubernetes_version", "endpoint", "network_addon", "image", "networks",
            "control_plane", "workers", "standalone_machines")
 # Those that had no prefix once.
-ONCE_BARE = tuple(name for name in OPTIONS if name not in ("network_addon", "provider", "metalstack",
-                                                             "standalone_machines"))
+ONCE_BARE = tuple(
+    name for name in OPTIONS if name not in ("network_addon", "provider", "metalstack", "standalone_machines"))
 OPTIONS_VARIABLE = PREFIX + "options"
 NAMESPACES = ("cluster_namespace", "metal3_namespace")
 DEFAULT_NAMESPACE = "metal3"
