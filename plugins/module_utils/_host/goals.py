@@ -158,14 +158,14 @@ class HostHistory(Awaited):
         if obstacle is not None:
             return obstacle
         status = (bmh.get("status") or {}).get("operationalStatus")
+        if self.state == "deprovisioning" and (status == "servicing" or error[0] == "servicing error"):
+            return _SERVICED
         if error[2]:
             return self._judge_error(error, now)
         if status == "delayed":
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
-        if status == "servicing" and self.state == "deprovisioning":
-            return _SERVICED
         return Verdict(WAITING, lacking or self._phase(bmh, self.seconds_in_state(now)), "")
 
     def _obstacle(self, bmh):

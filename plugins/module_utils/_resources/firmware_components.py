@@ -4,6 +4,7 @@
 """HostFirmwareComponents: firmware images to flash, and what is flashed; pure."""
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from .._common import text_table
@@ -12,6 +13,7 @@ from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.fields import METADATA, field
+from .._host.goals import error_of
 from .base import Family, condition, host_verdict, is_true, is_working
 from .firmware_change import (
     CHANGED,
@@ -24,6 +26,8 @@ from .firmware_change import (
     observed_verdict,
 )
 
+# In Ironic's message on an image that could not be flashed.
+_IMAGE = re.compile(r"\b(?:https?|file|swift)://")
 # BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
 NAMES = ("bmc", "bios")
 NIC_PREFIX = "nic:"
@@ -84,6 +88,14 @@ class FirmwareComponents(Family):
 
     def judge(self, obj, seen, goal, before):
         """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
+        verdict = self._verdict(obj, seen, goal, before)
+        # BMO counts Ironic's last error once more before it begins with other images.
+        if verdict.outcome == FAILED and error_of(seen.host_of(obj))[1] == error_of(before)[1] \
+                and _IMAGE.search(verdict.detail) and not blamed(obj, verdict):
+            return verdict._replace(outcome=WAITING)
+        return verdict
+
+    def _verdict(self, obj, seen, goal, before):
         verdict = observed_verdict(obj, seen, before, "updates")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")

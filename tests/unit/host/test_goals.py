@@ -192,9 +192,11 @@ def test_a_delayed_host_waits():
     assert seen.waiting and "PROVISIONING_LIMIT" in seen.verdict.cause
 
 
-def test_a_host_whose_service_has_failed_is_not_deprovisioned_by_itself():
+@pytest.mark.parametrize("fields", [
+    {"status": "servicing"}, {"error": ("servicing error", "Firmware update failed", 1)}])
+def test_a_host_whose_service_has_failed_is_not_deprovisioned_by_itself(fields):
     seen = history("available")
-    seen.update(bmh("deprovisioning", status="servicing"), 1)
+    seen.update(bmh("deprovisioning", **fields), 1)
     assert seen.waiting and "for ever when that has failed" in seen.verdict.cause
     assert "maintenance_off and abort" in seen.error(900, 900)
 

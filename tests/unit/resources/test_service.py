@@ -336,6 +336,31 @@ def test_a_host_that_is_another_one_by_now_is_left():
     assert (items[0]["error"], result["warnings"], cluster.woken()) == ("", [], False)
 
 
+class RepeatingCluster(FlashingCluster):
+    """The server, with an operator that counts the failure of other images once more, and then flashes the new ones."""
+
+    def __init__(self):
+        message = f"Firmware update failed: {OLD[0]['url']} is none"
+        super().__init__(asks=OLD, **{**FAILED_FLASH, "errorMessage": message})
+        self.repeated = False
+
+    def watch(self, resource, *arguments, **options):
+        host = self.objects["BareMetalHost", "h1"]
+        if resource.kind == "BareMetalHost" and self.woken() and not self.repeated:
+            self.repeated = True
+            host["status"]["errorCount"] = (host["status"].get("errorCount") or 1) + 1
+            self.change("BareMetalHost", "h1")
+            yield {"type": "MODIFIED", "object": copy.deepcopy(host)}
+            return
+        yield from super().watch(resource, *arguments, **options)
+
+
+def test_the_failure_of_images_that_are_no_longer_asked_for_ends_no_wait():
+    cluster = RepeatingCluster()
+    dummy, items, dummy2 = flash(cluster)
+    assert cluster.repeated and items[0]["error"] == "", items[0]["error"]
+
+
 class FailingCluster(FlashingCluster):
     """The server, with an operator whose flash failed before the wait; it gives up and makes the host available."""
 
