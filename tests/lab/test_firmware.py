@@ -469,7 +469,7 @@ def flash_live(lab, live, component, url):
 
 
 @pytest.mark.long
-def test_a_flash_that_fails_while_a_server_is_in_use_is_reported_and_replaced(lab, room, changed, files, live):
+def test_a_flash_that_fails_while_a_server_is_in_use_is_reported(lab, room, changed, files, live):
     before, image = room.server(live)["firmware"], lab.host(live)["spec"]["image"]
     try:
         # Ironic 39 does not notice the failure of a BMC's update.
@@ -484,19 +484,10 @@ def test_a_flash_that_fails_while_a_server_is_in_use_is_reported_and_replaced(la
             assert text in reported, reported
         assert lab.host(live)["status"]["errorType"] == "servicing error" and lab.state(live) == "provisioned"
         assert room.server(live)["firmware"] == before
-
-        again = flash_live(lab, live, "bios", files["later-bios.fw"])
-        if again.returncode:
-            # BMO had switched it on before it looked at the new updates: the next run reboots it.
-            again.failed("BMO has switched the host on without the updates", "run again")
-            flash_live(lab, live, "bios", files["later-bios.fw"]).ok()
-        assert room.server(live)["firmware"] == dict(before, bios=LATER_BIOS)
     finally:
         run(lab, "HostUpdatePolicy", [{"name": live, "state": "absent"}])
-    host = lab.host(live)
-    assert lab.state(live) == "provisioned" and host["status"]["operationalStatus"] == "OK"
     # What runs on it is what ran before.
-    assert host["spec"]["image"] == image and room.server(live)["power"] == "On"
+    assert lab.host(live)["spec"]["image"] == image and lab.state(live) == "provisioned"
 
 
 def test_a_change_of_power_after_a_flash_begins_without_a_pause(lab, room, changed, prepared):

@@ -43,12 +43,6 @@ _UNCHANGED = (
     "look at the version later (module host_firmware_components_info), and at the BMC's log when it stays")
 
 
-# BMO begins with updates when it switches a host on. It may not have looked at new ones when it does so after a service
-# that failed, and then they wait for the next reboot.
-_STARTED = Verdict(FAILED, "BMO has switched the host on without the updates",
-                   "run again: the host is rebooted for them")
-
-
 class FirmwareComponents(Family):
     """Firmware of hosts."""
 
@@ -107,8 +101,6 @@ class FirmwareComponents(Family):
             return verdict or Verdict(REACHED, "", "")
         host = seen.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
-        if pending(obj) and not is_working(host) and _is_starting(before) and _is_on(host):
-            return _STARTED
         if pending(obj) or is_working(host):
             return with_component(obj, change_verdict(obj, seen, "firmwareUpdates", before))
         verdict = host_verdict(host, before)
@@ -168,15 +160,6 @@ class FirmwareComponents(Family):
                     "pending" if name in waiting else "flashed")
                 rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
-
-
-def _is_starting(host):
-    """Return whether a host was to be on and was not."""
-    return host is not None and bool((host.get("spec") or {}).get("online")) and not _is_on(host)
-
-
-def _is_on(host):
-    return bool((host.get("status") or {}).get("poweredOn"))
 
 
 def _versions(obj):

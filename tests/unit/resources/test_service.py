@@ -361,22 +361,6 @@ def test_the_failure_of_images_that_are_no_longer_asked_for_ends_no_wait():
     assert cluster.repeated and items[0]["error"] == "", items[0]["error"]
 
 
-def test_a_host_that_is_switched_on_without_its_updates_ends_the_wait():
-    cluster = FlashingCluster()
-    host = cluster.objects["BareMetalHost", "h1"]
-    host["status"].update(provisioning={"state": "provisioned"}, poweredOn=False)
-    cluster.add("HostUpdatePolicy", "h1", spec={"firmwareUpdates": "onReboot"})
-
-    def switched_on(resource, *arguments, **options):
-        if resource.kind == "BareMetalHost" and not host["status"]["poweredOn"]:
-            host["status"]["poweredOn"] = True
-            yield {"type": "MODIFIED", "object": copy.deepcopy(host)}
-
-    cluster.watch = switched_on
-    dummy, items, dummy2 = flash(cluster)
-    assert items[0]["error"].startswith("BMO has switched the host on without the updates; run again")
-
-
 class FailingCluster(FlashingCluster):
     """The server, with an operator whose flash failed before the wait; it gives up and makes the host available."""
 
