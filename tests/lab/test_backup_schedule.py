@@ -23,6 +23,9 @@ from fakes import move_planes
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive
 
+# Builds clusterctl when it is not there.
+pytestmark = pytest.mark.pivot
+
 NAMESPACE, NAME = "metal3", "metal3-backup"
 HOSTS = 2
 SECONDS = 300

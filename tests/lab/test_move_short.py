@@ -7,6 +7,7 @@ The short form of what ``make test-pivot`` does with controllers, Ironics and se
 """
 from __future__ import annotations
 
+import pytest
 from fakes import move_planes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -14,6 +15,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import copies
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
 
+# Builds clusterctl when it is not there.
+pytestmark = pytest.mark.pivot
 NAMESPACE = "short"
 HOSTS = 2
 # What controllers write, who take no part.
