@@ -10,21 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-class _Loader(yaml.SafeLoader):
-    """Reads text that Ansible does not template as text."""
-
-
-_Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
-
-
 def table() -> dict[str, Any]:
     """Return the table of templates."""
-    with open(REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml", encoding="utf-8") as stream:
-        return yaml.load(stream, Loader=_Loader)  # noqa: S506 -- a SafeLoader
+    return ansible_yaml.read(REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml")
 
 
 TABLE = table()

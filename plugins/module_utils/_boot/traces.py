@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a booting server was last seen to do, from the lines of the logs of DHCP, TFTP and the web server; pure.
+"""What a booting server did last, from the lines of the logs of DHCP, TFTP and the web server; pure.
 
 Lines are what clients of the provisioning network make them: of what they ask for, only known forms are taken, and
 nothing of them is repeated in a text.

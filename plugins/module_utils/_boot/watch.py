@@ -106,8 +106,10 @@ class BootWatch:
 
     def _run(self) -> None:
         while not self._ended.is_set():
+            began_at = self._clock()
             self.look()
-            self._ended.wait(INTERVAL_SECONDS)
+            # An Ironic that takes long to list its nodes has little time for more of these questions.
+            self._ended.wait(max(INTERVAL_SECONDS, 10 * (self._clock() - began_at)))
 
     def _ask(self) -> None:
         try:

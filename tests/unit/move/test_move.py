@@ -328,6 +328,15 @@ def released(here, there):
         del side.objects["BareMetalHost", "used"]["metadata"]["annotations"][host_annotations.PAUSED]
 
 
+def refused_for(text, here, there, attempt):
+    """Check that an attempt is refused for one reason, quotes no secret, and writes nothing on either side."""
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=text) as refused:
+        attempt()
+    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
+    assert (here.objects, there.objects) == before
+
+
 @pytest.mark.parametrize("check_mode", [True, False])
 @pytest.mark.parametrize("steps, change, text", [
     (2, by_hand, "Secret free-bmc: found another object over there than here: data,"),
@@ -338,11 +347,7 @@ def test_what_is_no_copy_over_there_is_not_deleted_when_a_move_is_taken_back(
         here, there, steps, change, text, check_mode):
     interrupted(here, there, steps)
     change(here, there)
-    before = copy.deepcopy((here.objects, there.objects))
-    with pytest.raises(RefusedError, match=text) as refused:
-        move(here, there, check_mode=check_mode).undone()
-    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
-    assert (here.objects, there.objects) == before
+    refused_for(text, here, there, move(here, there, check_mode=check_mode).undone)
 
 
 @pytest.mark.parametrize("check_mode", [True, False])
@@ -353,11 +358,7 @@ def test_what_is_no_copy_over_there_is_not_deleted_when_a_move_is_taken_back(
 def test_what_was_made_over_there_meanwhile_is_not_overwritten(here, there, steps, change, text, check_mode):
     interrupted(here, there, steps)
     change(here, there)
-    before = copy.deepcopy((here.objects, there.objects))
-    with pytest.raises(RefusedError, match=text) as refused:
-        move(here, there, check_mode=check_mode).moved()
-    assert len(refused.value.problems) == 1 and "eA==" not in str(refused.value)
-    assert (here.objects, there.objects) == before
+    refused_for(text, here, there, move(here, there, check_mode=check_mode).moved)
 
 
 @pytest.mark.parametrize("noted", [None, {"manager": "clusterctl", "time": "2026-11-24T00:00:02Z"}])

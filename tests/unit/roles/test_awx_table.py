@@ -13,6 +13,7 @@ import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
 from tooling import role_pages
+from tooling.ansible_yaml import read
 
 from ansible_collections.metal3.baremetal.plugins.filter import awx_survey
 
@@ -20,19 +21,6 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 MODULES = REPOSITORY / "plugins" / "modules"
 # Options that are the action of a module, of which a form can't give all.
 NARROWED = {"host_action": ("baremetal_host_action", "action")}
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads text that Ansible does not template as text."""
-
-
-_Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
-
-
-def read(path: Path) -> Any:
-    """Return what a YAML file says."""
-    with open(path, encoding="utf-8") as stream:
-        return yaml.load(stream, Loader=_Loader)  # noqa: S506 -- a SafeLoader
 
 
 TABLE = read(REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml")

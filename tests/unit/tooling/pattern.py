@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import yaml
-from tooling import role_pages
+from tooling import ansible_yaml, role_pages
 
 from ansible_collections.metal3.baremetal.plugins.filter import awx_survey
 
@@ -23,13 +22,6 @@ PLAYBOOKS = ("site", "lint", "discover", "preflight", "enroll", "cluster", "tear
 ENVIRONMENT = "metal3"
 # What a question has in this form; the rest is AWX's.
 FIELDS = ("type", "question_name", "question_description", "variable", "required", "choices", "default")
-
-
-class _Loader(yaml.SafeLoader):
-    """Reads text that Ansible does not template as text."""
-
-
-_Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
 
 
 def _survey(row: dict[str, Any], table: dict[str, Any]) -> dict[str, Any]:
@@ -55,8 +47,7 @@ def _template(name: str, table: dict[str, Any]) -> dict[str, Any]:
 
 def files() -> dict[str, str]:
     """Return the pattern's files by their path below its folder."""
-    with open(role_pages.REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml", encoding="utf-8") as stream:
-        table = yaml.load(stream, Loader=_Loader)  # noqa: S506 -- a SafeLoader
+    table = ansible_yaml.read(role_pages.REPOSITORY / "roles" / "awx_setup" / "vars" / "main.yml")
     pattern = {
         "schema_version": "1.0", "name": NAME, "title": "Create Kubernetes clusters on bare metal servers",
         "short_description": "Kubernetes clusters on bare metal servers with Metal3",
