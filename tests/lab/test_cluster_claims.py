@@ -224,8 +224,9 @@ def test_the_readmes_cluster_becomes_available(prod):
     client = KubeClient({"kubeconfig": str(prod.kubeconfig)})
     assert client.server.startswith("https://%s:6443" % (
         prod.content["clusters"]["children"]["prod"]["vars"]["cluster_endpoint"]["host"]))
-    flannel = client.get(KNOWN["DaemonSet"], "kube-flannel", "kube-flannel-ds")
-    assert flannel["status"]["numberReady"] == 2
+    # A node is ready when its pod of Flannel has written the network's file, which is before that pod counts as ready.
+    eventually(lambda: client.get(KNOWN["DaemonSet"], "kube-flannel", "kube-flannel-ds")["status"]["numberReady"] == 2,
+               60, "two pods of Flannel are ready")
 
 
 def test_labels_choose_the_host(lab, prod):
