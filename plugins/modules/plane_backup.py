@@ -11,8 +11,8 @@ short_description: Back up what a management plane manages
 version_added: "0.1.0"
 description:
   - Writes the BareMetalHosts, clusters, machines, pools, claims and Secrets of a namespace, each with its status, to a
-    file that is encrypted for the owners of O(recipients) by C(age). What is written is what C(clusterctl move) would
-    take along; what it would leave behind without a word is refused.
+    file that is encrypted for the owners of O(recipients) in the format of C(age). What is written is what
+    C(clusterctl move) would take along; what it would leave behind without a word is refused.
   - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
     nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
   - Each run writes a file of its own, C(<namespace>-<time>.age), readable by its owner only.
@@ -69,7 +69,7 @@ attributes:
       - Each run takes a backup.
 requirements:
   - kubernetes >= 31
-  - age on the PATH
+  - pyrage >= 1.2
   - cryptography >= 42, with O(rehearsal_programs)
   - setpriv (util-linux), with O(rehearsal_programs)
 seealso:

@@ -90,7 +90,7 @@ attributes:
     support: full
 requirements:
   - kubernetes >= 31
-  - age on the PATH
+  - pyrage >= 1.2
 seealso:
   - module: metal3.baremetal.plane_backup
   - module: metal3.baremetal.plane_move_hosts

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
+import xml.etree.ElementTree
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,10 +17,15 @@ import yaml
 from support import NAMESPACE, only
 from surveys import answers
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.awx
 SERVER = "server-03"
+CLUSTER = "job"
+# A volume of the jobs' containers.
+EXPORTS = "/exports"
+CLUSTER_SECONDS = 1500
 QUERIES = yaml.safe_load((execution_image.REPOSITORY / "extensions" / "audit" / "event_query.yml").read_text())
 
 
@@ -28,7 +35,23 @@ def image(tmp_path_factory):
 
 
 @pytest.fixture
-def job(lab, image, tmp_path):
+def exports(tmp_path):
+    """The folder that jobs have as ``EXPORTS``."""
+    folder = tmp_path / "exports"
+    folder.mkdir()
+    return folder
+
+
+def cluster_variables(lab):
+    """Return the lab's own description of a cluster, with one machine and a kubeconfig in the volume."""
+    path = execution_image.REPOSITORY / "inventory" / "lab" / "group_vars" / "clusters.yml"
+    return yaml.safe_load(path.read_text()) | {
+        "management_plane": {name: lab.figures[name] for name in ("bridge", "ports")},
+        "cluster_workers": {}, "cluster_workload_kubeconfig": EXPORTS + "/{{ inventory_hostname }}.kubeconfig"}
+
+
+@pytest.fixture
+def job(lab, image, tmp_path, exports):
     """Run a template's playbook on one server; nothing of the lab's files is in the container but the credentials."""
     bmc = lab.servers[SERVER]["bmc"]
     login = {"METAL3_BMC_USERNAME": Path(bmc["username_file"]).read_text().strip(),
@@ -38,16 +61,17 @@ def job(lab, image, tmp_path):
         "children": {"baremetal": {
             "hosts": {SERVER: {"bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"]}},
             "vars": {"bmc_username": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_USERNAME') }}",
-                     "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}}},
+                     "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}},
+            "clusters": {"hosts": {CLUSTER: {}}, "vars": cluster_variables(lab)}},
         "vars": {"metal3_namespace": NAMESPACE, "metal3_ca_file": "/runner/env/ca.crt"}}}
     files = {"kubeconfig": (lab.dir / "kubeconfig").read_text(), "ca.crt": (lab.dir / "pki" / "ca.crt").read_text()}
 
-    def run(name, *arguments, **given):
+    def run(name, *arguments, seconds=900, **given):
         private = tmp_path / f"{name}-{len(list(tmp_path.iterdir()))}"
         variables = answers(name, **given)
         assert all(isinstance(value, str) for value in variables.values())
         execution_image.private_folder(private, inventory, variables, login, files)
-        code, output = image.play(private, name, arguments=arguments)
+        code, output = image.play(private, name, f"--volume={exports}:{EXPORTS}", arguments=arguments, seconds=seconds)
         assert login["METAL3_BMC_PASSWORD"] not in output
         return code, output, private
     return run
@@ -98,10 +122,37 @@ def test_a_power_action_asks_for_its_confirmation_and_is_counted(lab, job):
         lab.playbook("host_action", *only(SERVER), "-e", "host_action=power_on").ok()
 
 
-def test_lint_and_preflight_pass(job):
-    for name in ("lint", "preflight"):
-        code, output, dummy = job(name)
-        assert code == 0, output
+def test_preflight_passes(job):
+    code, output, dummy = job("preflight")
+    assert code == 0, output
+
+
+def test_the_reports_of_lint_are_in_a_volume(job, exports):
+    code, output, dummy = job("lint", lint_sarif_file=f"{EXPORTS}/lint.sarif", lint_junit_file=f"{EXPORTS}/lint.xml")
+    assert code == 0, output
+    assert json.loads((exports / "lint.sarif").read_text())["version"] == "2.1.0"
+    report = xml.etree.ElementTree.parse(exports / "lint.xml").getroot()
+    assert "boot-mac-invalid" in [case.get("name") for case in report.iter("testcase")]
+
+
+def test_a_cluster_and_its_kubeconfig_in_a_volume(lab, job, exports):
+    try:
+        code, output, private = job("cluster", seconds=CLUSTER_SECONDS)
+        assert code == 0 and changed(output), output
+        path = exports / f"{CLUSTER}.kubeconfig"
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        node, = KubeClient({"kubeconfig": str(path)}).list(KNOWN["Node"])[0]
+        assert node["metadata"]["name"].startswith(CLUSTER + "-control-plane")
+        # What the job keeps: its events, the results in them too.
+        key = yaml.safe_load(path.read_text())["users"][0]["user"]["client-key-data"].encode()
+        written = [found for found in private.rglob("*") if found.is_file()]
+        assert written and [found for found in written if key in found.read_bytes()] == []
+        code, output, dummy = job("cluster", seconds=CLUSTER_SECONDS)
+        assert code == 0 and not changed(output), output
+    finally:
+        code, output, dummy = job("teardown", metal3_confirm=CLUSTER, seconds=CLUSTER_SECONDS)
+    assert code == 0, output
+    assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None
 
 
 def test_discovered_servers_come_back_in_the_output(lab, job):

@@ -1,54 +1,78 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Encryption and decryption by the program ``age``: content by pipes, never in arguments or files."""
+"""Encryption and decryption in the format of ``age``, by the library pyrage."""
 from __future__ import annotations
 
-import shutil
-import subprocess
+from typing import Any
 
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
 
-_SECONDS = 600
+try:
+    import pyrage
+    HAS_PYRAGE = True
+except ImportError:
+    HAS_PYRAGE = False
+
+_NEXT_RECIPIENT = "correct it: it is a public key, age1… or ssh-ed25519 … or ssh-rsa …"
+_NEXT_IDENTITY = "give a file that age-keygen wrote, or a secret key of ssh (ed25519, RSA) without a passphrase"
 
 
 class AgeError(ReportedError):
-    """``age`` is not there, or refuses."""
+    """A key cannot be used, or the content cannot be decrypted with it."""
 
 
 def encrypt(content: bytes, recipients: list[str]) -> bytes:
     """Return content that only the owners of the recipients' identities can read.
 
     :param content: what is to be encrypted
-    :param recipients: public keys, ``age1…`` or ssh
-    :raises AgeError: when age refuses
+    :param recipients: public keys, ``age1…`` or of ssh
+    :raises AgeError: when a recipient is no such key
     """
-    return _run([part for recipient in recipients for part in ("--recipient", recipient)], content,
-                "recipients: correct them: each is a public key, age1… or ssh-ed25519 …")
+    keys = []
+    for number, recipient in enumerate(recipients, start=1):
+        kind = pyrage.ssh if recipient.startswith("ssh-") else pyrage.x25519
+        try:
+            keys.append(kind.Recipient.from_str(recipient.strip()))
+        except pyrage.RecipientError as exc:
+            raise AgeError(f"recipients[{number}]: {_words(exc)}; {_NEXT_RECIPIENT}") from exc
+    return pyrage.encrypt(content, keys)
 
 
 def decrypt(content: bytes, identity_file: str) -> bytes:
     """Return what was encrypted.
 
     :param content: from :func:`encrypt`
-    :param identity_file: path of the file with the secret key
+    :param identity_file: path of the file with the secret key: lines ``AGE-SECRET-KEY-1…``, or one key of ssh
     :raises AgeError: when the identity is none of the recipients', or the content was changed
     """
-    return _run(["--decrypt", "--identity", identity_file], content,
-                "identity_file: take the secret key of one of its recipients, and the backup as it was written")
-
-
-def _run(arguments: list[str], content: bytes, next_step: str) -> bytes:
-    program = shutil.which("age")
-    if program is None:
-        raise AgeError("age: found no such program, expected it on the PATH; install the package age")
+    identities = _identities(identity_file)
     try:
-        done = subprocess.run([program, *arguments], input=content, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              check=False, timeout=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        raise AgeError(f"age: {type(exc).__name__}: {cut(str(exc), 200)}") from exc
-    if done.returncode:
-        words = cut(" ".join(plain(done.stderr.decode(errors="replace")).split()), 300)
-        raise AgeError(f"age: ended with code {done.returncode}: {words}; {next_step}")
-    return done.stdout
+        return pyrage.decrypt(content, identities)
+    except pyrage.DecryptError as exc:
+        raise AgeError(f"decryption failed: {_words(exc)}; identity_file: take the secret key of one of its "
+                       "recipients, and the backup as it was written") from exc
+
+
+def _identities(path: str) -> list[Any]:
+    try:
+        with open(path, "rb") as stream:
+            content = stream.read()
+    except OSError as exc:
+        raise AgeError(f"identity_file: {path}: {exc.strerror}; {_NEXT_IDENTITY}") from exc
+    lines = [line.strip() for line in content.decode(errors="replace").splitlines()]
+    try:
+        if any(line.startswith("-----BEGIN") for line in lines):
+            return [pyrage.ssh.Identity.from_buffer(content)]
+        found = [pyrage.x25519.Identity.from_str(line) for line in lines if line and not line.startswith("#")]
+    except pyrage.IdentityError as exc:
+        raise AgeError(f"identity_file: {path}: {_words(exc)}; {_NEXT_IDENTITY}") from exc
+    if not found:
+        raise AgeError(f"identity_file: {path}: holds no key; {_NEXT_IDENTITY}")
+    return found
+
+
+def _words(exc: Exception) -> str:
+    """Return the library's words, which never have a key in them, as plain text."""
+    return cut(plain(str(exc)), 200)

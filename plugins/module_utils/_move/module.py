@@ -13,7 +13,7 @@ from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
-from . import backup_service, hosts_service
+from . import age, backup_service, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
@@ -64,6 +64,7 @@ def run_plane_backup() -> None:
         clusterctl={"type": "path"},
         keep={"type": "int"},
     ))
+    module.require(pyrage=age.HAS_PYRAGE)
     with module.reporting():
         if module.params["keep"] is not None and module.params["keep"] < 1:
             raise RefusedError([Problem("backup-keep", "", "keep", module.params["keep"], "at least 1",
@@ -92,6 +93,7 @@ def run_plane_restore() -> None:
         "accept": {"type": "list", "elements": "str", "default": []},
     })
     params = module.params
+    module.require(pyrage=age.HAS_PYRAGE)
     with module.reporting():
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
         module.finish(backup_service.restored(module.connect(), params, module.check_mode, module.progress))
