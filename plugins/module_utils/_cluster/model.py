@@ -24,7 +24,7 @@ FAMILIES = ("ipv4", "ipv6")
 _REPLACED = ("attached_networks", "ntp_servers", "host_selector_expressions", "image", "health_check", "network_data",
              "disk_setup")
 # A whole cluster has no such option.
-_ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days")
+_ONLY_OF_GROUPS = ("failure_domain", "certificate_renewal_days", "machine_class", "class_variables")
 
 
 class PoolUse(NamedTuple):
@@ -126,6 +126,8 @@ class ClusterDescription:
     provider: str
     metalstack: dict[str, Any] | None
     api_version: str
+    topology: bool | None
+    cluster_class: dict[str, Any] | None
     kubernetes_version: str | None
     endpoint: dict[str, Any] | None
     network_addon: str
@@ -156,6 +158,11 @@ class ClusterDescription:
     def subject(self) -> str:
         """Return what messages call the cluster."""
         return f"cluster {self.namespace}/{self.name}"
+
+    @property
+    def by_topology(self) -> bool:
+        """Say whether Cluster API makes the cluster of a ClusterClass, of its own one or the user's."""
+        return bool(self.topology or self.cluster_class)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:

@@ -41,7 +41,7 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
     :returns: dict as :func:`needs_options` describes it
     """
     description, mistakes = read(params)
-    if mistakes or description.provider != METAL3:
+    if mistakes or description.provider != METAL3 or description.cluster_class:
         return None
     return {"name": description.name, "namespace": description.namespace,
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),

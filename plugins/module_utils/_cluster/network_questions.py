@@ -53,7 +53,7 @@ def _images(description):
 
 
 def _endpoint_problems(subject, endpoint):
-    if not endpoint_answers(endpoint["host"], endpoint["port"]):
+    if not endpoint or not endpoint_answers(endpoint["host"], endpoint["port"]):
         return []
     seen = f"{endpoint['host']}:{endpoint['port']}, where something answers already"
     return [Problem(

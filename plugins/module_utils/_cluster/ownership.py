@@ -7,6 +7,7 @@ from __future__ import annotations
 from .._common.problem import Problem
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .prune import ours
+from .topology import is_made_of_topology
 
 
 def problems(subject, description, desired, objects, adopt):
@@ -39,7 +40,7 @@ def deletion_problem(subject, name, item, adopt):
 
 
 def _is_foreign(item, cluster):
-    if item is None:
+    if item is None or is_made_of_topology(item):
         return False
     if item["kind"] == "IPPool":
         # Pools are shared, and module ip_pool makes them too.

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from .spec import METAL3, METALSTACK
 
 _CORE = ("Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig")
+# Of a cluster by ClusterClass, beside the templates that plain clusters have too.
+CLASS_KINDS = ("ClusterClass", "KubeadmControlPlaneTemplate", "Metal3ClusterTemplate")
 
 
 class Provider(NamedTuple):
@@ -65,6 +67,16 @@ def provider_of_cluster(cluster: dict | None) -> Provider:
     """
     kind = (((cluster or {}).get("spec") or {}).get("infrastructureRef") or {}).get("kind")
     return next((provider for provider in _BY_NAME.values() if provider.cluster_kind == kind), _METAL3)
+
+
+def with_classes(provider: Provider) -> Provider:
+    """Return a provider for clusters by ClusterClass: with the kinds that a class is made of."""
+    return provider._replace(template_kinds=(*provider.template_kinds, *CLASS_KINDS))
+
+
+def without_classes(provider: Provider) -> Provider:
+    """Return a provider for plain clusters."""
+    return provider._replace(template_kinds=tuple(kind for kind in provider.template_kinds if kind not in CLASS_KINDS))
 
 
 ALL_KINDS = tuple(dict.fromkeys(kind for provider in _BY_NAME.values() for kind in provider.workflow_kinds))

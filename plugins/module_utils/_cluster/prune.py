@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
+from .providers import CLASS_KINDS
 from .render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
-from .rollout import cloned_from
-from .workflow.snapshot import CLUSTER_LABEL, SET_LABEL, is_standalone
+from .topology import is_made_of_topology
+from .workflow.snapshot import CLUSTER_LABEL, SET_LABEL, cloned_from, is_standalone
 
 # Kinds whose absence from the description takes the object away.
 PRUNED_KINDS = ("MachineDeployment", "Machine", "Metal3Machine", "KubeadmConfig", "MachineHealthCheck",
@@ -30,7 +31,7 @@ def undescribed(objects, desired, cluster):
     wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
     return [item for kind in PRUNED_KINDS for item in objects.get(kind) or []
             if ours(item, cluster) and (kind, item["metadata"]["name"]) not in wanted
-            and not _goes_with_another(item)]
+            and not _goes_with_another(item) and not is_made_of_topology(item)]
 
 
 def _goes_with_another(item):
@@ -59,7 +60,8 @@ def unused_templates(objects, desired, cluster):
     :param objects: dict of kind to list of objects: templates, MachineSets, Machines, Metal3Machines, KubeadmConfigs
     :param desired: list of rendered objects
     """
-    used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in TEMPLATE_KINDS)
+    kinds = (*TEMPLATE_KINDS, *CLASS_KINDS)
+    used = set((item["kind"], item["metadata"]["name"]) for item in desired if item["kind"] in kinds)
     machines = objects.get("Machine") or []
     known = set(machine["metadata"].get("uid") for machine in machines)
     sets = set((machine["metadata"].get("labels") or {}).get(SET_LABEL) for machine in machines)
@@ -81,9 +83,9 @@ def unused_templates(objects, desired, cluster):
         if ("Metal3MachineTemplate", template["metadata"]["name"]) in used:
             data = template["spec"]["template"]["spec"].get("dataTemplate") or {}
             used.add(("Metal3DataTemplate", data.get("name")))
-    return [item for kind in TEMPLATE_KINDS for item in objects.get(kind) or []
+    return [item for kind in kinds for item in objects.get(kind) or []
             if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used
-            and not item["metadata"].get("deletionTimestamp")]
+            and not item["metadata"].get("deletionTimestamp") and not is_made_of_topology(item)]
 
 
 def _is_orphan(obj, known):

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._common.formats import moment
 from .render.objects import TEMPLATE_KINDS, loses_values
+from .workflow.snapshot import cloned_from
 
 # Kind and name.
 Key = tuple[str, str]
@@ -23,7 +24,6 @@ _ROLLING = {
         ("template", "spec", "version"), ("template", "spec", "bootstrap", "configRef", "name"),
         ("template", "spec", "infrastructureRef", "name"), ("template", "spec", "failureDomain")),
 }
-_CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 _ROLLING_TIMES = (("rollout", "after"), ("rolloutAfter",), ("rollout", "before"), ("rolloutBefore",))
 # Where owners name their templates; of several paths the one of the object's API version is there.
 _REFERENCES = {
@@ -116,11 +116,6 @@ def is_of(machine, wanted, snapshot, when_unknown=False):
         (snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
         (snapshot.bootstrap_config(machine), config))]
     return all(found == expected or (when_unknown and found is None) for found, expected in pairs)
-
-
-def cloned_from(obj: Mapping[str, Any] | None) -> str | None:
-    """Return the name of the template that an object was made of, None when it is not known."""
-    return ((obj or {}).get("metadata", {}).get("annotations") or {}).get(_CLONED_FROM)
 
 
 def workers_that_roll(entries: Iterable[Any], changes: Iterable[Mapping[str, Any]]) -> list[Any]:

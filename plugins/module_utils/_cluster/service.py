@@ -39,18 +39,25 @@ from . import (
 from . import (
     stored as cluster_stored,
 )
+from . import (
+    topology as cluster_topology,
+)
+from . import (
+    topology_owners as cluster_topology_owners,
+)
 from .addon import addon_objects
 from .checks.addon import addon_problems, addon_warnings
 from .checks.metalstack import firewall_warnings, provider_problems
 from .checks.preflight import Facts, preflight_problems, rollout_warnings
 from .checks.rollout_gates import gate_warnings
+from .checks.topology import change_problems, gate_problem
 from .checks.validation import Checked, check_description, description_warnings
 from .drain_questions import drain_warnings
 from .facts import facts_of_namespace, with_the_rest
 from .inventory import field_names
 from .model import ClusterDescription
 from .network_questions import NetworkQuestions
-from .providers import provider_of, provider_of_cluster
+from .providers import CLASS_KINDS, provider_of, provider_of_cluster, with_classes, without_classes
 from .reading import read_all, snapshot_of
 from .reasons import reasons
 from .render import standalone as cluster_standalone
@@ -65,6 +72,8 @@ from .writes import ClusterWrites
 
 # The Cluster first: IPAM and CAPM3 look for it when they see what names it. Owners of machines after their templates.
 _LAST_KINDS = ("KubeadmControlPlane", "MachineDeployment", "Machine", "MachineHealthCheck")
+_TEMPLATES_OF_CLASS = ("Metal3ClusterTemplate", "KubeadmControlPlaneTemplate", "Metal3MachineTemplate",
+                       "KubeadmConfigTemplate")
 # How long a run waits for machines in between, for each goal of its end: without a network add-on no node is Ready.
 _ROLLED = {"initialized": "nodes", "nodes": "nodes", "available": "available"}
 
@@ -114,6 +123,7 @@ class PlannedCluster(NamedTuple):
     :param entries: of the objects that are to be stored
     :param changes: what becomes of the machines, see ``rollout.preview``
     :param removed: stored objects that are to be deleted
+    :param leaving: stored objects that Cluster API deletes, because the Cluster's topology has them no more
     :param losses: machines that are deleted, see ``losses.losses``
     :param warnings: what the user should know
     """
@@ -121,6 +131,7 @@ class PlannedCluster(NamedTuple):
     entries: list[Any]
     changes: list[dict[str, Any]]
     removed: list[dict[str, Any]]
+    leaving: list[dict[str, Any]]
     losses: list[Any]
     warnings: list[str]
 
@@ -202,6 +213,8 @@ class ClusterService:
         manifests = self._manifests(None).objects()
         network = NetworkQuestions(self.subject, description, self.options["image_ca_file"]) \
             if self.options["check_network"] else None
+        if description.by_topology:
+            self.provider = self.writes.provider = with_classes(self.provider)
         objects, addresses = read_all(self.client, self.namespace, self.provider)
         snapshot = Snapshot(objects, self.name)
         facts, unread = facts_of_namespace(objects, addresses, snapshot, self.options.get("neighbours", ()),
@@ -209,6 +222,7 @@ class ClusterService:
         if self.options["check_hosts"]:
             facts, unread = with_the_rest(self.client, facts, self.subject, self.provider)
         found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)
+        found += change_problems(description, snapshot.cluster, self.options["prune"])
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
         checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
@@ -227,14 +241,16 @@ class ClusterService:
         self.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
         kept = cluster_stored.kept_pools(description, objects)
         new, made_before = cluster_standalone.without_stored(description, desired, objects)
-        wanted = cluster_stored.with_stored_replicas(description, new, objects, goes_away)
-        wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
+        if description.by_topology:
+            wanted = cluster_topology_owners.with_stored_numbers(description, new, objects)
+            self.writes.rendered.update(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
+        else:
+            wanted = cluster_stored.with_stored_replicas(description, new, objects, goes_away)
+            wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
         entries, answers = self._tried(self.writes.plan(wanted, self._listed(objects)))
-        self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], desired)
-        changes = cluster_rollout.preview(entries, checked.snapshot, answers, lambda entry: [
-            renamed_field(option, self.names) for option in reasons(description, entry, self._replaced, desired)])
+        changes, leaving = self._changes(checked, entries, answers)
         removed = cluster_prune.removed(objects, desired + kept, description, self.options["prune"])
-        losses = cluster_losses.losses(description, changes, removed, checked.snapshot)
+        losses = cluster_losses.losses(description, changes, removed + leaving, checked.snapshot)
         gates = self._gates(checked, changes, losses)
         unconfirmed = cluster_losses.confirmation_problem(
             f"{self.namespace}/{self.name}", losses, self.options["confirm"], self.options.get("confirm_by_name"),
@@ -257,7 +273,26 @@ class ClusterService:
         early = [f"warning: {line}" for line in warnings] if checked.snapshot.cluster is None else []
         for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
             self.progress.event(line)
-        return PlannedCluster(entries, changes, removed, losses, warnings)
+        return PlannedCluster(entries, changes, removed, leaving, losses, warnings)
+
+    def _changes(self, checked: CheckedCluster, entries: list[Any], answers: Any) -> tuple[list[Any], list[Any]]:
+        """Return what becomes of the machines, and the pools that Cluster API deletes by itself."""
+        description, desired, objects = checked.description, checked.desired, checked.objects
+        owners, snapshot, leaving = entries, checked.snapshot, []
+        if description.by_topology:
+            cluster = next(entry for entry in entries if entry.resource.kind == "Cluster")
+            planned = cluster_topology_owners.planned(description, cluster, desired, objects)
+            owners, answers, leaving, snapshot = planned.entries, planned.answers, planned.leaving, planned.snapshot
+            objects = cluster_topology.as_plain(objects)
+        described = desired + [entry.desired for entry in owners if entry.desired not in desired]
+        self._replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], described)
+
+        def because(entry: Any) -> list[str]:
+            found = ["cluster_class"] if description.cluster_class else reasons(
+                description, entry, self._replaced, desired)
+            return [renamed_field(option, self.names) for option in found]
+
+        return cluster_rollout.preview(owners, snapshot, answers, because), leaving
 
     def _apply(self, checked: CheckedCluster, planned: PlannedCluster, wait: ClusterWait | None) -> dict[str, Any]:
         """Write and delete what was planned; return the result so far."""
@@ -268,12 +303,12 @@ class ClusterService:
         self._delete(planned.removed, self.writes.still_undescribed)
         self._roll(later, wait)
         changing = [entry for entry in planned.entries if entry.changes]
-        return {"changed": bool(planned.removed or changing), "changes": planned.changes,
+        return {"changed": bool(planned.removed or planned.leaving or changing), "changes": planned.changes,
                 "losses": cluster_losses.as_result(planned.losses), "warnings": planned.warnings,
                 "objects": [_named(entry) for entry in changing],
-                "removed": [_title(item) for item in planned.removed],
+                "removed": [_title(item) for item in planned.removed + planned.leaving],
                 "diff": [self._difference(entry) for entry in changing]
-                + [_removal(item) for item in planned.removed]}
+                + [_removal(item) for item in planned.removed + planned.leaving]}
 
     def _roll(self, later: list[Any], wait: ClusterWait | None) -> None:
         """Write pools of workers whose machines are replaced, one after another, each when what was before it is done.
@@ -336,15 +371,21 @@ class ClusterService:
         :returns: the entries, and the server's answers for those that change, ``{(kind, name): object}``
         """
         tried = self.writes.dry_run(entries)
-        raise_refused(self.client, [item for item, entry in zip(tried, entries) if entry.changes], True, _entry_title)
+        try:
+            raise_refused(self.client, [item for item, entry in zip(tried, entries) if entry.changes], True,
+                          _entry_title)
+        except KubeError as exc:
+            switched_off = gate_problem(self.subject, exc.message)
+            if switched_off:
+                raise RefusedError([switched_off], self.names) from exc
+            raise
         return [item.entry for item in tried], dict(
             ((entry.resource.kind, entry.name), item.value) for item, entry in zip(tried, entries) if entry.changes)
 
     def _write(self, entries):
         if self.check_mode:
             return
-        for wave in (("Cluster",), None, _LAST_KINDS):
-            due = [entry for entry in entries if entry.changes and _in_wave(entry, wave)]
+        for due in _waves([entry for entry in entries if entry.changes], self.read().description.by_topology):
             if due:
                 self.progress.event(f"cluster {self.name}: writing {', '.join(map(_entry_title, due))}")
                 self._put(due)
@@ -362,10 +403,11 @@ class ClusterService:
                 self.done["diff"].append(self._difference(item.entry))
         raise_refused(self.client, written, title=_entry_title)
 
-    def _delete(self, items, may_delete=None):
+    def _delete(self, items, may_delete=None, is_patient=False):
         """Delete objects that are as they were read.
 
         :param may_delete: see ``ClusterWrites.delete_while``
+        :param is_patient: whether a class stays for now that Cluster API still takes for used
         :returns: those that were deleted, by others too; what stays is not among them
         """
         written = self.writes.delete_while(items, may_delete)
@@ -375,7 +417,8 @@ class ClusterService:
                 self.done["changed"] = True
                 self.done["removed"].append(_title(item))
                 self.done["diff"].append(_removal(item))
-        raise_refused(self.client, written, title=_entry_title)
+        raise_refused(self.client, [outcome for outcome in written if not (is_patient and _is_in_use(outcome))],
+                      title=_entry_title)
         return gone
 
     def _workload(self):
@@ -424,7 +467,7 @@ class ClusterService:
         pools = cluster_prune.undescribed_pools(objects, addresses, desired, self.name)
         unused += [pool for pool, users in pools if not users]
         result.update(unused=[_title(item) for item in unused], collected=[])
-        if not self.options["prune"]:
+        if not self.options["prune"] or not self._is_followed(checked, objects):
             return
         gone = self._delete(unused)
         result.update(unused=[_title(item) for item in unused if item not in gone],
@@ -432,6 +475,12 @@ class ClusterService:
         result["warnings"] += [
             f"cluster {self.namespace}/{self.name}: {_title(pool)} is not described any more and stays, for it is "
             f"still needed: {', '.join(users)}; run again when that is gone" for pool, users in pools if users]
+
+    def _is_followed(self, checked: CheckedCluster, objects: dict[str, list[dict[str, Any]]]) -> bool:
+        """Say whether Cluster API works by the described class, and needs the one of before no more."""
+        wanted = next(item for item in checked.desired if item["kind"] == "Cluster")
+        return not checked.description.by_topology or cluster_topology.is_observed(
+            Snapshot(objects, self.name).cluster, wanted)
 
     def _with_state(self, result: dict[str, Any]) -> dict[str, Any]:
         result["changed"] = result["changed"] or bool(result["collected"])
@@ -458,6 +507,8 @@ class ClusterService:
         stored = self.client.get(KNOWN["Cluster"], self.namespace, self.name)
         if stored is not None:
             self.provider = self.writes.provider = provider_of_cluster(stored)
+        if stored is None or cluster_topology.is_by_topology(stored):
+            self.provider = self.writes.provider = with_classes(self.provider)
         objects = read_all(self.client, self.namespace, self.provider)[0]
         snapshot = Snapshot(objects, self.name)
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, snapshot.cluster,
@@ -470,6 +521,8 @@ class ClusterService:
             raise RefusedError(locked, self.names)
         hosts = sorted(host["metadata"]["name"] for host in used)
         rest = [item for kind in self.provider.template_kinds for item in objects[kind] if belongs(item, self.name)]
+        if stored is None and not any(item["kind"] in CLASS_KINDS for item in rest):
+            self.provider = self.writes.provider = without_classes(self.provider)
         foreign = [item for item in rest if self._is_others(item)]
         rest = [item for item in rest if item not in foreign]
         self.done["warnings"] = self._of_others(foreign) + (
@@ -498,7 +551,7 @@ class ClusterService:
         """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""
         self._delete([item for kind in self.provider.template_kinds for item in objects.get(kind) or []
                       if belongs(item, self.name) and not self._is_others(item)
-                      and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted)
+                      and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted, is_patient=True)
 
     def _is_others(self, item):
         """Say whether an object that refers to the cluster is left to those who made it."""
@@ -546,9 +599,21 @@ def read_cluster(client, namespace, name, now=time.time):
             "tree": tree, "lines": workflow_tree.lines(tree)}
 
 
-def _in_wave(entry, kinds):
-    kind = entry.desired["kind"]
-    return kind in kinds if kinds else kind != "Cluster" and kind not in _LAST_KINDS
+def _waves(entries, by_topology):
+    """Return entries in the groups that are written one after another.
+
+    With a topology a class comes after its templates and before the Cluster, which begins to follow it at once. A new
+    Cluster comes before what looks for it; one that is there after all that its new class needs.
+    """
+    if not by_topology:
+        order = [("Cluster",), None, _LAST_KINDS]
+    elif any(entry.resource.kind == "Cluster" and entry.current is None for entry in entries):
+        order = [_TEMPLATES_OF_CLASS, ("ClusterClass",), ("Cluster",), None]
+    else:
+        order = [None, ("ClusterClass",), ("Cluster",)]
+    named = [kind for kinds in order if kinds for kind in kinds]
+    return [[entry for entry in entries if kinds and entry.resource.kind in kinds
+             or not kinds and entry.resource.kind not in named] for kinds in order]
 
 
 def _entry_title(entry):
@@ -561,6 +626,12 @@ def _title(item):
 
 def _named(entry):
     return {"kind": entry.resource.kind, "name": entry.name, "action": plan.DONE[entry.action]}
+
+
+def _is_in_use(outcome):
+    """Say whether a class was not deleted because Cluster API's webhook has not learned that its Cluster is gone."""
+    return outcome.entry.resource.kind == "ClusterClass" and outcome.error is not None and outcome.error.status == 403 \
+        and "is used by Cluster" in outcome.error.message
 
 
 def _goes(answer):

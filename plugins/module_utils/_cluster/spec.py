@@ -178,6 +178,7 @@ def group_options():
     options = machine_options()
     options.update({
         "replicas": {"type": "int"}, "failure_domain": {"type": "str"},
+        "machine_class": {"type": "str"}, "class_variables": {"type": "dict"},
         "certificate_renewal_days": {"type": "int"},
         "autoscaler": {"type": "dict", "options": {
             "min_size": {"type": "int", "required": True}, "max_size": {"type": "int", "required": True},
@@ -212,6 +213,10 @@ def description_options():
         "provider": {"type": "str", "choices": list(PROVIDERS), "default": METAL3},
         "metalstack": {"type": "dict", "options": metalstack_options()},
         "api_version": {"type": "str", "choices": ["v1beta2", "v1beta1"], "default": "v1beta2"},
+        "topology": {"type": "bool"},
+        "cluster_class": {"type": "dict", "options": {
+            "name": {"type": "str", "required": True}, "namespace": {"type": "str"}, "variables": {"type": "dict"},
+        }},
         "kubernetes_version": {"type": "str"},
         "endpoint": {"type": "dict", "options": {
             "host": {"type": "str", "required": True}, "port": {"type": "int", "default": 6443},

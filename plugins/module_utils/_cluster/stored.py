@@ -7,13 +7,8 @@ from __future__ import annotations
 import re
 
 from .prune import ours, unused_templates
-from .render.objects import (
-    AUTOSCALER_ANNOTATIONS,
-    HASH_LENGTH,
-    TEMPLATE_KINDS,
-    common_labels,
-    with_changes_in_place,
-)
+from .render.objects import TEMPLATE_KINDS, with_changes_in_place
+from .render.parts import AUTOSCALER_ANNOTATIONS, HASH_LENGTH, common_labels
 from .workflow.snapshot import is_standalone
 
 

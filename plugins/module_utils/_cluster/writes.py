@@ -17,8 +17,10 @@ from . import ownership as cluster_ownership
 from . import prune as cluster_prune
 from . import rollout as cluster_rollout
 from . import stored as cluster_stored
+from . import topology as cluster_topology
+from . import topology_owners as cluster_topology_owners
 from .providers import Provider
-from .reading import snapshot_of
+from .reading import read_all, snapshot_of
 
 Check = Callable[[Entry, dict[str, Any]], list[str]]
 
@@ -78,8 +80,14 @@ class ClusterWrites(Reconcile):
         that controllers write meanwhile must not be planned again in between.
         """
         if dry_run and entry.action != DELETE:
-            return self.client.apply(entry.resource, entry.namespace, entry.desired, dry_run=True)
+            return self._try(entry)
         return super().send(entry, dry_run)
+
+    def _try(self, entry: Entry) -> Any:
+        desired = entry.desired or {}
+        tried = cluster_topology.with_stored_class(desired, entry.current)
+        answer = self.client.apply(entry.resource, entry.namespace, tried, dry_run=True)
+        return cluster_topology.with_class_of(answer, desired) if tried is not desired else answer
 
     def problems_again(self, entry: Entry, stored: dict[str, Any] | None) -> list[str]:
         """Return why the object must not be written, or deleted, now."""
@@ -101,12 +109,21 @@ class ClusterWrites(Reconcile):
         (wanted,) = cluster_stored.with_stored_replicas(
             self.description, [desired], {kind: [stored] if stored else []}, goes_away)
         again = planned_for(self.client, entry, wanted, stored)
+        if again.changes and kind == "Cluster" and self.description.by_topology:
+            self._check_topology(again)
         if again.changes and kind in OWNER_KINDS:
             answer = self.send(again, dry_run=True)
             snapshot = snapshot_of(self.client, self.namespace, self.name, self.provider)
             changes = cluster_rollout.preview([again], snapshot, {(kind, entry.name): answer})
             self._check_allowed(cluster_losses.losses(self.description, changes, [], snapshot))
         return again
+
+    def _check_topology(self, entry: Entry) -> None:
+        """Refuse a Cluster whose topology would now take more machines away than was checked."""
+        objects = read_all(self.client, self.namespace, self.provider)[0]
+        planned = cluster_topology_owners.planned(self.description, entry, list(self.rendered.values()), objects)
+        changes = cluster_rollout.preview(planned.entries, planned.snapshot, planned.answers)
+        self._check_allowed(cluster_losses.losses(self.description, changes, planned.leaving, planned.snapshot))
 
     def _check_allowed(self, losses):
         """Refuse Losses that are larger than those that were checked."""

@@ -30,13 +30,16 @@ KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resour
     + table("ipam.cluster.x-k8s.io", CAPI_VERSION, ("ipaddressclaims", "IPAddressClaim", True))
     + table("cluster.x-k8s.io", CAPI_VERSION,
             ("clusters", "Cluster", True), ("machines", "Machine", True), ("machinesets", "MachineSet", True),
-            ("machinedeployments", "MachineDeployment", True), ("machinehealthchecks", "MachineHealthCheck", True))
+            ("machinedeployments", "MachineDeployment", True), ("machinehealthchecks", "MachineHealthCheck", True),
+            ("clusterclasses", "ClusterClass", True))
     + table("bootstrap.cluster.x-k8s.io", CAPI_VERSION,
             ("kubeadmconfigs", "KubeadmConfig", True), ("kubeadmconfigtemplates", "KubeadmConfigTemplate", True))
     + table("controlplane.cluster.x-k8s.io", CAPI_VERSION,
-            ("kubeadmcontrolplanes", "KubeadmControlPlane", True))
+            ("kubeadmcontrolplanes", "KubeadmControlPlane", True),
+            ("kubeadmcontrolplanetemplates", "KubeadmControlPlaneTemplate", True))
     + table("infrastructure.cluster.x-k8s.io", CAPI_VERSION,
-            ("metal3clusters", "Metal3Cluster", True), ("metal3machines", "Metal3Machine", True),
+            ("metal3clusters", "Metal3Cluster", True), ("metal3clustertemplates", "Metal3ClusterTemplate", True),
+            ("metal3machines", "Metal3Machine", True),
             ("metal3machinetemplates", "Metal3MachineTemplate", True),
             ("metal3datatemplates", "Metal3DataTemplate", True), ("metal3datas", "Metal3Data", True),
             ("metal3dataclaims", "Metal3DataClaim", True), ("metal3remediations", "Metal3Remediation", True),

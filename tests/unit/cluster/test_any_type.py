@@ -119,8 +119,15 @@ GOOD_ON_METALSTACK = {
     "metalstack": {"project": "p", "partition": "f", "node_network": "n", "firewall": {
         "size": "s", "image": "i", "networks": ["internet"], "auto_update": True,
         "rules": {"egress": [RULE], "ingress": [{"protocol": "udp", "ports": [53], "from": ["::/0"]}]}}}}
+OF_CLASS = {"cluster_class"}
+GOOD_OF_CLASS = {
+    "name": "c3", "kubernetes_version": "v1.35.4", "network_addon": "none", "endpoint": {"host": "198.51.100.10"},
+    "cluster_class": {"name": "k", "namespace": "n", "variables": {"a": {"b": [1]}}},
+    "control_plane": {"replicas": 1, "class_variables": {"a": 1}},
+    "workers": {"one": {"machine_class": "w", "class_variables": {"a": "b"}, "machine_labels": {"a": "b"}}}}
 PATHS = [(GOOD, path) for path in sorted(paths(GOOD), key=str)] + [
-    (GOOD_ON_METALSTACK, path) for path in sorted(paths(GOOD_ON_METALSTACK), key=str)]
+    (GOOD_ON_METALSTACK, path) for path in sorted(paths(GOOD_ON_METALSTACK), key=str)] + [
+    (GOOD_OF_CLASS, path) for path in sorted(paths(GOOD_OF_CLASS), key=str)]
 
 
 def replaced(path, value, good=GOOD):
@@ -149,10 +156,11 @@ def all_is_told(params):
 
 
 def test_the_good_one_is_good_and_has_every_option():
-    assert all_is_told(copy.deepcopy(GOOD)) == all_is_told(copy.deepcopy(GOOD_ON_METALSTACK)) == []
+    for good in (GOOD, GOOD_ON_METALSTACK, GOOD_OF_CLASS):
+        assert all_is_told(copy.deepcopy(good)) == []
     assert set(cluster_spec.description_options()) - set(GOOD) == {
-        "attached_networks", "custom_deploy", "network_data", "machine_name_template", "max_unavailable",
-        *OF_METALSTACK}
+        "attached_networks", "custom_deploy", "network_data", "machine_name_template", "max_unavailable", "topology",
+        *OF_CLASS, *OF_METALSTACK}
 
 
 def test_all_is_told_at_once():

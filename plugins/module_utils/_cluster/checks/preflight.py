@@ -38,8 +38,9 @@ def preflight_problems(description, facts):
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
-    if description.provider == METALSTACK:
-        return found + _endpoint(subject, description, facts)
+    if description.provider == METALSTACK or description.cluster_class:
+        # Of a class of the user's nobody knows which hosts it selects.
+        return found + (_endpoint(subject, description, facts) if description.endpoint else [])
     wanted = [(group, hosts_wanted(group, facts.snapshot)) for group in description.groups]
     found += shortage(description, wanted, facts.hosts, neighbours_wanted(description, facts))
     for group, count in wanted:
@@ -82,7 +83,7 @@ def rollout_warnings(description, facts, rolling):
     :param rolling: names of the KubeadmControlPlanes and MachineDeployments that would roll
     """
     result = []
-    for group in description.groups if description.provider == METAL3 else ():
+    for group in description.groups if description.provider == METAL3 and not description.cluster_class else ():
         name = group.owner
         free = [host for host in facts.hosts if is_free(host, group)]
         if name in rolling and surge(group) and not free:

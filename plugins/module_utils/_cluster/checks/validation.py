@@ -33,6 +33,7 @@ from .image import image_problems
 from .links import link_problems
 from .metalstack import metalstack_problems
 from .node_labels import label_problems
+from .topology import topology_problems
 from .versions import parse
 
 # A Machine's name is <owner>-<hash>-<suffix>, and a node's name has at most 63 characters.
@@ -97,7 +98,7 @@ def _checked_and_rendered(description):
     """
     subject = description.subject
     found = _identity(subject, description) + cluster_addon.option_problems(subject, description)
-    found += metalstack_problems(subject, description)
+    found += metalstack_problems(subject, description) + topology_problems(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
     if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)
@@ -153,7 +154,7 @@ def description_warnings(description):
     warnings = [f"{subject}: {field}: CAPM3 1.13 does not give back an address from a pool that an annotation names: "
                 "the IPClaim of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option "
                 "pool)" for field in fields]
-    holder = cluster_endpoint.holder_warning(description)
+    holder = None if description.cluster_class else cluster_endpoint.holder_warning(description)
     if holder:
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
@@ -211,7 +212,9 @@ def _identity(subject, description):
                              "a version such as v1.35.4"))
     endpoint = description.endpoint
     if not endpoint:
-        found.append(Problem("endpoint", subject, "endpoint", None, "host and port of the API server"))
+        # A class of the user's knows it.
+        found += [] if description.cluster_class else [
+            Problem("endpoint", subject, "endpoint", None, "host and port of the API server")]
     elif not 1 <= endpoint["port"] <= 65535:
         found.append(Problem("endpoint", subject, "endpoint.port", shown(endpoint["port"]), "1 to 65535"))
     for option in ("pod_cidrs", "service_cidrs"):
@@ -340,7 +343,7 @@ def _group(subject, description, group):
                              "no label by which Cluster API finds the machines of an owner", "remove the label"))
     if group.get("image"):
         found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
-    elif not group.get("custom_deploy") and description.provider != METALSTACK:
+    elif not group.get("custom_deploy") and description.provider != METALSTACK and not description.cluster_class:
         found.append(Problem("cluster-image", subject, description.option_path(group, "image"), None,
                              "an image or custom_deploy"))
     for name in group.get("attached_networks") or []:

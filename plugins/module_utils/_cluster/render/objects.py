@@ -9,37 +9,37 @@ CAPM3 takes up without a new machine is not in the name (:func:`with_changes_in_
 """
 from __future__ import annotations
 
-import hashlib
-import json
-
 from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
-from ..._host.objects import MANAGED_BY_LABEL, MANAGER
 from ..checks import image as cluster_image
 from ..providers import provider_of
 from ..spec import METALSTACK
-from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
+from ..workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL
 from . import kubeadm as cluster_kubeadm
 from . import metalstack as cluster_metalstack
 from . import network as cluster_network
 from . import standalone as cluster_standalone
+from . import topology as cluster_topology
+from .health import health_check
+from .parts import (
+    AUTOSCALER_ANNOTATIONS,
+    BOOTSTRAP,
+    CAPI,
+    CONTROLPLANE,
+    INFRASTRUCTURE,
+    common_labels,
+    content_name,
+    deletion,
+    made,
+    present,
+    reference,
+    rollout,
+)
 from .v1beta1 import downgrade
 
-CAPI = "cluster.x-k8s.io"
-BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
-CONTROLPLANE = "controlplane.cluster.x-k8s.io"
-INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io"
-VERSION = "v1beta2"
-
-# Cluster API, api/core/v1beta2/common_types.go: with both, its webhook leaves replicas to the autoscaler.
-AUTOSCALER_ANNOTATIONS = (("min_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"),
-                          ("max_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"))
 LABEL_SYNC_ANNOTATION = "metal3.io/metal3-label-sync-prefixes"
 MACHINE_TEMPLATE_KINDS = ("Metal3MachineTemplate", "MetalStackMachineTemplate")
 TEMPLATE_KINDS = ("Metal3DataTemplate", *MACHINE_TEMPLATE_KINDS, "KubeadmConfigTemplate")
-HASH_LENGTH = 8
-# Node conditions whose absence, by Cluster API's documentation, means an unhealthy machine.
-_UNHEALTHY_CONDITIONS = (("Ready", "Unknown", 300), ("Ready", "False", 300))
 
 
 def render(description):
@@ -48,15 +48,27 @@ def render(description):
     :param description: as returned by ``cluster_description.read``
     :returns: list of objects of the description's ``api_version``
     """
+    if description.cluster_class:
+        return cluster_topology.of_class(description)
+    objects = _plain(description)
+    return cluster_topology.of_plain(description, objects) if description.topology else [
+        _in_version(item, description.api_version) for item in objects]
+
+
+def owners(description):
+    """Return the owners of machines as Cluster API makes them of a topology, referring to the class's templates."""
+    return cluster_topology.owners(_plain(description))
+
+
+def _plain(description):
     objects = [_cluster(description), *_infrastructure(description)]
     machines, checks = [], []
     for group in description.groups:
         templates, owner = _group(description, group)
         objects += templates
         machines.append(owner)
-        checks += [] if group.is_standalone else _health_check(description, group)
-    objects += machines + checks
-    return [_in_version(item, description.api_version) for item in objects]
+        checks += [] if group.is_standalone else health_check(description, group)
+    return objects + machines + checks
 
 
 def _infrastructure(description):
@@ -69,7 +81,7 @@ def _infrastructure(description):
 
 
 def _of_metalstack(description, kind, name, spec):
-    return dict(_object(description, INFRASTRUCTURE, kind, name, spec),
+    return dict(made(description, INFRASTRUCTURE, kind, name, spec),
                 apiVersion=f"{INFRASTRUCTURE}/{cluster_metalstack.VERSION}")
 
 
@@ -102,17 +114,6 @@ def _has_bonds(obj):
     return obj["kind"] == "Metal3DataTemplate" and bool(links.get("bonds"))
 
 
-def content_name(prefix, spec):
-    """Return ``prefix-hash`` for the content of a template; the same content always has the same name."""
-    text = json.dumps(spec, sort_keys=True, separators=(",", ":"))
-    return f"{prefix}-{hashlib.sha256(text.encode()).hexdigest()[:HASH_LENGTH]}"
-
-
-def common_labels(description):
-    """Return the labels of every object of a cluster, by which they are known as the collection's own."""
-    return {CLUSTER_LABEL: description.name, MANAGED_BY_LABEL: MANAGER}
-
-
 def data_template_name(description, group):
     """Return the name of a group's Metal3DataTemplate, with which the names of its machines' IPClaims begin."""
     return _data_template(description, group)["metadata"]["name"]
@@ -132,33 +133,17 @@ def with_changes_in_place(spec, group):
     return dict(spec, nodeReuse=bool(group.get("node_reuse")), template=dict(spec["template"], spec=machine))
 
 
-def _object(description, group, kind, name, spec, labels=None, annotations=None):
-    metadata = {"name": name, "namespace": description.namespace,
-                "labels": dict(common_labels(description), **(labels or {}))}
-    if annotations:
-        metadata["annotations"] = annotations
-    return {"apiVersion": f"{group}/{VERSION}", "kind": kind, "metadata": metadata, "spec": spec}
-
-
-def _ref(group, kind, name):
-    return {"apiGroup": group, "kind": kind, "name": name}
-
-
-def _present(fields):
-    return dict((key, value) for key, value in fields.items() if value not in (None, "", [], {}))
-
-
 def _cluster(description):
     name = description.name
     control_plane = description.groups[0].owner
-    return _object(description, CAPI, "Cluster", name, {
+    return made(description, CAPI, "Cluster", name, {
         "clusterNetwork": {
             "pods": {"cidrBlocks": description.pod_cidrs},
             "services": {"cidrBlocks": description.service_cidrs},
             "serviceDomain": description.service_domain,
         },
-        "controlPlaneRef": _ref(CONTROLPLANE, "KubeadmControlPlane", control_plane),
-        "infrastructureRef": _ref(INFRASTRUCTURE, provider_of(description.provider).cluster_kind, name),
+        "controlPlaneRef": reference(CONTROLPLANE, "KubeadmControlPlane", control_plane),
+        "infrastructureRef": reference(INFRASTRUCTURE, provider_of(description.provider).cluster_kind, name),
     })
 
 
@@ -167,12 +152,12 @@ def _metal3_cluster(description):
             "cloudProviderEnabled": description.cloud_provider_enabled}
     if description.failure_domains:
         spec["failureDomains"] = [
-            _present({"name": domain["name"], "controlPlane": domain["control_plane"],
+            present({"name": domain["name"], "controlPlane": domain["control_plane"],
                       "attributes": domain.get("attributes")}) for domain in description.failure_domains]
     annotations = {}
     if description.label_sync_prefixes:
         annotations[LABEL_SYNC_ANNOTATION] = ",".join(description.label_sync_prefixes)
-    return _object(description, INFRASTRUCTURE, "Metal3Cluster", description.name, spec, annotations=annotations)
+    return made(description, INFRASTRUCTURE, "Metal3Cluster", description.name, spec, annotations=annotations)
 
 
 def _group(description, group):
@@ -194,15 +179,15 @@ def _standalone(description, group):
     infrastructure = _machine_spec(group, data["metadata"]["name"])
     infrastructure = with_changes_in_place({"template": {"spec": infrastructure}}, group)["template"]["spec"]
     config = cluster_kubeadm.config_spec(description, group)
-    spec = _present({
+    spec = present({
         "clusterName": description.name, "version": description.kubernetes_version,
-        "failureDomain": group.get("failure_domain"), "deletion": _deletion(group),
-        "bootstrap": {"configRef": _ref(BOOTSTRAP, "KubeadmConfig", name)},
-        "infrastructureRef": _ref(INFRASTRUCTURE, "Metal3Machine", name)})
+        "failureDomain": group.get("failure_domain"), "deletion": deletion(group),
+        "bootstrap": {"configRef": reference(BOOTSTRAP, "KubeadmConfig", name)},
+        "infrastructureRef": reference(INFRASTRUCTURE, "Metal3Machine", name)})
     annotations = dict(group.get("machine_annotations") or {}, **{
         cluster_standalone.MADE_OF: cluster_standalone.made_of(spec, infrastructure, config)})
-    return [data, _object(description, INFRASTRUCTURE, "Metal3Machine", name, infrastructure),
-            _object(description, BOOTSTRAP, "KubeadmConfig", name, config)], _object(
+    return [data, made(description, INFRASTRUCTURE, "Metal3Machine", name, infrastructure),
+            made(description, BOOTSTRAP, "KubeadmConfig", name, config)], made(
         description, CAPI, "Machine", name, spec, dict(group.get("machine_labels") or {}, **common_labels(description)),
         annotations)
 
@@ -217,11 +202,11 @@ def _machine_templates(description, group):
 
 
 def _template(description, group, kind, prefix, spec):
-    return _object(description, group, kind, content_name(prefix, spec), spec)
+    return made(description, group, kind, content_name(prefix, spec), spec)
 
 
 def _data_template(description, group):
-    return _template(description, INFRASTRUCTURE, "Metal3DataTemplate", group.owner, _present({
+    return _template(description, INFRASTRUCTURE, "Metal3DataTemplate", group.owner, present({
         "clusterName": description.name,
         "metaData": cluster_network.meta_data(description, group),
         "networkData": cluster_network.network_data(description, group),
@@ -238,7 +223,7 @@ def _machine_template(description, group, data_template):
 
 def _machine_spec(group, data_template):
     spec = {"dataTemplate": {"name": data_template}}
-    selector = _present({
+    selector = present({
         "matchLabels": dict((key, text_of(value)) for key, value in (group.get("host_selector") or {}).items()),
         # The CRD requires values, of Exists and DoesNotExist too.
         "matchExpressions": [{"key": entry["key"],
@@ -252,45 +237,27 @@ def _machine_spec(group, data_template):
         spec["customDeploy"] = {"method": group.get("custom_deploy")}
     image = group.get("image")
     if image:
-        spec["image"] = _present({"url": image["url"], "checksumType": image.get("checksum_type"),
+        spec["image"] = present({"url": image["url"], "checksumType": image.get("checksum_type"),
                                   "diskFormat": cluster_image.image_format(image)})
         # Required by the CRD, empty for a live-iso.
         spec["image"]["checksum"] = image.get("checksum") or ""
     return spec
 
 
-def _deletion(group):
-    return _present({"nodeDrainTimeoutSeconds": group.get("node_drain_timeout_seconds"),
-                     "nodeDeletionTimeoutSeconds": group.get("node_deletion_timeout_seconds"),
-                     "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
-
-
-def _rollout(group, max_surge, max_unavailable):
-    rolling = _present({"maxSurge": _count(max_surge), "maxUnavailable": _count(max_unavailable)})
-    return _present({"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling} if rolling else None,
-                     "before": _present({"certificatesExpiryDays": group.get("certificate_renewal_days")}),
-                     "after": group.get("rollout_after")})
-
-
-def _count(value):
-    """Return a number as a number and a percentage as text, whatever the templating made of it."""
-    return int(value) if isinstance(value, str) and value.isdigit() else value
-
-
 def _control_plane(description, group, machine):
-    template = {"spec": _present({
-        "infrastructureRef": _ref(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
-        "deletion": _deletion(group)})}
-    metadata = _present({"labels": group.get("machine_labels"), "annotations": group.get("machine_annotations")})
+    template = {"spec": present({
+        "infrastructureRef": reference(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
+        "deletion": deletion(group)})}
+    metadata = present({"labels": group.get("machine_labels"), "annotations": group.get("machine_annotations")})
     if metadata:
         template["metadata"] = metadata
     surge = 1 if group.get("max_surge") is None else group.get("max_surge")
     spec = {
         "replicas": group.initial_replicas, "version": description.kubernetes_version, "machineTemplate": template,
-        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": _rollout(group, surge, None)}
+        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": rollout(group, surge, None)}
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
-    return _object(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)
+    return made(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)
 
 
 def _machine_deployment(description, group, machine, bootstrap):
@@ -299,55 +266,21 @@ def _machine_deployment(description, group, machine, bootstrap):
     metadata = {"labels": dict(group.get("machine_labels") or {}, **labels)}
     if group.get("machine_annotations"):
         metadata["annotations"] = group.get("machine_annotations")
-    spec = _present({
+    spec = present({
         "clusterName": description.name,
         "replicas": group.get("replicas"),
         "selector": {"matchLabels": labels},
-        "rollout": _rollout(group, group.get("max_surge"), group.get("max_unavailable")),
-        "template": {"metadata": metadata, "spec": _present({
+        "rollout": rollout(group, group.get("max_surge"), group.get("max_unavailable")),
+        "template": {"metadata": metadata, "spec": present({
             "clusterName": description.name,
             "version": description.kubernetes_version,
             "failureDomain": group.get("failure_domain"),
-            "deletion": _deletion(group),
-            "bootstrap": {"configRef": _ref(BOOTSTRAP, "KubeadmConfigTemplate", bootstrap["metadata"]["name"])},
-            "infrastructureRef": _ref(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
+            "deletion": deletion(group),
+            "bootstrap": {"configRef": reference(BOOTSTRAP, "KubeadmConfigTemplate", bootstrap["metadata"]["name"])},
+            "infrastructureRef": reference(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
         })}})
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
     sizes = group.get("autoscaler")
     annotations = dict((annotation, str(sizes[option])) for option, annotation in AUTOSCALER_ANNOTATIONS if sizes)
-    return _object(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name}, annotations)
-
-
-def _health_check(description, group):
-    check = group.get("health_check")
-    if not check or not check["enabled"]:
-        return []
-    name = group.owner
-    if group.is_control_plane:
-        selector = {CLUSTER_LABEL: description.name, CONTROL_PLANE_LABEL: ""}
-    else:
-        selector = {CLUSTER_LABEL: description.name, DEPLOYMENT_LABEL: name}
-    conditions = check.get("unhealthy_conditions") or [
-        {"type": kind, "status": status, "timeout_seconds": seconds} for kind, status, seconds in _UNHEALTHY_CONDITIONS]
-    objects, remediation = [], {}
-    if check.get("reboot_retry_limit"):
-        objects.append(_object(description, INFRASTRUCTURE, "Metal3RemediationTemplate", name, {
-            "template": {"spec": {"strategy": {
-                "type": "Reboot", "retryLimit": check["reboot_retry_limit"],
-                "timeoutSeconds": check.get("reboot_timeout_seconds") or 600}}}}))
-        # Unlike other references, this one has an apiVersion (MachineHealthCheckRemediationTemplateReference).
-        remediation["templateRef"] = {"apiVersion": f"{INFRASTRUCTURE}/{VERSION}",
-                                      "kind": "Metal3RemediationTemplate", "name": name}
-    if check.get("max_unhealthy") is not None:
-        remediation["triggerIf"] = {"unhealthyLessThanOrEqualTo": _count(check["max_unhealthy"])}
-    spec = {
-        "clusterName": description.name, "selector": {"matchLabels": selector},
-        "checks": {
-            "nodeStartupTimeoutSeconds": check["node_startup_timeout_seconds"],
-            "unhealthyNodeConditions": [{"type": entry["type"], "status": entry["status"],
-                                         "timeoutSeconds": entry["timeout_seconds"]} for entry in conditions]}}
-    if remediation:
-        spec["remediation"] = remediation
-    objects.append(_object(description, CAPI, "MachineHealthCheck", name, spec))
-    return objects
+    return made(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name}, annotations)

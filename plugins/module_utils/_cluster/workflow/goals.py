@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..._common.formats import duration, moment
 from ..rollout import is_of
+from ..topology import missing as topology_missing
 from .snapshot import condition, is_true
 from .steps import LAST_STEP, machine_steps
 
@@ -27,6 +28,9 @@ def missing(snapshot, goal, now=0):
         return "the control plane is not initialized"
     if goal == "initialized":
         return None
+    behind = topology_missing(cluster, snapshot.owners())
+    if behind:
+        return behind
     for owner in snapshot.owners():
         text = _owner(snapshot, owner, goal, now)
         if text:

@@ -15,6 +15,8 @@ CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 SET_LABEL = "cluster.x-k8s.io/set-name"
 # By these Cluster API knows whose Machine it is.
 OWNER_LABELS = (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL)
+# Cluster API, api/core/v1beta2/common_types.go.
+CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 
@@ -155,3 +157,8 @@ def condition(obj, kind):
 def is_true(obj, kind):
     """Say whether a condition of an object is True."""
     return condition(obj, kind).get("status") == "True"
+
+
+def cloned_from(obj):
+    """Return the name of the template that an object was made of, None when it is not known."""
+    return ((obj or {}).get("metadata", {}).get("annotations") or {}).get(CLONED_FROM)

@@ -1,0 +1,206 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster by ClusterClass lives as a plain one does: made, run again, scaled, replaced, upgraded, and gone.
+
+One control plane machine and a worker on four servers; the order of a rollout is Cluster API's.
+"""
+from __future__ import annotations
+
+import time
+
+import other_kubernetes
+import pytest
+import small_cluster
+from support import NAMESPACE, eventually, only
+from workload import Workload
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.topology import OWNED_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
+
+NAME = "classy"
+PLANE, POOL = f"{NAME}-control-plane", f"{NAME}-pool-a"
+SECONDS = 1500
+CLASS_KINDS = ("ClusterClass", "KubeadmControlPlaneTemplate", "Metal3ClusterTemplate", "Metal3MachineTemplate",
+               "KubeadmConfigTemplate", "Metal3DataTemplate")
+KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
+         "Metal3Machine", "KubeadmConfig", "IPPool", "IPClaim", *CLASS_KINDS)
+
+
+class Site:
+    """The inventory's description of the cluster, which the tests change; what is left out stays as it was."""
+
+    def __init__(self, lab):
+        self.lab = lab
+        self.variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14), cluster_options=dict(
+            small_cluster.labs_options(), topology=True))
+        self.variables["cluster_endpoint"]["holder"] = "keepalived"
+        self.pool = {"replicas": 1}
+
+    def extra(self, confirm=0, pool=None, **changes):
+        self.pool.update(pool or {})
+        self.pool = dict((name, value) for name, value in self.pool.items() if value is not None)
+        self.variables.update(changes)
+        return dict(self.variables, cluster_workers={"pool-a": self.pool}, metal3_confirm=str(confirm or ""))
+
+    def run(self, *arguments, playbook="cluster", **changes):
+        return self.lab.playbook(playbook, *arguments, extra=self.extra(**changes), seconds=SECONDS)
+
+
+@pytest.fixture(scope="module")
+def site(lab):
+    """The cluster's description; the cluster is made here and deleted afterwards."""
+    found = Site(lab)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        try:
+            # Its server is the one to spare.
+            lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+            began = time.monotonic()
+            found.run().ok()
+            print(f"a cluster of 1 + 1 by its class: {time.monotonic() - began:.0f} s")
+            yield found
+        finally:
+            extra = dict(found.variables, **small_cluster.teardown(NAME))
+            lab.playbook("teardown", extra=extra, seconds=SECONDS).ok()
+
+
+@pytest.fixture(scope="module")
+def workload(lab, site):
+    return Workload(lab, NAME, site.variables["cluster_workload_kubeconfig"])
+
+
+def stored(lab, kind):
+    """Return the cluster's objects of a kind by name."""
+    return dict((item["metadata"]["name"], item) for item in lab.kube.list(KNOWN[kind], NAMESPACE)[0]
+                if belongs(item, NAME))
+
+
+def topology(lab):
+    return lab.kube.get(KNOWN["Cluster"], NAMESPACE, NAME)["spec"]["topology"]
+
+
+def generations(lab):
+    return dict(((kind, name), item["metadata"].get("generation")) for kind in KINDS
+                for name, item in stored(lab, kind).items())
+
+
+def is_quiet(site):
+    """Run twice when nothing is to change: in check mode with its diff, and for real."""
+    checked = site.run("--check", "--diff").ok()
+    assert checked.changed() == 0 and "+++" not in checked.output
+    before = generations(site.lab)
+    assert site.run().ok().changed() == 0
+    assert generations(site.lab) == before
+
+
+def test_cluster_api_has_made_it_of_a_class_under_the_names_of_a_plain_cluster(lab, site, workload):
+    made_class, = stored(lab, "ClusterClass")
+    assert topology(lab)["classRef"]["name"] == made_class
+    for kind, names in (("Metal3Cluster", [NAME]), ("KubeadmControlPlane", [PLANE]), ("MachineDeployment", [POOL])):
+        found = stored(lab, kind)
+        assert list(found) == names and all(OWNED_LABEL in item["metadata"]["labels"] for item in found.values())
+    assert len(workload.ready()) == 2 and set(workload.hosts().values()) <= set(lab.servers)
+
+
+def test_a_second_run_changes_nothing_and_shows_the_tree(lab, site, workload):
+    is_quiet(site)
+    shown = site.run("--check").ok().output
+    for text in (f"Cluster {NAME}", f"KubeadmControlPlane {PLANE}: 1/1 ready", f"MachineDeployment {POOL}: 1/1 ready"):
+        assert text in shown
+
+
+def test_it_keeps_its_topology(lab, site, workload):
+    options = site.variables["cluster_options"]
+    plain = dict((name, value) for name, value in options.items() if name != "topology")
+    lab.playbook("cluster", extra=dict(site.extra(), cluster_options=plain)).failed(
+        "expected a topology, as the cluster has it")
+
+
+def test_a_pool_grows_and_shrinks(lab, site, workload):
+    site.run(pool={"replicas": 2}).ok()
+    assert len(workload.machines("pool-a")) == 2 and len(workload.ready()) == 3
+    is_quiet(site)
+    versions = lab.versions()
+    site.run(pool={"replicas": 1}).failed("loses 1 machine out of these 2", "expected 1, the number of machines")
+    assert lab.versions() == versions
+    site.run(confirm=1).ok()
+    assert len(workload.machines("pool-a")) == 1 and len(workload.ready()) == 2
+
+
+def test_another_label_of_nodes_replaces_the_pools_machine_by_a_new_class(lab, site, workload):
+    """Refused without the number of machines; killed in the middle, and taken up without it."""
+    before, plane = workload.hosts("pool-a"), workload.hosts("control-plane")
+    made_class, versions = list(stored(lab, "ClusterClass")), lab.versions()
+    refused = site.run(pool={"node_labels": {"example.org/generation": "two"}}).failed(
+        "expected 1, the number of machines", f"MachineDeployment {POOL} replaces its 1 machine")
+    assert all(f"{name} on host {host}" in " ".join(refused.output.split()) for name, host in before.items())
+    assert "because of cluster_workers.pool-a.node_labels" in " ".join(site.run("--check").ok().output.split())
+    assert lab.versions() == versions
+    running = lab.start("cluster", extra=site.extra(confirm=1))
+    eventually(lambda: set(workload.machines("pool-a")) - set(before), 300, "a new machine")
+    running.kill()
+    site.run().ok()
+    after = workload.hosts("pool-a")
+    assert len(after) == 1 and not set(after) & set(before) and workload.hosts("control-plane") == plane
+    assert [node["metadata"]["labels"].get("example.org/generation") for name, node in workload.nodes().items()
+            if name in after] == ["two"]
+    # The class of before is gone with the templates that only it has named.
+    now, = stored(lab, "ClusterClass")
+    assert [now] != made_class and topology(lab)["classRef"]["name"] == now
+    is_quiet(site)
+
+
+def test_another_image_replaces_all_machines(lab, site, workload):
+    before = workload.hosts()
+    images = lab.dir / "www" / "images"
+    for suffix in ("", ".sha256"):
+        copy = images / f"again.qcow2{suffix}"
+        copy.unlink(missing_ok=True)
+        if suffix:
+            copy.write_text((images / "node.qcow2.sha256").read_text().replace("node.", "again."))
+        else:
+            copy.symlink_to((images / "node.qcow2").resolve())
+    image = dict(site.variables["cluster_image"])
+    image.update(url=image["url"].replace("node.", "again."), checksum=image["checksum"].replace("node.", "again."))
+    site.run(cluster_image=image).failed("expected 2, the number of machines")
+    site.run(confirm=2).ok()
+    assert len(workload.machines()) == 2 and not set(workload.hosts()) & set(before) and len(workload.ready()) == 2
+    is_quiet(site)
+
+
+def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_path):
+    """By the playbook ``upgrade``: version and image change at once, and Cluster API brings the pool when it may."""
+    following = other_kubernetes.served(lab, tmp_path)
+    changes = {"cluster_kubernetes_version": following.kubernetes_version, "cluster_image": following.image,
+               "upgrade_backup": False}
+    before = workload.machines()
+    site.run(playbook="upgrade", **changes).failed("expected 2, the number of machines")
+    running = lab.start("upgrade", extra=site.extra(confirm=2))
+    # Whoever looks sees the new control plane before the pool has a machine of the new version.
+    eventually(lambda: [item for name, item in workload.machines("pool-a").items() if name not in before], 900,
+               "the pool's new machine")
+    plane, = workload.machines("control-plane").values()
+    assert plane["spec"]["version"] == following.kubernetes_version and plane["status"]["nodeRef"]["name"]
+    running.finish(SECONDS)
+    running.ok()
+    assert set(item["spec"]["version"] for item in workload.machines().values()) == {following.kubernetes_version}
+    assert set(node["status"]["nodeInfo"]["kubeletVersion"] for node in workload.nodes().values()) == {
+        following.kubernetes_version}
+    assert len(workload.ready()) == 2 and not set(workload.machines()) & set(before)
+    is_quiet(site)
+
+
+def test_nothing_is_left_of_it(lab, site, workload):
+    """Last: the fixture's own teardown then finds nothing."""
+    hosts = workload.hosts().values()
+    lab.playbook("teardown", extra=dict(site.variables, **small_cluster.teardown(NAME)), seconds=SECONDS).ok()
+    left = dict((kind, list(stored(lab, kind))) for kind in KINDS if stored(lab, kind))
+    assert left == {}
+    for name in hosts:
+        lab.wait_for_host(name, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    again = lab.playbook("teardown", extra=dict(site.variables, **small_cluster.teardown(NAME)), seconds=SECONDS)
+    assert again.ok().changed() == 0
