@@ -130,6 +130,40 @@ options:
     type: str
     choices: [v1beta2, v1beta1]
     default: v1beta2
+  topology:
+    description:
+      - Whether the cluster is made by a ClusterClass. The description becomes a class with its templates, which are the
+        collection's, and a Cluster with C(spec.topology). Of these Cluster API makes the objects of a plain cluster
+        under the same names, and decides on the order of a rollout. With another O(kubernetes_version) pools wait for
+        the control plane; another change of both replaces machines of all groups at the same time.
+      - A cluster is made with a topology or without one, and stays so.
+      - Cluster API's feature gate C(ClusterTopology) must be on, see C(capi_cluster_topology) of the role
+        P(metal3.baremetal.capi#role).
+      - O(automated_cleaning_mode) and O(node_reuse) do not change in place. O(machine_name_template) is for the control
+        plane only. Not with O(provider=metalstack), O(api_version=v1beta1) and O(standalone_machines). All pools of
+        O(workers) must be described.
+    type: bool
+  cluster_class:
+    description:
+      - A ClusterClass of your own that the cluster is made of. What the class says is refused here, among it O(image),
+        O(networks) and options of kubeadm; its variables take their place. What a topology says by itself is taken from
+        here, among it numbers, labels, health checks, and how machines go and are replaced.
+      - The class is read and not changed, and stays when the cluster is deleted. Free hosts are not counted, because
+        only the class selects them.
+      - Whatever may replace machines by the class counts as if it did. With another version, class or variable of the
+        cluster the number of all machines must be repeated.
+    type: dict
+    suboptions:
+      name:
+        description: Its name.
+        type: str
+        required: true
+      namespace:
+        description: Its namespace, by default that of the cluster.
+        type: str
+      variables:
+        description: Values of the class's variables, by name.
+        type: dict
   kubernetes_version:
     description: Kubernetes version of the machines, for example V(v1.35.4). The image must hold it.
     type: str
@@ -693,6 +727,13 @@ options:
             description: The most machines that it may have. Pools of addresses must have one for each.
             type: int
             required: true
+      machine_class:
+        description:
+          - Of a pool with O(cluster_class), the class of its machines there; by default that with the pool's name.
+        type: str
+      class_variables:
+        description: With O(cluster_class), values of its variables for this group alone, by name.
+        type: dict
       certificate_renewal_days:
         description:
           - Of a control plane, with how many days left of a machine's certificates it is replaced by one with new

@@ -14,6 +14,7 @@ from .._common.problem import Problem, renamed_field
 from .._common.redaction import hidden
 from .._host import lock as host_lock
 from .._kube import plan
+from .._kube.advice import reading_failed
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
 from .._kube.reconcile import raise_refused
@@ -50,7 +51,7 @@ from .checks.addon import addon_problems, addon_warnings
 from .checks.metalstack import firewall_warnings, provider_problems
 from .checks.preflight import Facts, preflight_problems, rollout_warnings
 from .checks.rollout_gates import gate_warnings
-from .checks.topology import change_problems, gate_problem
+from .checks.topology import change_problems, class_problems, gate_problem
 from .checks.validation import Checked, check_description, description_warnings
 from .drain_questions import drain_warnings
 from .facts import facts_of_namespace, with_the_rest
@@ -223,12 +224,27 @@ class ClusterService:
             facts, unread = with_the_rest(self.client, facts, self.subject, self.provider)
         found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)
         found += change_problems(description, snapshot.cluster, self.options["prune"])
+        if description.cluster_class:
+            found += self._of_class(description, unread)
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
         checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
         if found:
             raise RefusedError(found + checked.network_problems(), self.names)
         return checked
+
+    def _of_class(self, description: ClusterDescription, unread: list[str]) -> list[Problem]:
+        """Return what a description asks of a class of the user's that the class has not."""
+        about = description.cluster_class or {}
+        kind, namespace = KNOWN["ClusterClass"], about.get("namespace") or self.namespace
+        try:
+            return class_problems(description, self.client.get(kind, namespace, about["name"]))
+        except KubeError as exc:
+            if exc.status != 403:
+                raise
+            unread.append(f"{self.subject}: whether the ClusterClass has what is asked of it is not checked: "
+                          f"{reading_failed(exc, kind, namespace, self.client.server, 'get')}")
+            return []
 
     def _plan(self, checked: CheckedCluster) -> PlannedCluster:
         """Say what is to be written and deleted, with the API server's own verdict, before anything is.
@@ -612,8 +628,8 @@ def _waves(entries, by_topology):
     else:
         order = [None, ("ClusterClass",), ("Cluster",)]
     named = [kind for kinds in order if kinds for kind in kinds]
-    return [[entry for entry in entries if kinds and entry.resource.kind in kinds
-             or not kinds and entry.resource.kind not in named] for kinds in order]
+    return [[entry for entry in entries if (kinds and entry.resource.kind in kinds)
+             or (not kinds and entry.resource.kind not in named)] for kinds in order]
 
 
 def _entry_title(entry):

@@ -184,6 +184,9 @@ def _unknown_pools(descriptions: dict[str, Any], namespace: str, names: Iterable
 def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
     found, endpoints = [], {}
     for name, description in sorted(descriptions.items()):
+        # A class of the user's may know it alone.
+        if not description.endpoint:
+            continue
         key = "%(host)s:%(port)d" % description.endpoint
         if key in endpoints:
             found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
@@ -200,7 +203,9 @@ def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     for namespace in sorted(set(description.namespace for description in descriptions.values())):
         there = hosts if namespace == site.namespace else []
         wanted = [(description, group, group.initial_replicas)
-                  for description in descriptions.values() if description.namespace == namespace
+                  for description in descriptions.values()
+                  # Of a class of the user's nobody knows here which hosts it selects.
+                  if description.namespace == namespace and not description.cluster_class
                   for group in description.groups]
         lines = shortages(wanted, there)
         if lines:

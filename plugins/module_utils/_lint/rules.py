@@ -69,6 +69,8 @@ _OF_MODULES = (
              "CAPM3 and BMO webhooks; module_utils/_cluster/checks/"),
     _cluster("replicas", "Numbers of machines keep etcd's quorum and let a rollout continue."),
     _cluster("user-data", "What becomes user data and metadata is valid there."),
+    _cluster("topology", "Options of clusters by ClusterClass, and those that such clusters have not, go together.",
+             "topology"),
     _cluster("registry-mirror", "Mirrors of registries are valid: one for each registry, logins only with https.",
              "registries", "containerd, docs/hosts.md; module_utils/_cluster/"),
     _cluster("health-check", "A health check's times are within the limits of the webhooks."),

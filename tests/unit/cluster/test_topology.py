@@ -313,7 +313,8 @@ def theirs(plane):
     for item in check_description(dict(PARAMS, name="k", workers={"worker": {"replicas": 1}})).objects:
         if item["kind"] == "Metal3MachineTemplate":
             plane.add(item["apiVersion"], item["kind"], item["metadata"]["name"], spec=item["spec"])
-    plane.add("cluster.x-k8s.io/v1beta2", "ClusterClass", "theirs", spec=source["ClusterClass"]["spec"])
+    plane.add("cluster.x-k8s.io/v1beta2", "ClusterClass", "theirs", spec=dict(
+        source["ClusterClass"]["spec"], variables=[{"name": "image"}, {"name": "a"}]))
     for item in plane.objects.values():
         item["metadata"]["labels"] = {}
     return plane
@@ -347,6 +348,18 @@ def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, 
         {"image": None, "endpoint": None, "cluster_class": {"name": "theirs", "variables": {"image": "a"}},
          "workers": {"one": {"replicas": 2, "machine_class": "worker"}}}, **changes))["losses"])
     assert sum(told.values()) == count
+
+
+def test_what_a_users_class_has_not_is_named_before_a_write(theirs):
+    for changes, text in (
+            ({"cluster_class": {"name": "nowhere"}}, "name: found metal3/nowhere, which is no ClusterClass"),
+            ({"cluster_class": {"name": "theirs", "variables": {"imag": 1}}}, "cluster_class.variables.imag: found"),
+            ({"control_plane": {"class_variables": {"size": 1}}}, "control_plane.class_variables.size"),
+            ({"workers": {"one": {}}}, 'machine_class: found "one", expected one of worker, which ClusterClass')):
+        with pytest.raises(RefusedError) as refused:
+            of_class(theirs, **changes)
+        assert text in str(refused.value)
+    assert theirs.stored == []
 
 
 # What is waited for

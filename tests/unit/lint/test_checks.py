@@ -129,6 +129,7 @@ BROKEN = {
     "replicas": (site(clusters=one(control_plane={"replicas": 2})), "prod-cluster", "control_plane.replicas", "odd"),
     "user-data": (site(clusters=one(pre_commands=["echo {{"])), "prod-cluster", "control_plane.pre_commands[0]",
                   "Jinja"),
+    "topology": (site(clusters=one(topology=True, api_version="v1beta1")), "prod-cluster", "api_version", "v1beta2 with"),
     "registry-mirror": (site(clusters=one(registry_mirrors=[{"registry": "quay.io", "url": "mirror.example.org"}])),
                         "prod-cluster", "registry_mirrors[0].url", "an address such as"),
     "health-check": (site(clusters=one(health_check={"reboot_retry_limit": 0})), "prod-cluster",

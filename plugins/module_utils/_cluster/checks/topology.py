@@ -109,6 +109,38 @@ def change_problems(description: ClusterDescription, cluster: dict[str, Any] | N
         "all)")] if kept else []
 
 
+def class_problems(description: ClusterDescription, stored: dict[str, Any] | None) -> list[Problem]:
+    """Return what a description asks of a class of the user's that the class has not.
+
+    :param stored: the ClusterClass, None when there is none
+    """
+    subject, about = description.subject, description.cluster_class or {}
+    name = f"{about.get('namespace') or description.namespace}/{about['name']}"
+    if stored is None:
+        # Cluster API would make the Cluster and wait for the class.
+        return [_refused(subject, "cluster_class.name", f"{name}, which is no ClusterClass", "a class that is there",
+                         "correct name or namespace, or make the class first")]
+    spec = stored.get("spec") or {}
+    classes = sorted(item["class"] for item in (spec.get("workers") or {}).get("machineDeployments") or [])
+    variables = sorted(item["name"] for item in spec.get("variables") or [])
+    found = []
+    for group in description.groups[1:]:
+        wanted = group.get("machine_class") or group.name
+        if wanted not in classes:
+            found.append(_refused(subject, f"{group.field}.machine_class", shown(wanted), _one_of(classes, name),
+                                  "correct it"))
+    given = [("cluster_class.variables", about.get("variables"))]
+    given += [(f"{group.field}.class_variables", group.get("class_variables")) for group in description.groups]
+    for field, values in given:
+        found += [_refused(subject, f"{field}.{variable}", "a value", _one_of(variables, name), "correct it")
+                  for variable in sorted(values or {}) if variable not in variables]
+    return found
+
+
+def _one_of(names: list[str], of_class: str) -> str:
+    return f"one of {', '.join(names) or '(none)'}, which ClusterClass {of_class} has"
+
+
 def gate_problem(subject: str, message: str) -> Problem | None:
     """Return what to do about a refusal of Cluster API whose feature for classes is switched off, None for others.
 

@@ -154,7 +154,7 @@ def description_warnings(description):
     warnings = [f"{subject}: {field}: CAPM3 1.13 does not give back an address from a pool that an annotation names: "
                 "the IPClaim of a deleted machine stays, held by CAPM3's finalizer; name the pool itself (option "
                 "pool)" for field in fields]
-    holder = None if description.cluster_class else cluster_endpoint.holder_warning(description)
+    holder = cluster_endpoint.holder_warning(description)
     if holder:
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
