@@ -162,7 +162,7 @@ options:
         description: Its namespace, by default that of the cluster.
         type: str
       variables:
-        description: Values of the class's variables, by name.
+        description: Values of the class's variables, by name. They are stored as they are, in the Cluster.
         type: dict
   kubernetes_version:
     description: Kubernetes version of the machines, for example V(v1.35.4). The image must hold it.

@@ -161,7 +161,7 @@ def _with_names(item: dict[str, Any], path: tuple[str, ...],
     """Return an owner whose references name the templates that the named ones are copies of."""
     def renamed(node: Any) -> Any:
         if isinstance(node, dict):
-            name = names.get((node.get("kind"), node.get("name"))) if "kind" in node else None
+            name = names.get((str(node.get("kind")), str(node.get("name"))))
             return dict(node, name=name) if name else dict((key, renamed(value)) for key, value in node.items())
         return node
 

@@ -8,6 +8,7 @@ what becomes of them; with a class of the user all that could make Cluster API r
 """
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -161,7 +162,7 @@ def _at(obj: Object, path: tuple[str, ...]) -> Any:
     return obj
 
 
-def _of_pool(pool: Object, current: Object | None, group: Any) -> int:
+def _of_pool(pool: Mapping[str, Any], current: Object | None, group: Any) -> int:
     """Return how many machines a pool is to have; one of an autoscaler as Cluster API's webhook says it."""
     if "replicas" in pool:
         return pool["replicas"]
@@ -212,10 +213,7 @@ def _of_class(description, entry, plane, pools):
         shared or _differs(stored, cluster, lambda topology: {
             "controlPlane": _that_rolls(topology.get("controlPlane"))}))]
     for pool in pools_of(cluster):
-        rolls = shared or _differs(stored, cluster, lambda topology, name=pool["name"]: {
-            "workers": {"machineDeployments": [
-                _that_rolls(item) for item in (topology.get("workers") or {}).get("machineDeployments") or []
-                if item["name"] == name]}})
+        rolls = shared or _differs(stored, cluster, functools.partial(_pool_that_rolls, pool["name"]))
         entries.append(_of_class_entry(
             f"{description.name}-{pool['name']}", _POOL, pools.get(pool["name"]), pool, rolls))
     return entries
@@ -228,6 +226,11 @@ def _shared(topology: Mapping[str, Any]) -> Object:
 def _that_rolls(group: Mapping[str, Any] | None) -> Object:
     keys = ("name", "class", "variables", "failureDomain", "rollout")
     return dict((key, value) for key, value in (group or {}).items() if key in keys)
+
+
+def _pool_that_rolls(name: str, topology: Mapping[str, Any]) -> Object:
+    pools = (topology.get("workers") or {}).get("machineDeployments") or []
+    return {"workers": {"machineDeployments": [_that_rolls(pool) for pool in pools if pool["name"] == name]}}
 
 
 def _differs(stored: Object, wanted: Object, part: Callable[[Mapping[str, Any]], Object]) -> bool:

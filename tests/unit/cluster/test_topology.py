@@ -12,8 +12,10 @@ from fakes.topology import TopologyPlane
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import topology
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.failures import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import moment
 
 PARAMS = dict(clusters.PARAMS, topology=True)
 LABEL = {"one": {"replicas": 3, "node_labels": {"example.org/a": "b"}}, "two": {"replicas": 1}}
@@ -397,6 +399,23 @@ def test_a_wait_ends_when_the_owners_follow_the_topology(plane):
     assert missing() == "KubeadmControlPlane c1-control-plane does not follow the topology yet"
     del plane.objects["MachineDeployment", "c1-two"]
     assert missing() == "pool two has no MachineDeployment yet"
+
+
+def test_a_class_of_which_nothing_can_be_made_ends_the_wait(plane):
+    run(plane, reconcile=False)
+    cluster = plane.objects["Cluster", "c1"]
+    cluster["status"] = {"conditions": [{
+        "type": "TopologyReconciled", "status": "False", "reason": "ReconcileFailed", "message": "patch\n  fails",
+        "observedGeneration": 1, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}
+    assert goals.missing(state(plane), "initialized") == "the Cluster's topology is not reconciled: patch fails"
+    began = moment("2026-01-01T00:00:00Z")
+    assert failures(state(plane), began + 30, 900) == []
+    (failure,) = failures(state(plane), began + 90, 900)
+    assert failure.subject == "Cluster c1" and "can't make it of its class: patch fails" in failure.cause
+    plane.reconcile()
+    cluster["status"]["conditions"][0].update(status="False", reason="ReconcileFailed", message="for a moment",
+                                              lastTransitionTime="2026-01-01T00:00:00Z")
+    assert failures(state(plane), began + 90, 900) == []
 
 
 def test_a_plain_cluster_has_no_topology_to_wait_for():

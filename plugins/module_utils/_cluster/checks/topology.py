@@ -153,5 +153,5 @@ def gate_problem(subject: str, message: str) -> Problem | None:
                     "the cluster without a class")
 
 
-def _refused(subject: str, field: str, found: str, expected: str, hint: str) -> Problem:
+def _refused(subject: str, field: str, found: str | None, expected: str, hint: str) -> Problem:
     return Problem(CODE, subject, field, found, expected, hint)

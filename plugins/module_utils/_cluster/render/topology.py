@@ -53,7 +53,7 @@ def of_plain(description: ClusterDescription, items: Iterable[Object]) -> list[O
     pools = [item for item in items if item["kind"] == "MachineDeployment"]
     cluster_template = _cluster_template(description, infrastructure)
     plane_template = _plane_template(description, plane)
-    spec = {
+    spec: Object = {
         "infrastructure": {"templateRef": _template_ref(cluster_template), "naming": {"template": _CLUSTER_NAMING}},
         "controlPlane": {
             "templateRef": _template_ref(plane_template),

@@ -10,6 +10,7 @@ from ..._common.formats import duration, moment
 from ..._host.errors import explain
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
+from ..topology import RECONCILED
 from .snapshot import condition
 from .steps import machine_steps
 
@@ -21,6 +22,9 @@ GRACE_SECONDS = 30
 # With addresses kept for hosts CAPM3 1.13 says this of a claim that it has just made, or that is still going, until it
 # looks again.
 _NOT_YET, NOT_YET_SECONDS = "pool not found in cache", 180
+# Templates may be written after the class that names them.
+TOPOLOGY_SECONDS = 60
+_TOPOLOGY_FAILED = "ReconcileFailed"
 # BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
 ERROR_LIMIT = 3
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
@@ -34,7 +38,7 @@ def failures(snapshot, now, node_startup_timeout_seconds):
     :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
     :returns: list of Failure, empty when it is worth waiting
     """
-    found = []
+    found = _topology(snapshot, now)
     for step in machine_steps(snapshot):
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
@@ -47,6 +51,18 @@ def failures(snapshot, now, node_startup_timeout_seconds):
                 found.append(_with_deletion(failure, snapshot, step, machine))
                 break
     return found
+
+
+def _topology(snapshot, now):
+    """Return why Cluster API makes nothing of a Cluster's topology; later it has made something, and may go on."""
+    state = condition(snapshot.cluster, RECONCILED)
+    if snapshot.control_plane is not None or state.get("status") != "False" \
+            or state.get("reason") != _TOPOLOGY_FAILED or not _lasted(state.get("lastTransitionTime"), now,
+                                                                      TOPOLOGY_SECONDS):
+        return []
+    return [Failure(f"Cluster {snapshot.cluster_name}",
+                    f"Cluster API can't make it of its class: {' '.join((state.get('message') or '').split())}",
+                    "correct the ClusterClass, its templates or the variables")]
 
 
 def _with_deletion(failure, snapshot, step, machine):

@@ -25,7 +25,9 @@ def missing(snapshot, goal, now=0):
     if cluster is None:
         return f"there is no Cluster {snapshot.cluster_name}"
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("controlPlaneInitialized"):
-        return "the control plane is not initialized"
+        # Whether there is going to be one.
+        behind = topology_missing(cluster, []) if snapshot.control_plane is None else None
+        return behind or "the control plane is not initialized"
     if goal == "initialized":
         return None
     behind = topology_missing(cluster, snapshot.owners())
