@@ -7,6 +7,7 @@ One control plane machine and a worker on four servers; the order of a rollout i
 """
 from __future__ import annotations
 
+import json
 import time
 
 import other_kubernetes
@@ -192,6 +193,83 @@ def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_pat
         following.kubernetes_version}
     assert len(workload.ready()) == 2 and not set(workload.machines()) & set(before)
     is_quiet(site)
+
+
+OTHER = "shop"
+# What the class says itself.
+OF_CLASS = ("supported_links", "registry_mirrors", "ignore_preflight_errors", "kube_proxy_configuration", "topology")
+
+
+def users_class(lab, site):
+    """Make a class as a user would, out of the stored one: other names, no labels, a variable with its patch."""
+    made_class, = stored(lab, "ClusterClass").values()
+    plane = made_class["spec"]["controlPlane"]
+    sources = [made_class["spec"]["infrastructure"]["templateRef"], plane["templateRef"],
+               plane["machineInfrastructure"]["templateRef"]]
+    machine = stored(lab, "Metal3MachineTemplate")[sources[2]["name"]]
+    sources.append({"kind": "Metal3DataTemplate", "name": machine["spec"]["template"]["spec"]["dataTemplate"]["name"]})
+    names = dict((source["name"], f"users-{position}") for position, source in enumerate(sources))
+    old = site.variables["cluster_endpoint"]["host"]
+    address = old.rpartition(".")[0] + ".15"
+    replaced = dict(names, **{f'"{NAME}"': f'"{OTHER}"', f"{old}/": f"{address}/", f'"{old}"': f'"{address}"',
+                              "virtual_router_id 14": "virtual_router_id 15"})
+
+    def copied(spec):
+        text = json.dumps(spec)
+        for before, after in replaced.items():
+            text = text.replace(before, after)
+        return json.loads(text)
+
+    for source in sources:
+        item = stored(lab, source["kind"])[source["name"]]
+        lab.kube.apply(KNOWN[source["kind"]], NAMESPACE, {
+            "apiVersion": item["apiVersion"], "kind": item["kind"], "spec": copied(item["spec"]),
+            "metadata": {"name": names[source["name"]], "namespace": NAMESPACE}})
+    spec = copied({"infrastructure": made_class["spec"]["infrastructure"], "controlPlane": plane})
+    del spec["infrastructure"]["naming"], spec["controlPlane"]["naming"]
+    spec["variables"] = [{"name": "cleaning", "required": True, "schema": {"openAPIV3Schema": {"type": "string"}}}]
+    spec["patches"] = [{"name": "cleaning", "definitions": [{
+        "selector": {"apiVersion": machine["apiVersion"], "kind": machine["kind"],
+                     "matchResources": {"controlPlane": True}},
+        "jsonPatches": [{"op": "replace", "path": "/spec/template/spec/automatedCleaningMode",
+                         "valueFrom": {"variable": "cleaning"}}]}]}]
+    lab.kube.apply(KNOWN["ClusterClass"], NAMESPACE, {
+        "apiVersion": made_class["apiVersion"], "kind": "ClusterClass", "spec": spec,
+        "metadata": {"name": "users", "namespace": NAMESPACE}})
+    return address, [("ClusterClass", "users")] + [(source["kind"], names[source["name"]]) for source in sources]
+
+
+def test_a_cluster_of_a_users_class(lab, site, workload):
+    """Without image and networks; it goes, and the class stays."""
+    address, theirs = users_class(lab, site)
+    options = dict((name, value) for name, value in site.variables["cluster_options"].items() if name not in OF_CLASS)
+
+    def extra(confirm="", **variables):
+        return dict(
+            site.variables, cluster_name=OTHER, cluster_endpoint={"host": address}, cluster_image=None,
+            cluster_networks=None, cluster_kubernetes_version=topology(lab)["version"], cluster_workers={},
+            cluster_control_plane={"replicas": 1}, metal3_confirm=confirm, cluster_options=dict(
+                options, cluster_class={"name": "users", "variables": variables}),
+            cluster_workload_kubeconfig=str(lab.dir / "kubeconfigs" / OTHER))
+
+    def run(*arguments, **more):
+        return lab.playbook("cluster", *arguments, extra=extra(**more), seconds=SECONDS)
+
+    gone = dict(extra(), **small_cluster.teardown(OTHER))
+    try:
+        run(clean="metadata").failed("expected one of cleaning, which ClusterClass metal3/users has")
+        run(cleaning="metadata").ok()
+        assert run("--check", "--diff", cleaning="metadata").ok().changed() == 0
+        assert run(cleaning="metadata").ok().changed() == 0
+        machine, = Workload(lab, OTHER, lab.dir / "kubeconfigs" / OTHER).machines().values()
+        assert not machine["metadata"]["name"].startswith(f"{OTHER}-control-plane")
+        run(cleaning="disabled").failed("expected 1, the number of machines")
+    finally:
+        lab.playbook("teardown", extra=gone, seconds=SECONDS).ok()
+    assert all(lab.kube.get(KNOWN[kind], NAMESPACE, name) for kind, name in theirs)
+    assert lab.playbook("teardown", extra=gone, seconds=SECONDS).ok().changed() == 0
+    for kind, name in theirs:
+        lab.kube.delete(KNOWN[kind], NAMESPACE, name)
 
 
 def test_nothing_is_left_of_it(lab, site, workload):
