@@ -47,7 +47,8 @@ echo "{name} $*" >> {state}/calls
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A Debian machine with one package installed, where the caller is root."""
-    programs = {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET, "update-rc.d": RECORD, "systemctl": RECORD, "sudo": RECORD}
+    programs = {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET,
+                **dict.fromkeys(("update-rc.d", "systemctl", "sudo"), RECORD)}
     (tmp_path / "bin").mkdir()
     for name, text in programs.items():
         program = tmp_path / "bin" / name
