@@ -38,7 +38,6 @@ class Site:
         self.lab = lab
         self.variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14), cluster_options=dict(
             small_cluster.labs_options(), topology=True))
-        self.variables["cluster_endpoint"]["holder"] = "keepalived"
         self.pool = {"replicas": 1}
 
     def extra(self, confirm=0, pool=None, **changes):
