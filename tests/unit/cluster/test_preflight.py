@@ -69,6 +69,13 @@ ADDRESS = {"kind": "IPAddress", "metadata": {"name": "x"}, "spec": {
     "address": "198.18.0.10", "pool": {"name": "p"}, "claim": {"name": "c"}}}
 
 
+def test_an_infrastructure_by_another_name_is_known_as_the_clusters_own():
+    """As Cluster API names it by a class of the user's."""
+    own = other_cluster("c1-x7k2p", "198.18.0.10")
+    own["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1"}
+    assert problems(facts(clusters=[own])) == []
+
+
 @pytest.mark.parametrize("known, words", [
     (facts(hosts=[host("a")]), "workers.one.host_selector: found 0 free of 1 hosts that match (a goes to control_plane "
      "of cluster metal3/c1), expected 1 available"),

@@ -16,6 +16,7 @@ from ..._ipam.validation import change_problems, pool_problems
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
 from ..spec import METAL3, METALSTACK
+from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .validation import surge
@@ -132,8 +133,9 @@ def _endpoint(subject, description, facts):
     found = []
     endpoint = description.endpoint
     for other in facts.clusters:
-        same = (other["metadata"]["namespace"], other["metadata"]["name"]) == (
-            description.namespace, description.name)
+        # By a class of the user's it has another name than the cluster.
+        names = (other["metadata"]["name"], (other["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
+        same = other["metadata"]["namespace"] == description.namespace and description.name in names
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
         if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
             found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
