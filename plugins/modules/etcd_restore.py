@@ -157,7 +157,7 @@ removed_nodes:
   elements: str
   sample: [prod-control-plane-x8j5d]
 missing_nodes:
-  description: Names of Nodes of machines that joined after the snapshot. Restart their kubelets, for example by a reboot
+  description: Nodes of machines that joined after the snapshot. Restart their kubelets, for example by a reboot
     (M(metal3.baremetal.host_remediation)), or replace the machines.
   returned: success
   type: list

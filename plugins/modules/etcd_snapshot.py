@@ -72,7 +72,8 @@ requirements:
   - cryptography >= 42
 notes:
   - Of clusters whose control plane Cluster API makes by kubeadm, with etcd on its machines.
-  - The kubeconfig of the workload cluster needs to create C(pods/portforward) in C(kube-system); an administrator's does.
+  - The kubeconfig of the workload cluster needs to create C(pods/portforward) in C(kube-system); an administrator's
+    does.
 seealso:
   - module: metal3.baremetal.etcd_restore
   - module: metal3.baremetal.plane_backup
@@ -86,7 +87,7 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/management
     clusters: [prod, stage]
     directory: /var/backups/etcd
-    recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy]
+    recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
     keep: 14
 """
 

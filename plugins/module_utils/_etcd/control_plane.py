@@ -18,8 +18,8 @@ Object = dict[str, Any]
 PAUSED = "cluster.x-k8s.io/paused"
 # Value: a JSON object, see Note.
 NOTE = "metal3.baremetal/etcd-restore"
-# Cluster API, api/controlplane/kubeadm/v1beta2: PreTerminateHookCleanupAnnotation. Without it nobody asks etcd, which is
-# gone, whether the machine may go, and nobody drains its node (internal/controllers/machine: isNodeDrainAllowed).
+# Cluster API, api/controlplane/kubeadm/v1beta2: PreTerminateHookCleanupAnnotation. Without it nobody asks etcd, which
+# is gone, whether the machine may go, and nobody drains its node (internal/controllers/machine: isNodeDrainAllowed).
 HOOK = "pre-terminate.delete.hook.machine.cluster.x-k8s.io/kcp-cleanup"
 _INITIALIZED = {"KubeadmControlPlane": "Initialized", "Cluster": "ControlPlaneInitialized"}
 

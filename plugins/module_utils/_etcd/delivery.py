@@ -90,8 +90,8 @@ def _run(arguments: list[str]) -> str:
         done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               check=False, timeout=_LIMIT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as exc:
-        raise EtcdError(f"etcdutl: found {arguments[0]}, which cannot be run ({exc}), expected the program; correct the "
-                        "option etcdutl") from exc
+        raise EtcdError(f"etcdutl: found {arguments[0]}, which cannot be run ({exc}), expected the program; correct "
+                        "the option etcdutl") from exc
     text = done.stdout.decode(errors="replace")
     if done.returncode:
         raise EtcdError(f"etcdutl: {' '.join(arguments[1:3])} ended with code {done.returncode}: "

@@ -103,7 +103,8 @@ class Member:
             message = self._decoded(line)
             if "error" in message:
                 raise EtcdError(f"{self._subject}: {cut(plain(json.dumps(message['error'])), 300)}")
-            yield message.get("result") if isinstance(message.get("result"), dict) else {}
+            result = message.get("result")
+            yield result if isinstance(result, dict) else {}
 
     def _decoded(self, content: bytes) -> dict[str, Any]:
         try:
@@ -111,6 +112,6 @@ class Member:
         except (ValueError, RecursionError):
             found = None
         if len(content) > _ANSWER_BYTES or not isinstance(found, dict):
-            raise EtcdError(f"{self._subject}: found {len(content)} bytes that are no JSON object, expected an answer of "
-                            "etcd's gateway")
+            raise EtcdError(f"{self._subject}: found {len(content)} bytes that are no JSON object, expected an answer "
+                            "of etcd's gateway")
         return found

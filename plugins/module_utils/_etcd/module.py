@@ -31,7 +31,8 @@ def run_etcd_snapshot() -> None:
     with module.reporting():
         problems = []
         if params["keep"] is not None and params["keep"] < 1:
-            problems.append(Problem("backup-keep", "", "keep", params["keep"], "at least 1", "leave it out to keep all"))
+            problems.append(Problem("backup-keep", "", "keep", params["keep"], "at least 1",
+                                    "leave it out to keep all"))
         if not params["recipients"]:
             problems.append(Problem("backup-recipients", "", "recipients", "none", "at least one public key of age",
                                     "make a pair by age-keygen, and keep the secret key elsewhere"))

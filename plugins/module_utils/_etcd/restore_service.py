@@ -120,9 +120,10 @@ class Restore:
         found = restore_checks.problems(about, sha256, self._params["sha256"], site, version, self._subject)
         hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
         if sites.uid_of(self._client) == about.uid:
-            found.append(Problem("etcd-own-plane", self._subject, "cluster_name", "the cluster that is its own management "
-                                 "cluster", "another one, which stays while this one gets another control plane",
-                                 "restore the plane's backup into another plane first (playbook restore)"))
+            found.append(Problem(
+                "etcd-own-plane", self._subject, "cluster_name", "the cluster that is its own management cluster",
+                "another one, which stays while this one gets another control plane",
+                "restore the plane's backup into another plane first (playbook restore)"))
         found += host_lock.problems(self._subject, "machines", [host for host in hosts if host], self._now())
         if found:
             raise RefusedError(found)
@@ -237,8 +238,8 @@ class Restore:
         """Return where a machine may answer: its addresses out of pools and as Cluster API knows them, the endpoint."""
         machine = snapshot.get("Machine", name)
         if machine is None:
-            raise EtcdError(f"Machine {name}: found none any more, expected the one that was made; look who has deleted "
-                            "it, then run again")
+            raise EtcdError(f"Machine {name}: found none any more, expected the one that was made; look who has "
+                            "deleted it, then run again")
         owners = {name, ((snapshot.infrastructure_machine(machine) or {}).get("metadata") or {}).get("name")}
         rendered = (snapshot.infrastructure_machine(machine) or {}).get("status") or {}
         owners.add((rendered.get("renderedData") or {}).get("name"))
@@ -340,8 +341,8 @@ class Restore:
         writes = Patches(self._client, False, self._progress, self._sleep, make)
         current = self._client.get(KNOWN[kind], self._namespace, obj["metadata"]["name"])
         if current is None or current["metadata"]["uid"] != obj["metadata"]["uid"]:
-            raise EtcdError(f"{kind} {self._namespace}/{obj['metadata']['name']}: found none any more, expected the one "
-                            "that was read; look who has deleted it, then run again")
+            raise EtcdError(f"{kind} {self._namespace}/{obj['metadata']['name']}: found none any more, expected the "
+                            "one that was read; look who has deleted it, then run again")
         written = writes.write([writes.entry(KNOWN[kind], current)])
         self.done["changed"] = self.done["changed"] or any(item.changed for item in written)
         raise_refused(self._client, written)
@@ -352,9 +353,10 @@ class Restore:
         :raises EtcdError: when the time is up
         """
         patience, began_at = Patience(self._clock), self._clock()
+        deadline = self._began_at + self._params["wait_timeout_seconds"]
         with self._named(what):
-            for step in poll(look, self._began_at + self._params["wait_timeout_seconds"], _INTERVAL_SECONDS, self._clock,
-                             self._sleep, lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
+            for step in poll(look, deadline, _INTERVAL_SECONDS, self._clock, self._sleep,
+                             lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
                 if step.objects:
                     return step.objects
                 waited = duration(self._clock() - began_at)

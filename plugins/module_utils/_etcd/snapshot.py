@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A snapshot of etcd as it comes: whether it is whole, and its form as a file; pure.
 
-etcd sends its database and, after it, the SHA-256 of that, which stays at the end of the file: ``etcdctl snapshot save``
-writes the same, and ``etcdutl`` compares it.
+etcd sends its database and, after it, the SHA-256 of that, which stays at the end of the file: ``etcdctl snapshot
+save`` writes the same, and ``etcdutl`` compares it.
 """
 from __future__ import annotations
 
@@ -65,10 +65,11 @@ def about_of(content: bytes) -> About:
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _invalid(f"format {data.get('format') if isinstance(data, dict) else None}")
-    texts = [data.get(name) for name in About._fields if name != "revision"]
-    if not all(isinstance(text, str) and text for text in texts) or not isinstance(data.get("revision"), int):
+    found: dict[str, Any] = dict((name, data.get(name)) for name in About._fields)
+    if not all(isinstance(found[name], str) and found[name] for name in found if name != "revision") \
+            or not isinstance(found["revision"], int):
         raise _invalid("an incomplete description of a snapshot")
-    return About(*texts, data["revision"])
+    return About(**found)
 
 
 def _invalid(found: str) -> EtcdError:

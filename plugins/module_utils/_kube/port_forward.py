@@ -9,6 +9,7 @@ what went wrong; the first message of each says the port (k8s.io/kubelet, ``pkg/
 from __future__ import annotations
 
 import base64
+import contextlib
 import ssl
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,8 +18,7 @@ from .errors import KubeError, error_from_answer
 
 try:
     import urllib3
-    # What the package kubernetes requires.
-    import websocket
+    import websocket  # what the package kubernetes requires
 except ImportError:
     websocket = None  # type: ignore[assignment]
 
@@ -87,11 +87,9 @@ class Tunnel:
     def close(self) -> None:
         """End the connection."""
         self._ended = True
-        try:
+        # It may have ended already.
+        with contextlib.suppress(websocket.WebSocketException, OSError):
             self._channel.close(timeout=1)
-        except (websocket.WebSocketException, OSError):
-            # It has ended already.
-            pass
 
     def _lost(self, cause: Any) -> KubeError:
         return KubeError(f"{self._subject}: port {self._port}: the connection is lost: {cause}", reason="Unreachable")
@@ -132,8 +130,8 @@ def _connected(connection: Any, server: str, path: str, subject: str, timeout_se
         raise KubeError(f"{subject}: API server {server} does not answer: {exc}", reason="Unreachable") from exc
     if channel.getsubprotocol() != PROTOCOL:
         channel.close(timeout=1)
-        raise KubeError(f"{subject}: found the protocol {channel.getsubprotocol()}, expected {PROTOCOL} of port-forward",
-                        reason="InvalidAnswer")
+        raise KubeError(f"{subject}: found the protocol {channel.getsubprotocol()}, expected {PROTOCOL} of "
+                        "port-forward", reason="InvalidAnswer")
     return channel
 
 

@@ -4,7 +4,8 @@
 """Encryption and decryption in the format of ``age``, by the library pyrage."""
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+import io
+from typing import IO, Any
 
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
@@ -33,7 +34,7 @@ def encrypt(content: bytes, recipients: list[str]) -> bytes:
     return pyrage.encrypt(content, _recipients(recipients))
 
 
-def encrypt_stream(source: BinaryIO, target: BinaryIO, recipients: list[str]) -> None:
+def encrypt_stream(source: IO[bytes] | io.RawIOBase, target: IO[bytes], recipients: list[str]) -> None:
     """Write what a file has to another one, as :func:`encrypt` does, without keeping it all.
 
     :param source: file to read from; what it raises ends the encryption
@@ -52,13 +53,13 @@ def encrypt_stream(source: BinaryIO, target: BinaryIO, recipients: list[str]) ->
 class _Reading:
     """A file that keeps what was raised while it was read."""
 
-    def __init__(self, source: BinaryIO) -> None:
+    def __init__(self, source: IO[bytes] | io.RawIOBase) -> None:
         self._source = source
         self.error: Exception | None = None
 
     def read(self, size: int = -1) -> bytes:
         try:
-            return self._source.read(size)
+            return self._source.read(size) or b""
         except Exception as exc:
             self.error = exc
             raise
@@ -97,7 +98,7 @@ def decrypt(content: bytes, identity_file: str) -> bytes:
         raise _undecrypted(exc) from exc
 
 
-def decrypt_stream(source: BinaryIO, target: BinaryIO, identity_file: str) -> None:
+def decrypt_stream(source: IO[bytes], target: IO[bytes], identity_file: str) -> None:
     """Write what was encrypted to another file, as :func:`decrypt` does, without keeping it all.
 
     :param source: file to read from

@@ -135,7 +135,8 @@ def is_as_described(plane):
 
 def test_a_snapshot_is_restored_into_a_new_machine(run):
     result = run.restore()
-    assert result["changed"] and result["deleted_machines"] == [OLD] and (result["machine"], result["node"]) == (NEW, NEW)
+    assert result["changed"] and result["deleted_machines"] == [OLD]
+    assert (result["machine"], result["node"]) == (NEW, NEW)
     assert result["taken_at"] == ABOUT.taken_at and result["removed_nodes"] == [OLD] and result["missing_nodes"] == []
     assert is_as_described(run.plane) and run.member.urls == ["https://192.0.2.7:2380"]
     assert {name for kind, name in run.workload.objects if kind == "Node"} == {NEW, "worker"}
@@ -251,7 +252,7 @@ def test_what_etcdutl_refuses_costs_nothing(run, monkeypatch):
 
 @pytest.mark.parametrize("program", ["/nonexistent", "/bin/true"])
 def test_what_is_no_etcdutl_is_named(run, program):
-    with pytest.raises(EtcdError, match="expected (the program|etcdutl)"):
+    with pytest.raises(EtcdError, match=r"expected (the program|etcdutl)"):
         run.restore(etcdutl=program)
 
 
@@ -315,7 +316,7 @@ def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatc
 
 
 def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
-    with pytest.raises(EtcdError, match="takes etcd's data.*192.0.2.1: refused"):
+    with pytest.raises(EtcdError, match=r"takes etcd's data.*192\.0\.2\.1: refused"):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")
 
 

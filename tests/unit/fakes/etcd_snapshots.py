@@ -15,10 +15,10 @@ DATABASE = bytes(16) + bytes.fromhex("edda0ced") + bytes(range(256)) * 255 + byt
 SNAPSHOT = DATABASE + hashlib.sha256(DATABASE).digest()
 
 
-def messages(content=SNAPSHOT, size=20000, announced=len(DATABASE)):
+def messages(content=SNAPSHOT, size=20000, more=0):
     """Yield messages as etcd sends them, the digest in one of its own."""
     parts = [content[at:min(at + size, len(DATABASE))] for at in range(0, len(DATABASE), size)]
     sent = 0
     for part in [*parts, content[len(DATABASE):]]:
         sent += len(part)
-        yield {"blob": base64.b64encode(part).decode(), "remaining_bytes": str(max(0, announced - sent))}
+        yield {"blob": base64.b64encode(part).decode(), "remaining_bytes": str(max(0, len(DATABASE) + more - sent))}

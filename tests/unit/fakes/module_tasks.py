@@ -40,7 +40,7 @@ ARGUMENTS = {
     "etcd_restore": {"kubeconfig": "/nonexistent", "cluster_name": "c1", "path": "/nonexistent",
                      "identity_file": "/nonexistent", "etcdutl": "/nonexistent"},
     "etcd_snapshot": {"clusters": ["c1"], "directory": "snapshots", "recipients": [
-        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},
+        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]},
     "host_compliance": {"hosts": [{"name": "h1", "expected": {"cpus_minimum": 1}}]},
     "host_maintenance": {"hosts": ["h1"], "state": "returned"},
     "host_remediation": {"hosts": ["h1"]},
