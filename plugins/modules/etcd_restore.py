@@ -27,9 +27,8 @@ description:
   - When the module runs on the controller, progress is printed while it waits.
 options:
   kubeconfig:
-    description: Path of the management cluster's kubeconfig.
+    description: Path of the management cluster's kubeconfig, by default that of E(KUBECONFIG) or C(~/.kube/config).
     type: path
-    required: true
   context:
     description: Context in it, by default the current one.
     type: str

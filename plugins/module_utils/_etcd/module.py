@@ -53,7 +53,7 @@ def run_etcd_snapshot() -> None:
 def run_etcd_restore() -> None:
     """Run the module ``etcd_restore``."""
     module = KubeModule({
-        "kubeconfig": {"type": "path", "required": True},
+        "kubeconfig": {"type": "path"},
         "context": {"type": "str"},
         "namespace": {"type": "str", "default": "metal3"},
         "cluster_name": {"type": "str", "required": True},
