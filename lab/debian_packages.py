@@ -33,7 +33,7 @@ if flock --nonblock "$0" true; then rm -f -- "$0"; exit 0; fi
 case " %s " in *" ${1%%.service} "*) exit 0 ;; esac
 exit 101
 """
-# Where services are described, by System V and by systemd.
+# Where services are described, by System V first, then by systemd.
 SERVICE_FOLDERS = ("/etc/init.d", "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
                    "/usr/lib/systemd/system", "/lib/systemd/system")
 # Package scripts talk to debconf over descriptor 3.
@@ -141,7 +141,10 @@ def install(packages, services):
                 inherited=[] if descriptor is None else [descriptor])
     for service in services:
         if service not in known:
-            subprocess.run(["update-rc.d", service, "disable"], stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
+            # Of a package with units of systemd alone update-rc.d finds nothing, and fails where systemd does not run.
+            command = ["update-rc.d", service, "disable"] if os.path.exists(
+                os.path.join(SERVICE_FOLDERS[0], service)) else ["systemctl", "--quiet", "disable", service]
+            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=True)
 
 
 def prefix_for_root(packages):

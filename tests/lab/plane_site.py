@@ -31,7 +31,6 @@ def cluster(lab, name, **changes):
     """
     variables = dict(small_cluster.variables(lab, name, {}, endpoint=13),
                      cluster_control_plane={"replicas": 1, "node_taints": []}, **changes)
-    variables["cluster_endpoint"]["holder"] = "keepalived"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:

@@ -19,7 +19,7 @@ def variables(lab, name, image, endpoint=11):
     url = lab.figures["urls"]["image_server"] + "/images/node.qcow2"
     return {
         "cluster_name": name, "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / name),
-        "cluster_endpoint": {"host": f"{prefix}.{endpoint}"}, "cluster_workers": {},
+        "cluster_endpoint": {"host": f"{prefix}.{endpoint}", "holder": "keepalived"}, "cluster_workers": {},
         "cluster_image": dict({"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"},
                               **image),
         "cluster_networks": {"nodes": {"interface": "eno1", "ipv4": {

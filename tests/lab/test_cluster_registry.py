@@ -53,7 +53,6 @@ def cluster(lab, store):
             {"registry": LOGIN_NEEDED, "url": url + "/private", "ca_certificate": authority,
              "credentials_secret": SECRET},
             {"registry": OTHER_AUTHORITY, "url": url, "ca_certificate": Path(certificate).read_text()}])
-    variables["cluster_endpoint"]["holder"] = "keepalived"
     lab.kube.apply(KNOWN["Secret"], NAMESPACE, {
         "apiVersion": "v1", "kind": "Secret", "metadata": {"name": SECRET, "namespace": NAMESPACE},
         "type": "kubernetes.io/basic-auth", "stringData": {"username": store.username, "password": store.password}})

@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The shell blocks of the guides and the README, run in the order of the pages on the lab.
 
-A block is run unless the comment ``not run: reason`` stands before it (in reStructuredText ``.. not run: reason``, in
-Markdown ``<!-- not run: reason -->``). Of a block after ``refused: …`` each command must be refused, with the number to
-confirm. The guides' site ``inventory/mysite`` is taken from their YAML blocks; replaced is what the lab can't have as
-written: names of servers, BMCs, credentials, and the URL and checksum of images.
+What the comments before the blocks mean is in ``tooling.guide_blocks``. The guides' site ``inventory/mysite`` is taken
+from their YAML blocks; replaced is what the lab can't have as written: names of servers, BMCs, credentials, and the URL
+and checksum of images.
 """
 from __future__ import annotations
 
@@ -14,74 +13,16 @@ import os
 import re
 import subprocess
 import sys
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
 import readme_site
 import yaml
 from support import REPOSITORY
-from tooling.pages import GUIDES
+from tooling.guide_blocks import DOCSITE, SHELL, blocks
 
-DOCSITE = REPOSITORY / "docs" / "docsite"
-ORDER = [name for section in yaml.safe_load((DOCSITE / "extra-docs.yml").read_text())["sections"]
-         for name in section["toctree"]]
-PAGES = [REPOSITORY / "README.md"] + [DOCSITE / "rst" / f"{name}.rst" for name in ORDER]
-# How many blocks of a page are not run. A new block is run, unless this number is raised with its comment.
-NOT_RUN = {"README": 2, "first_steps": 5, "clusters": 3, "day2": 5, "lifecycle": 6, "troubleshooting": 2,
-           "existing_metal3": 1, "bootstrap_plane": 2, "provisioning_network": 3}
 # The guides' servers. rack1-03 is the one with an image of its own.
 NAMES = {"rack1-01": "server-01", "rack1-02": "server-02", "rack1-03": "server-03", "rack2-01": "server-04"}
-_COMMENT = re.compile(r"^(?:\.\.|<!--) (not run|refused): (.+?)(?: -->)?$")
-_COMMAND = re.compile(r"^(?:[a-z-]+ |make\b)")
-
-# kind: "run", "not run" or "refused"; reason: what the comment says.
-Block = namedtuple("Block", ["page", "kind", "reason", "language", "text"])
-
-
-def blocks(path):
-    """Return the code blocks of a page as Blocks, those in shell and YAML."""
-    lines, found, comment = path.read_text().splitlines(), [], None
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        at += 1
-        opened = re.match(r"^(?:\.\. code-block:: |```)(\S*)$", line)
-        comment = _COMMENT.match(line) or (comment if not line.strip() or opened else None)
-        if not opened:
-            continue
-        body = []
-        inside = (lambda text: not text or text.startswith("   ")) if path.suffix == ".rst" else "```".__ne__
-        while at < len(lines) and inside(lines[at]):
-            body.append(lines[at][3:] if path.suffix == ".rst" else lines[at])
-            at += 1
-        at += path.suffix == ".md"
-        text = "\n".join(body).strip() + "\n"
-        language = opened[1] if opened[1] not in ("", "bash", "console") else "shell" if _COMMAND.match(text) else ""
-        if language in ("shell", "yaml"):
-            kind, reason = comment.groups() if comment else ("run", "")
-            found.append(Block(path.stem, kind, reason, language, text))
-        comment = None
-    return found
-
-
-SHELL = [block for path in PAGES for block in blocks(path) if block.language == "shell"]
-
-
-def test_every_guide_has_its_blocks_here():
-    assert sorted(PAGES[1:]) == GUIDES
-    # Also what this file's reader would overlook.
-    assert len(SHELL) == sum(path.read_text().count(".. code-block:: shell") for path in GUIDES) + 2
-
-
-def test_what_is_not_run_says_why():
-    left = [block for block in SHELL if block.kind == "not run"]
-    assert dict((page, len([block for block in left if block.page == page]))
-                for page in set(block.page for block in left)) == NOT_RUN
-    for block in left:
-        named = re.findall(r"tests/[\w./-]+", block.reason)
-        assert named, block
-        assert [path for path in named if not (REPOSITORY / path.rstrip(".,;")).exists()] == []
 
 
 def yaml_of(page, title):

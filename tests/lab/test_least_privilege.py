@@ -19,7 +19,7 @@ FORBIDDEN = [
     ("create", "rolebindings", NAMESPACE), ("escalate", "clusterroles", None), ("impersonate", "users", None),
     ("create", "pods", NAMESPACE), ("patch", "customresourcedefinitions", None),
     ("list", "customresourcedefinitions", None), ("delete", "namespaces", None), ("patch", "baremetalhosts", "default"),
-    ("patch", "baremetalhosts/status", NAMESPACE), ("create", "machines", NAMESPACE),
+    ("patch", "baremetalhosts/status", NAMESPACE), ("create", "machinesets", NAMESPACE),
     ("create", "serviceaccounts/token", NAMESPACE),
 ]
 

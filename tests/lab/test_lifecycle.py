@@ -54,7 +54,6 @@ class Site:
 def site(lab):
     """The cluster's description; the cluster is made here and deleted afterwards."""
     found = Site(lab, dict(small_cluster.variables(lab, NAME, {}, endpoint=13)))
-    found.variables["cluster_endpoint"]["holder"] = "keepalived"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:

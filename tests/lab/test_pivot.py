@@ -52,7 +52,6 @@ def cluster(lab, hosts):
     url = plane_site.image_server(lab) + "/images/node.qcow2"
     variables = dict(small_cluster.variables(lab, CLUSTER, {"url": url, "checksum": url + ".sha256"}, endpoint=13),
                      cluster_control_plane={"replicas": 1, "node_taints": []})
-    variables["cluster_endpoint"]["holder"] = "keepalived"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         lab.playbook("cluster", seconds=SECONDS, extra=variables).ok()

@@ -137,7 +137,6 @@ def cluster(lab, kubeconfig):
     url = plane_site.image_server(lab) + "/images/node.qcow2"
     found = dict(small_cluster.variables(lab, TENANT, {"url": url, "checksum": url + ".sha256"}, endpoint=15),
                  cluster_control_plane={"replicas": 1, "node_taints": []}, metal3_kubeconfig=str(kubeconfig))
-    found["cluster_endpoint"]["holder"] = "keepalived"
     prefix = lab.figures["bridge"]["network"].rpartition(".")[0]
     # Another plane gives away what small_cluster has.
     found["cluster_networks"]["nodes"]["ipv4"]["ranges"] = [{"start": prefix + ".90", "end": prefix + ".99"}]

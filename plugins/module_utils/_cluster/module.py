@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
@@ -52,7 +53,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
-        **_described())
+        **boot_argument_spec(), **_described())
 
 
 def _described():
@@ -65,12 +66,16 @@ def run_cluster() -> None:
     _require_libraries(module)
     params = module.params
     service = None
+    waits = params["state"] == "present" and params["wait_for"] != "none" and not module.check_mode
     # What the run has changed before it failed, so that handlers run and the user learns of it.
-    with module.reporting(lambda: dict(service.done) if service else {"changed": False}):
-        service = ClusterService(module.connect(), _description(params), params, module.check_mode, module.progress)
+    with module.reporting(lambda: dict(service.done) if service else {"changed": False}), \
+            BootWatch(params, waits) as watch:
+        service = ClusterService(module.connect(), _description(params), params, module.check_mode, module.progress,
+                                 phase=watch.text)
         file = KubeconfigFile(params["workload_kubeconfig"], service) if params["workload_kubeconfig"] else None
         result = _absent(service, file, module.check_mode) if params["state"] == "absent" else _present(
             service, file, module.check_mode)
+    result["warnings"] = [*result["warnings"], *watch.warnings]
     module.finish(result)
 
 

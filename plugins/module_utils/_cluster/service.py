@@ -137,10 +137,12 @@ class ClusterService:
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
+    :param phase: says where a server is, for the wait's progress, as ClusterWait takes it
     """
 
-    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep, now=time.time):
+    def __init__(self, client, params, options, check_mode, progress, sleep=time.sleep, now=time.time, phase=None):
         self.client = client
+        self.phase = phase
         self.now = now
         self.params = params
         self.options = options
@@ -181,7 +183,7 @@ class ClusterService:
 
     def _new_wait(self) -> ClusterWait:
         return ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress,
-                           provider=self.provider)
+                           provider=self.provider, phase=self.phase)
 
     def read(self) -> Checked:
         """Return the checked description, which is read and rendered once.

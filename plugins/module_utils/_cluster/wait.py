@@ -20,7 +20,7 @@ from .spec import METAL3
 from .workflow import failures as workflow_failures
 from .workflow import goals as workflow_goals
 from .workflow.snapshot import CLUSTER_LABEL, Snapshot
-from .workflow.steps import machine_steps, step_text
+from .workflow.steps import machine_steps, phase_text, step_text
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
@@ -54,10 +54,13 @@ class ClusterWait:
     :param wall_clock: seconds since 1970
     :param endpoint_watch: an EndpointWatch
     :param provider: the Provider of the cluster, by default that of Metal³
+    :param phase: callable that takes a BareMetalHost and for how many seconds it has been deployed, and says where its
+        server is, empty when that is not known
     """
 
     def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
-                 wall_clock=time.time, endpoint_watch=None, provider=None):
+                 wall_clock=time.time, endpoint_watch=None, provider=None, phase=None):
+        self._phase = phase or (lambda bmh, seconds: "")
         self.provider = provider or provider_of(METAL3)
         self.client = client
         self.namespace = namespace
@@ -112,7 +115,7 @@ class ClusterWait:
 
         item, silence = self._run(
             goal, decide, self.provider.workflow_kinds,
-            lambda: self._snapshot and workflow_goals.progress(self._snapshot, self.wall_clock()))
+            lambda: self._snapshot and workflow_goals.progress(self._snapshot, self.wall_clock(), self._phase))
         if item.verdict.outcome == REACHED:
             return self._snapshot
         if item.verdict.outcome == FAILED:
@@ -174,8 +177,10 @@ class ClusterWait:
                 or now - self._inherited[failure.subject] >= OLD_FAILURE_SECONDS]
 
     def _where(self):
-        lines = ["- %s: %s; waits for %s" % (
-            step["machine"] or f"a machine of {step['owner']}", step_text(step, self.wall_clock()), step["waits_for"])
+        now = self.wall_clock()
+        lines = ["- %s: %s; waits for %s%s" % (
+            step["machine"] or f"a machine of {step['owner']}", step_text(step, now), step["waits_for"],
+            phase_text(self._snapshot, step, now, self._phase))
             for step in self._steps or [] if not step["complete"]]
         return ":\n" + "\n".join(lines) if lines else ""
 

@@ -337,6 +337,24 @@ def test_progress_counts_and_changes_name():
         "waits for a Node with the label metal3.io/uuid of its host"]
 
 
+def test_progress_says_where_the_server_of_the_slowest_machine_is():
+    story = Story().until(12)
+    asked = []
+
+    def phase(bmh, seconds):
+        asked.append((bmh["metadata"]["name"], seconds >= 0))
+        return "the agent is at write_image"
+
+    now = 4e9
+    assert workflow_goals.progress(story.snapshot(), now, phase)[1].endswith(
+        "waits for host host-1, in state available (the agent is at write_image)")
+    assert asked == [("host-1", True)]
+    assert workflow_goals.progress(story.snapshot(), now)[1].endswith("in state available")
+    # Once BMO is done, Ironic is not.
+    story.s12_deployed()
+    assert "write_image" not in workflow_goals.progress(story.snapshot(), now, phase)[1]
+
+
 def test_an_error_of_a_host_is_told_when_it_occurs():
     story = Story().until(12)
     before = workflow_steps.machine_steps(story.snapshot())

@@ -35,7 +35,8 @@ case "$*" in *install*)
     if {state}/policy $service start; then echo "$service may start" >> {state}/calls; fi
   done
   if [ -e {state}/slow ]; then echo $$ > {state}/pid; exec sleep 60; fi
-  for word; do echo "$word" >> {state}/installed; done;;
+  for word; do echo "$word" >> {state}/installed; done
+  case "$*" in *nginx-light*) touch {state}/init.d/nginx;; *podman*) touch {state}/systemd/podman.service;; esac;;
 esac
 """
 RECORD = """#!/bin/sh
@@ -46,7 +47,8 @@ echo "{name} $*" >> {state}/calls
 @pytest.fixture
 def machine(tmp_path, monkeypatch):
     """A Debian machine with one package installed, where the caller is root."""
-    programs = {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET, "update-rc.d": RECORD, "sudo": RECORD}
+    programs = {"dpkg-query": DPKG_QUERY, "apt-get": APT_GET,
+                **dict.fromkeys(("update-rc.d", "systemctl", "sudo"), RECORD)}
     (tmp_path / "bin").mkdir()
     for name, text in programs.items():
         program = tmp_path / "bin" / name
@@ -81,6 +83,12 @@ def test_installs_what_is_missing_and_keeps_its_services_down(machine, capfd):
     assert not (machine / "policy").exists()
     out, err = capfd.readouterr()
     assert (out, err) == ("", "Debian packages: installing nginx-light, xorriso\n")
+
+
+def test_units_of_systemd_alone_are_kept_down_too(machine):
+    (machine / "list").write_text("podman service:podman service:podman.socket\n")
+    assert debian_packages.main([str(machine / "list")]) == 0
+    assert calls(machine)[-2:] == ["systemctl --quiet disable podman", "systemctl --quiet disable podman.socket"]
 
 
 def test_does_and_says_nothing_when_all_is_there(machine, capfd):

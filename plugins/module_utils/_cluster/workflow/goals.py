@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..._common.formats import duration, moment
 from ..rollout import is_of
 from .snapshot import condition, is_true
-from .steps import LAST_STEP, machine_steps
+from .steps import LAST_STEP, machine_steps, phase_text
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
 GOALS = ("initialized", "nodes", "available")
@@ -96,10 +96,11 @@ def _is_former(snapshot, machine, owner, now):
     return not is_of(machine, (spec.get("template") or {}).get("spec") or {}, snapshot, when_unknown=True)
 
 
-def progress(snapshot, now):
+def progress(snapshot, now, phase=lambda bmh, seconds: ""):
     """Return how far a cluster is: machines complete, how many are at which step, and the slowest.
 
     :param now: seconds since 1970
+    :param phase: says where a host's server is, see :func:`steps.phase_text`
     :returns: state and detail, as ``Progress.status`` takes them
     """
     steps = machine_steps(snapshot)
@@ -115,12 +116,12 @@ def progress(snapshot, now):
             parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({titles[number]})")
     if counts.get("deleting"):
         parts.append(f"{counts['deleting']} being deleted")
-    slow = sorted((step["since"], step["machine"], step["waits_for"]) for step in steps
-                  if step["since"] and step["machine"] and not step["complete"])
+    slow = [step for step in steps if step["since"] and step["machine"] and not step["complete"]]
     longest = ""
     if slow:
-        since, machine, waits_for = slow[0]
-        longest = f"longest: {machine}, for {duration(now - (moment(since) or now))}, waits for {waits_for}"
+        step = min(slow, key=lambda step: (step["since"], step["machine"]))
+        longest = (f"longest: {step['machine']}, for {duration(now - (moment(step['since']) or now))}, waits for "
+                   f"{step['waits_for']}{phase_text(snapshot, step, now, phase)}")
     return f"cluster {snapshot.cluster_name}: {', '.join(parts)}", longest
 
 

@@ -42,6 +42,8 @@ METALSTACK_STEPS = {
     13: "the machine has phoned home, and Cluster API notes it",
     14: "the machine joins, and metal-stack's cloud controller gives its Node the provider ID",
 }
+# While the Bare Metal Operator works.
+DEPLOYMENT = 12
 LAST_STEP = 15
 _MESSAGE_LIMIT = 200
 
@@ -79,6 +81,18 @@ def step_text(step, now):
     since = moment(step["since"])
     return f"step {step['step']} of {LAST_STEP}, {step['title']}" + (
         "" if since is None else f", for {duration(now - since)}")
+
+
+def phase_text(snapshot, step, now, phase):
+    """Return where the server of a machine is while its host is deployed, in brackets; empty when nothing is known.
+
+    :param step: an entry of :func:`machine_steps`
+    :param now: seconds since 1970
+    :param phase: callable that takes a BareMetalHost and for how many seconds it has been deployed, and returns a text
+    """
+    host = snapshot.get("BareMetalHost", step["host"]) if step["step"] == DEPLOYMENT and step["host"] else None
+    text = phase(host, now - (moment(step["since"]) or now)) if host else ""
+    return f" ({text})" if text else ""
 
 
 def _entry(owner, step, since, waits_for, **more):
@@ -296,7 +310,7 @@ def _deployment(machine, metal3_machine, host):
         waits_for += f": {_host_error(host)}"
     elif status.get("operationalStatus") in ("delayed", "detached"):
         waits_for += f", which is {status['operationalStatus']}"
-    return 12, started or since, waits_for
+    return DEPLOYMENT, started or since, waits_for
 
 
 def _node(snapshot, machine, host):
