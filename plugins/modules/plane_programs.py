@@ -35,9 +35,10 @@ options:
         what M(metal3.baremetal.lab_node_image) needs for an image of that version.
       - V(cert-manager) is what cert-manager runs, V(cert-manager-manifests) Helm, with which its chart is rendered, for
         a C(go.mod) that pins cert-manager.
+      - V(etcd-tools) is C(etcdutl), for a C(go.mod) that pins it.
     type: list
     elements: str
-    choices: [management, node, control-plane, cert-manager, cert-manager-manifests]
+    choices: [management, node, control-plane, cert-manager, cert-manager-manifests, etcd-tools]
     default: [management]
   manifests_dir:
     description:

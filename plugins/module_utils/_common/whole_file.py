@@ -4,8 +4,10 @@
 """Files that a module writes for its user: complete or not at all."""
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -26,17 +28,29 @@ def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
             return None
     if check_mode:
         return before
+    with writing(path, mode) as stream:
+        stream.write(content)
+    return before
+
+
+@contextlib.contextmanager
+def writing(path: str, mode: int) -> Iterator[Any]:
+    """Give a file to write to for the time of a ``with``; it has its name only when that ends without an error.
+
+    :param path: file to write; missing folders are made
+    :param mode: permissions
+    :raises OSError: when it can't be written
+    """
     folder = os.path.dirname(path) or "."
     os.makedirs(folder, mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".metal3-")
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            yield stream
             # Not atomic_move, which gives a new file the mode that the umask says; and by the descriptor: who may
             # write into the folder may put a link in the file's place.
             os.fchmod(descriptor, mode)
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         os.unlink(temporary)
         raise
-    return before

@@ -17,6 +17,7 @@ from .advice import next_step_of
 from .answers import decode, list_subject, read_event, read_list, read_object
 from .connection import Connection
 from .errors import KubeError, error_from_answer, text_of
+from .port_forward import Tunnel, opened
 
 try:
     import urllib3
@@ -179,6 +180,18 @@ class KubeClient:
             exc.cause, exc.status, exc.reason, exc.causes, retry_after_seconds=exc.retry_after_seconds,
             may_be_stored=may_be_stored,
             next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
+
+    def port_forward(self, path: str, port: int, subject: str,
+                     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS) -> Tunnel:
+        """Return a connection to a port of a pod, as its containers reach it on the loopback device.
+
+        :param path: URL path of the pod, see :meth:`Resource.path`
+        :param port: number of the port
+        :param subject: what errors name
+        :param timeout_seconds: for connecting, and how long the other side may be silent
+        :raises KubeError: when the server refuses or does not answer
+        """
+        return opened(self._connection, self._server, path, port, subject, timeout_seconds)
 
     def beginning(self, path: str, query: dict[str, Any], subject: str, limit_bytes: int) -> bytes:
         """Return the beginning of an answer that is no JSON, such as a container's log.

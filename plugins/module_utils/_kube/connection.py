@@ -221,6 +221,11 @@ class Connection:
         """Whose credentials are sent, as the reader knows them; empty for nobody's."""
         return self._user
 
+    @property
+    def settings(self) -> Any:
+        """The package's settings, for connections that its pool does not make."""
+        return self._settings
+
     def allow(self, seconds: float) -> None:
         """Set how long the answers that this thread asks for may take as a whole from now on."""
         self._allowed.seconds = seconds

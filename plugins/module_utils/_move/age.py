@@ -4,7 +4,8 @@
 """Encryption and decryption in the format of ``age``, by the library pyrage."""
 from __future__ import annotations
 
-from typing import Any
+import io
+from typing import IO, Any
 
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
@@ -30,6 +31,49 @@ def encrypt(content: bytes, recipients: list[str]) -> bytes:
     :param recipients: public keys, ``age1…`` or of ssh
     :raises AgeError: when a recipient is no such key
     """
+    return pyrage.encrypt(content, _recipients(recipients))
+
+
+def encrypt_stream(source: IO[bytes] | io.RawIOBase, target: IO[bytes], recipients: list[str]) -> None:
+    """Write what a file has to another one, as :func:`encrypt` does, without keeping it all.
+
+    :param source: file to read from; what it raises ends the encryption
+    :param target: file to write to
+    :param recipients: public keys
+    :raises AgeError: when a recipient is no such key
+    """
+    keys, reading = _recipients(recipients), _Reading(source)
+    try:
+        pyrage.encrypt_io(reading, target, keys)
+    except pyrage.EncryptError as exc:
+        # The library makes a text of what its files raise.
+        raise reading.error or AgeError(f"encryption failed: {_words(exc)}") from exc
+
+
+class _Reading:
+    """A file that keeps what was raised while it was read."""
+
+    def __init__(self, source: IO[bytes] | io.RawIOBase) -> None:
+        self._source = source
+        self.error: Exception | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        try:
+            return self._source.read(size) or b""
+        except Exception as exc:
+            self.error = exc
+            raise
+
+
+def check_recipients(recipients: list[str]) -> None:
+    """Refuse what is no public key, before anything is made to be encrypted for it.
+
+    :raises AgeError: when a recipient is no such key
+    """
+    _recipients(recipients)
+
+
+def _recipients(recipients: list[str]) -> list[Any]:
     keys = []
     for number, recipient in enumerate(recipients, start=1):
         kind = pyrage.ssh if recipient.startswith("ssh-") else pyrage.x25519
@@ -37,7 +81,7 @@ def encrypt(content: bytes, recipients: list[str]) -> bytes:
             keys.append(kind.Recipient.from_str(recipient.strip()))
         except pyrage.RecipientError as exc:
             raise AgeError(f"recipients[{number}]: {_words(exc)}; {_NEXT_RECIPIENT}") from exc
-    return pyrage.encrypt(content, keys)
+    return keys
 
 
 def decrypt(content: bytes, identity_file: str) -> bytes:
@@ -51,8 +95,27 @@ def decrypt(content: bytes, identity_file: str) -> bytes:
     try:
         return pyrage.decrypt(content, identities)
     except pyrage.DecryptError as exc:
-        raise AgeError(f"decryption failed: {_words(exc)}; identity_file: take the secret key of one of its "
-                       "recipients, and the backup as it was written") from exc
+        raise _undecrypted(exc) from exc
+
+
+def decrypt_stream(source: IO[bytes], target: IO[bytes], identity_file: str) -> None:
+    """Write what was encrypted to another file, as :func:`decrypt` does, without keeping it all.
+
+    :param source: file to read from
+    :param target: file to write to
+    :param identity_file: path of the file with the secret key
+    :raises AgeError: when the identity is none of the recipients', or the content was changed
+    """
+    identities = _identities(identity_file)
+    try:
+        pyrage.decrypt_io(source, target, identities)
+    except pyrage.DecryptError as exc:
+        raise _undecrypted(exc) from exc
+
+
+def _undecrypted(exc: Exception) -> AgeError:
+    return AgeError(f"decryption failed: {_words(exc)}; identity_file: take the secret key of one of its recipients, "
+                    "and the backup as it was written")
 
 
 def _identities(path: str) -> list[Any]:

@@ -37,6 +37,10 @@ ARGUMENTS = {
         dict(DOWNLOAD, name="vmlinuz")]},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
+    "etcd_restore": {"kubeconfig": "/nonexistent", "cluster_name": "c1", "path": "/nonexistent",
+                     "identity_file": "/nonexistent", "etcdutl": "/nonexistent"},
+    "etcd_snapshot": {"clusters": ["c1"], "directory": "snapshots", "recipients": [
+        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]},
     "host_compliance": {"hosts": [{"name": "h1", "expected": {"cpus_minimum": 1}}]},
     "host_maintenance": {"hosts": ["h1"], "state": "returned"},
     "host_remediation": {"hosts": ["h1"]},

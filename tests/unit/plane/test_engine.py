@@ -63,15 +63,16 @@ def test_versions_of_the_pinned_modules(pins):
         pins.version("example.test")
 
 
-OF_CERT_MANAGER = ("cert-manager", "cert-manager-manifests")
+OF_FOLDERS = {"cert_manager": ("cert-manager", "cert-manager-manifests"), "etcd": ("etcd-tools",)}
 
 
-@pytest.mark.parametrize("folder", [SOURCE, SOURCE / "cert_manager"])
+@pytest.mark.parametrize("folder", [SOURCE, *(SOURCE / name for name in OF_FOLDERS)])
 def test_every_program_is_a_tool_of_go_mod(folder):
     text = (folder / "go.mod").read_text()
-    tools = text.partition("tool (")[2].partition(")")[0].split()
-    programs = set(program for name, programs in engine.SETS.items() for program in programs
-                   if (name in OF_CERT_MANAGER) == (folder != SOURCE))
+    tools = re.findall(r"^tool (\S+/\S+)$", text, re.MULTILINE) or text.partition("tool (")[2].partition(")")[0].split()
+    others = [name for names in OF_FOLDERS.values() for name in names]
+    names = OF_FOLDERS.get(folder.name) or [name for name in engine.SETS if name not in others]
+    programs = set(program for name in names for program in engine.SETS[name])
     assert sorted(program.package for program in programs) == sorted(tools)
     for program in programs:
         assert engine.GoMod(text).version(program.module).startswith("v")

@@ -15,7 +15,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 PLUGINS = sorted((REPOSITORY / "plugins").rglob("*.py"))
 # What a package is imported as, where its name is another; what comes with a package that requires it.
 IMPORTED_AS = {"metal-python": {"metal_python"}, "PyYAML": {"yaml"}, "openstacksdk": {"openstack", "keystoneauth1"},
-               "kubernetes": {"kubernetes", "urllib3"}}
+               "kubernetes": {"kubernetes", "urllib3", "websocket"}}
 
 
 def environment():

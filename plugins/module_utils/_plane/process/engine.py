@@ -33,6 +33,7 @@ GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 KUBERNETES = "k8s.io/kubernetes"
 ETCD = "go.etcd.io/etcd/server/v3"
 HELM = "helm.sh/helm/v3"
+ETCDUTL = "go.etcd.io/etcd/etcdutl/v3"
 
 Program = namedtuple("Program", ["name", "package", "module"])
 
@@ -67,6 +68,8 @@ SETS["cert-manager"] = (
     Program("cert-manager-cainjector", CERT_MANAGER + "/cmd/cainjector", CERT_MANAGER),
 )
 SETS["cert-manager-manifests"] = (Program("helm", HELM + "/cmd/helm", HELM),)
+# Its versions are etcd's; only a restore of etcd needs it.
+SETS["etcd-tools"] = (Program("etcdutl", ETCDUTL, ETCDUTL),)
 MANIFEST_SET, CHART_SET = "management", "cert-manager-manifests"
 # Where programs come from: built from their modules, or taken out of images.
 BUILT, FROM_IMAGES = "build", "images"

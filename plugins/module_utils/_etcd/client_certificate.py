@@ -1,0 +1,106 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A certificate with which a workload cluster's etcd is asked, issued as Cluster API issues its own.
+
+The authority is in the Secret ``<cluster>-etcd`` of the management cluster; without its key etcd is not the cluster's
+own (controlplane/kubeadm/internal/cluster.go).
+"""
+from __future__ import annotations
+
+import base64
+import datetime
+import os
+import ssl
+from typing import Any
+
+from .._common import private_folder
+from .errors import EtcdError
+
+try:
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    HAS_CRYPTOGRAPHY = True
+except ImportError:
+    HAS_CRYPTOGRAPHY = False
+
+ORGANIZATION = "metal3.baremetal"
+_VALID = datetime.timedelta(hours=1)
+# Clocks of nodes may be a little behind.
+_BACKDATED = datetime.timedelta(minutes=5)
+_FOLDER_PREFIX = "metal3-etcd-tls-"
+
+
+def secret_name(cluster: str) -> str:
+    """Return the name of the Secret with the authority of a cluster's etcd."""
+    return f"{cluster}-etcd"
+
+
+def tls_context(secret: dict[str, Any] | None, title: str) -> ssl.SSLContext:
+    """Return what a connection to etcd is made with; key and certificate are in a file for a moment only.
+
+    :param secret: the Secret with the authority, None when there is none
+    :param title: what messages call it
+    :raises EtcdError: when there is no key in it
+    """
+    authority, key = _authority(secret, title)
+    certificate, own_key = _issued(authority, key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations(cadata=authority.public_bytes(serialization.Encoding.PEM).decode())
+    with private_folder.folder(_FOLDER_PREFIX) as folder:
+        path = os.path.join(folder, "client.pem")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(certificate.public_bytes(serialization.Encoding.PEM) + own_key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+        context.load_cert_chain(path)
+    return context
+
+
+def fingerprint(secret: dict[str, Any] | None, title: str) -> str:
+    """Return the SHA-256 of the certificate in a Secret of an authority, hexadecimal.
+
+    :raises EtcdError: when there is none in it
+    """
+    certificate = _certificate(secret, title)
+    return certificate.fingerprint(hashes.SHA256()).hex()
+
+
+def _certificate(secret: dict[str, Any] | None, title: str) -> Any:
+    try:
+        return x509.load_pem_x509_certificate(_content(secret, "tls.crt"))
+    except (ValueError, TypeError) as exc:
+        raise EtcdError(f"{title}: tls.crt: found no certificate, expected that of an authority of the cluster; "
+                        "Cluster API makes it with the cluster, or restore it from a backup of the plane") from exc
+
+
+def _authority(secret: dict[str, Any] | None, title: str) -> tuple[Any, Any]:
+    certificate = _certificate(secret, title)
+    try:
+        key = serialization.load_pem_private_key(_content(secret, "tls.key"), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as exc:
+        raise EtcdError(f"{title}: tls.key: found no key, expected that of the authority of an etcd that Cluster API "
+                        "manages; save and restore an etcd of your own by its own means") from exc
+    return certificate, key
+
+
+def _content(secret: dict[str, Any] | None, name: str) -> bytes:
+    data = (secret or {}).get("data")
+    return base64.b64decode(data.get(name) or "") if isinstance(data, dict) else b""
+
+
+def _issued(authority: Any, key: Any) -> tuple[Any, Any]:
+    own_key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.datetime.now(datetime.timezone.utc)
+    # No common name: etcd takes that for a user, whom its gateway could not pass on.
+    subject = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANIZATION)])
+    certificate = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(authority.subject).public_key(own_key.public_key())
+        .serial_number(x509.random_serial_number()).not_valid_before(now - _BACKDATED).not_valid_after(now + _VALID)
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+        .sign(key, hashes.SHA256()))
+    return certificate, own_key

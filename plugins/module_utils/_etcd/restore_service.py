@@ -1,0 +1,392 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Restores a snapshot of etcd into a new control plane of a cluster whose control plane is lost.
+
+Cluster API makes the machine from the cluster's description, with the authorities that it has kept in the management
+cluster; the machine waits before kubeadm until it has etcd's data (receiver), so that no API server ever answers
+without it. A run that was interrupted begins again with another machine, unless the restored API server answers.
+"""
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .._cluster.maintenance.patches import Patches
+from .._cluster.reading import snapshot_of
+from .._cluster.workflow.snapshot import is_true
+from .._cluster.workflow.steps import machine_steps, step_text
+from .._common import private_folder
+from .._common.errors import RefusedError
+from .._common.formats import duration, timestamp
+from .._common.problem import Problem
+from .._common.wait_loop import poll
+from .._host import lock as host_lock
+from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._kube.errors import KubeError
+from .._kube.patience import Patience
+from .._kube.reconcile import raise_refused
+from .._kube.resources import KNOWN as BASE
+from .._metal3.kinds import KNOWN
+from .._move import age
+from . import control_plane as planes
+from . import delivery, receiver, restore_checks
+from . import site as sites
+from .errors import EtcdError
+from .snapshot import About, unpacked
+
+Object = dict[str, Any]
+
+_FOLDER_PREFIX = "metal3-etcd-restore-"
+_INTERVAL_SECONDS = 2
+# Cluster API's caches are behind for milliseconds; what it has not changed for so long stays.
+_SETTLED_SECONDS = 4
+_CONTROL_PLANE_NODES = "node-role.kubernetes.io/control-plane"
+
+
+class Restore:
+    """One restore of one cluster.
+
+    :param client: a KubeClient of the management cluster
+    :param params: the module's parameters
+    :param check_mode: only say what would be done
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    :param clock: monotonic clock, in seconds
+    :param now: seconds since 1970
+    :param workload: callable that takes a Site and returns a KubeClient of the cluster
+    :param send: see :func:`delivery.is_sent`
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep, clock: Callable[[], float] = time.monotonic,
+                 now: Callable[[], float] = time.time, workload: Callable[[Any], Any] | None = None,
+                 send: Callable[[delivery.Data, str, int], str] = delivery.is_sent):
+        self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
+        self._sleep, self._clock, self._now, self._send = sleep, clock, now, send
+        self._workload = workload or (lambda site: sites.workload_of(client, site))
+        self._namespace, self._name = params["namespace"], params["cluster_name"]
+        self._subject = sites.subject_of(self._namespace, self._name)
+        self._began_at = clock()
+        # What has been done so far, for a run that fails later on.
+        self.done: dict[str, Any] = {"changed": False}
+
+    def run(self) -> Object:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: with all that is wrong; nothing was written then
+        :raises EtcdError: when the snapshot can't be used, or a step does not come to its end in time
+        """
+        with private_folder.folder(_FOLDER_PREFIX) as folder:
+            database = os.path.join(folder, "snapshot.db")
+            about, sha256 = self._read(database)
+            site = sites.read(self._client, self._namespace, self._name)
+            snapshot = snapshot_of(self._client, self._namespace, self._name)
+            is_there = self._has_taken(site) and self._is_restored(site, about)
+            doomed = [] if is_there else site.machines
+            self._refuse(about, sha256, site, snapshot, doomed)
+            result = {"changed": True, "cluster": self._name, "sha256": sha256, "taken_at": about.taken_at,
+                      "deleted_machines": [machine["metadata"]["name"] for machine in doomed]}
+            if self._check_mode:
+                return dict(result, machine=None, node=None, removed_nodes=[], missing_nodes=[], seconds=None)
+            if not is_there:
+                # Before anything goes: what etcdutl refuses costs nothing.
+                data = delivery.made(self._params["etcdutl"], database, folder)
+                self._replace(site, sha256, data, about)
+        return dict(result, **self._finished(), seconds=round(self._clock() - self._began_at, 1))
+
+    def _read(self, database: str) -> tuple[About, str]:
+        path, digest = self._params["path"], hashlib.sha256()
+        try:
+            with open(path, "rb") as stream:
+                for part in iter(lambda: stream.read(1024 ** 2), b""):
+                    digest.update(part)
+                stream.seek(0)
+                with open(database + ".tar.gz", "w+b") as archive, open(database, "wb") as target:
+                    age.decrypt_stream(stream, archive, self._params["identity_file"])
+                    archive.seek(0)
+                    about = unpacked(archive, target)
+        except OSError as exc:
+            raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct path, or make room") from exc
+        os.unlink(database + ".tar.gz")
+        return about, digest.hexdigest()
+
+    def _refuse(self, about: About, sha256: str, site: Any, snapshot: Any, doomed: list[Object]) -> None:
+        version = delivery.version_of(self._params["etcdutl"])
+        found = restore_checks.problems(about, sha256, self._params["sha256"], site, version, self._subject)
+        hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
+        if sites.uid_of(self._client) == about.uid:
+            found.append(Problem(
+                "etcd-own-plane", self._subject, "cluster_name", "the cluster that is its own management cluster",
+                "another one, which stays while this one gets another control plane",
+                "restore the plane's backup into another plane first (playbook restore)"))
+        found += host_lock.problems(self._subject, "machines", [host for host in hosts if host], self._now())
+        if found:
+            raise RefusedError(found)
+        names = [machine["metadata"]["name"] for machine in doomed]
+        found = restore_checks.unconfirmed(
+            self._params["confirm"], self._params["delete_machines"], names,
+            [host["metadata"]["name"] if host else None for host in hosts], self._subject, self._name)
+        if found and not self._check_mode:
+            raise RefusedError(found)
+        for problem in found:
+            self._progress.event(f"{problem.field}: {problem.expected}")
+
+    @staticmethod
+    def _has_taken(site: Any) -> bool:
+        """Say whether the control plane is the machine to which a run before has sent the data."""
+        note = planes.note_of(site.control_plane)
+        return note is not None and [machine["metadata"]["uid"] for machine in site.machines] == [note.machine]
+
+    def _is_restored(self, site: Any, about: About) -> bool:
+        """Say whether an API server answers that is the cluster's; the one of before has the same uid."""
+        try:
+            return sites.uid_of(self._workload(site)) == about.uid
+        except (KubeError, EtcdError):
+            return False
+
+    def _replace(self, site: Any, sha256: str, data: delivery.Data, about: About) -> None:
+        """Have a machine made that takes the data, and wait until its API server answers with it."""
+        self._progress.event(f"{self._subject}: another control plane is made, of one machine")
+        self._patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._delete(site.machines)
+        self._uninitialize()
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        machine, config, infrastructure = self._wait(self._made_machine, "Cluster API makes the machine")
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.paused)
+        self._client.apply(BASE["Secret"], self._namespace,
+                           receiver.secret(self._namespace, self._name, data.certificate, data.key))
+        self._patch("KubeadmConfig", config, lambda obj: receiver.with_receiver(obj, self._name, data.size,
+                                                                                data.sha256))
+        # Machines that are made later on are not paused.
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
+        for kind, obj in (("KubeadmConfig", config), (infrastructure["kind"], infrastructure), ("Machine", machine)):
+            self._patch(kind, obj, planes.released)
+        self._progress.event(f"Machine {machine['metadata']['name']}: waits for etcd's data when its server has booted")
+        self._deliver(machine, config, data)
+        self._patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
+        self._wait(lambda: self._is_restored(site, about), "the restored API server answers")
+        self._progress.event(f"{self._subject}: the API server answers with what was restored")
+
+    def _delete(self, machines: list[Object]) -> None:
+        for machine in machines:
+            self._patch("Machine", machine, planes.without_hook)
+            self._client.delete(KNOWN["Machine"], self._namespace, machine["metadata"]["name"],
+                                uid=machine["metadata"]["uid"])
+            self._progress.wrote(f"Machine {self._namespace}/{machine['metadata']['name']}", "deleted")
+        doomed = set(machine["metadata"]["uid"] for machine in machines)
+
+        def are_gone() -> bool:
+            return not [item for item in self._client.list(KNOWN["Machine"], self._namespace)[0]
+                        if item["metadata"]["uid"] in doomed]
+
+        self._wait(are_gone, "the machines of before are gone, their hosts deprovisioned")
+
+    def _uninitialize(self) -> None:
+        """Let Cluster API take the control plane for one that is still to be made, until it stays so."""
+        settled_at = [self._clock()]
+
+        def is_settled() -> bool:
+            plane = self._control_plane()
+            for kind, obj in (("KubeadmControlPlane", plane),
+                              ("Cluster", self._client.get(KNOWN["Cluster"], self._namespace, self._name))):
+                if planes.is_initialized(obj):
+                    self._client.patch(KNOWN[kind], self._namespace, obj["metadata"]["name"],
+                                       planes.uninitialized(obj, timestamp(self._now())), subresource="status",
+                                       checked=obj)
+                    settled_at[0] = self._clock()
+            return self._clock() - settled_at[0] >= _SETTLED_SECONDS
+
+        self._wait(is_settled, "Cluster API takes the control plane for one that is to be made")
+
+    def _made_machine(self) -> tuple[Object, Object, Object] | None:
+        site = sites.read(self._client, self._namespace, self._name)
+        found = [machine for machine in site.machines if not machine["metadata"].get("deletionTimestamp")]
+        if not found:
+            return None
+        machine = found[0]
+        config = self._client.get(KNOWN["KubeadmConfig"], self._namespace,
+                                  machine["spec"]["bootstrap"]["configRef"]["name"])
+        reference = machine["spec"]["infrastructureRef"]
+        infrastructure = self._client.get(KNOWN[reference["kind"]], self._namespace, reference["name"])
+        return (machine, config, infrastructure) if config and infrastructure else None
+
+    def _deliver(self, machine: Object, config: Object, data: delivery.Data) -> None:
+        name, said = machine["metadata"]["name"], [""]
+        port = receiver.port(config["spec"])
+
+        def is_delivered() -> bool:
+            snapshot = snapshot_of(self._client, self._namespace, self._name)
+            self._tell(snapshot)
+            for host, its_port in self._addresses(snapshot, name, port):
+                said[0] = self._send(data, host, its_port)
+                if not said[0]:
+                    return True
+            return False
+
+        try:
+            self._wait(is_delivered, f"Machine {name} takes etcd's data")
+        except EtcdError as exc:
+            raise EtcdError(f"{exc}; last: {said[0] or 'no address of the machine is known'}") from exc
+        self._progress.event(f"Machine {name}: has taken etcd's data")
+
+    def _addresses(self, snapshot: Any, name: str, port: int) -> list[tuple[str, int]]:
+        """Return where a machine may answer: its addresses out of pools and as Cluster API knows them, the endpoint."""
+        machine = snapshot.get("Machine", name)
+        if machine is None:
+            raise EtcdError(f"Machine {name}: found none any more, expected the one that was made; look who has "
+                            "deleted it, then run again")
+        owners = {name, ((snapshot.infrastructure_machine(machine) or {}).get("metadata") or {}).get("name")}
+        rendered = (snapshot.infrastructure_machine(machine) or {}).get("status") or {}
+        owners.add((rendered.get("renderedData") or {}).get("name"))
+        claims = set(claim["metadata"]["name"] for resource in CLAIM_RESOURCES.values()
+                     for claim in self._listed(resource) for owner in claim["metadata"].get("ownerReferences") or []
+                     if owner.get("name") in owners)
+        found = [item["spec"].get("address") for resource in ADDRESS_RESOURCES for item in self._listed(resource)
+                 if _claim_of(item) in claims]
+        found += [entry.get("address") for entry in (machine.get("status") or {}).get("addresses") or []
+                  if str(entry.get("type")).endswith("IP")]
+        endpoint = (snapshot.cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}
+        pairs = [(address, port) for address in found if address]
+        return list(dict.fromkeys([*pairs, (endpoint["host"], endpoint.get("port") or port)]))
+
+    def _listed(self, resource: Any) -> list[Object]:
+        try:
+            return self._client.list(resource, self._namespace)[0]
+        except KubeError as exc:
+            if exc.status == 404:
+                return []
+            raise
+
+    def _tell(self, snapshot: Any) -> None:
+        steps = [step_text(step, self._now()) for step in machine_steps(snapshot) if step["role"] == "control-plane"]
+        self._progress.status("; ".join(steps), f"{duration(self._clock() - self._began_at)} of at most "
+                                                f"{duration(self._params['wait_timeout_seconds'])}")
+
+    def _finished(self) -> Object:
+        """Bring everything to what it was, but for the machine, and wait until that is a node."""
+        site = sites.read(self._client, self._namespace, self._name)
+        machine, config, _infrastructure = self._wait(self._made_machine, "the machine that was made")
+        kubeadm = site.control_plane["spec"]["kubeadmConfigSpec"]
+        self._patch("KubeadmConfig", config, lambda obj: receiver.without_receiver(obj, kubeadm))
+        secret = self._client.get(BASE["Secret"], self._namespace, receiver.secret_name(self._name))
+        if secret is not None:
+            self._client.delete(BASE["Secret"], self._namespace, receiver.secret_name(self._name),
+                                uid=secret["metadata"]["uid"])
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        workload = self._workload(site)
+        name = machine["metadata"]["name"]
+        node = self._wait(lambda: self._node_of(name), f"Machine {name} is a Node")
+        removed = self._without_stale(workload)
+        self._wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
+        self._wait(lambda: self._has_own_address(workload, site, node), f"etcd on Node {node} has its address")
+        self._patch("KubeadmControlPlane", self._control_plane(), planes.ended)
+        nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
+        missing = [item["metadata"]["name"] for item in self._machines()
+                   if _node_name(item) and _node_name(item) not in nodes]
+        return {"machine": name, "node": node, "removed_nodes": removed, "missing_nodes": sorted(missing)}
+
+    def _node_of(self, name: str) -> str | None:
+        machine = self._client.get(KNOWN["Machine"], self._namespace, name)
+        return _node_name(machine) if machine else None
+
+    def _machines(self) -> list[Object]:
+        return snapshot_of(self._client, self._namespace, self._name).mine("Machine")
+
+    def _without_stale(self, workload: Any) -> list[str]:
+        """Delete the Nodes of control plane machines that are not there any more, as the snapshot still has them."""
+        known = set(_node_name(machine) for machine in self._machines())
+        removed = []
+        for node in workload.list(BASE["Node"], None, _CONTROL_PLANE_NODES)[0]:
+            name = node["metadata"]["name"]
+            if name in known:
+                continue
+            workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"])
+            self._progress.wrote(f"Node {name}", "deleted")
+            removed.append(name)
+        return sorted(removed)
+
+    def _has_own_address(self, workload: Any, site: Any, node: str) -> bool:
+        """Give etcd's only member the address by which others will reach it, as its pod has it."""
+        pod = workload.get(BASE["Pod"], "kube-system", f"etcd-{node}")
+        urls = _peer_urls(pod)
+        if not urls:
+            return False
+        member = self._member(workload, site, node)
+        try:
+            members = member.members()
+            if len(members) != 1:
+                # Others have joined, which they could not without it.
+                return bool(members)
+            if members[0].get("peerURLs") != urls:
+                member.set_peer_urls(str(members[0].get("ID")), urls)
+            return True
+        except EtcdError as exc:
+            self._progress.status(f"etcd on Node {node}: {exc}", "")
+            return False
+
+    def _member(self, workload: Any, site: Any, node: str) -> Any:
+        return sites.Member(workload, node, sites.context_of(self._client, site))
+
+    def _control_plane(self) -> Object:
+        return sites.read(self._client, self._namespace, self._name).control_plane
+
+    def _patch(self, kind: str, obj: Object, make: Callable[[Object], Object | None]) -> None:
+        """Write a merge patch, computed again for the object as it is by then when it has changed."""
+        writes = Patches(self._client, False, self._progress, self._sleep, make)
+        current = self._client.get(KNOWN[kind], self._namespace, obj["metadata"]["name"])
+        if current is None or current["metadata"]["uid"] != obj["metadata"]["uid"]:
+            raise EtcdError(f"{kind} {self._namespace}/{obj['metadata']['name']}: found none any more, expected the "
+                            "one that was read; look who has deleted it, then run again")
+        written = writes.write([writes.entry(KNOWN[kind], current)])
+        self.done["changed"] = self.done["changed"] or any(item.changed for item in written)
+        raise_refused(self._client, written)
+
+    def _wait(self, look: Callable[[], Any], what: str) -> Any:
+        """Look until there is something, and return it.
+
+        :raises EtcdError: when the time is up
+        """
+        patience, began_at = Patience(self._clock), self._clock()
+        deadline = self._began_at + self._params["wait_timeout_seconds"]
+        with self._named(what):
+            for step in poll(look, deadline, _INTERVAL_SECONDS, self._clock, self._sleep,
+                             lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
+                if step.objects:
+                    return step.objects
+                waited = duration(self._clock() - began_at)
+                self._progress.status(f"waiting: {what}", waited if step.error is None else
+                                      f"{waited}, no answer ({step.error.cause})")
+        raise EtcdError(f"{self._subject}: not in time: {what}; see what holds it up, then run again: what was done "
+                        "stays, and the next run goes on or begins again by itself")
+
+    @contextlib.contextmanager
+    def _named(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except KubeError as exc:
+            raise EtcdError(f"{self._subject}: {what}: {exc.message}") from exc
+
+
+def _node_name(machine: Object) -> str | None:
+    return ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+
+
+def _claim_of(address: Object) -> str | None:
+    spec = address.get("spec") or {}
+    return ((spec.get("claim") or spec.get("claimRef")) or {}).get("name")
+
+
+def _peer_urls(pod: Object | None) -> list[str]:
+    """Return what a static pod of etcd says of where others reach it."""
+    option = "--initial-advertise-peer-urls="
+    for container in ((pod or {}).get("spec") or {}).get("containers") or []:
+        for argument in container.get("command") or []:
+            if isinstance(argument, str) and argument.startswith(option):
+                return [url for url in argument[len(option):].split(",") if url]
+    return []

@@ -1,0 +1,140 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes snapshots of workload clusters' etcd to encrypted files."""
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._common import parallel, whole_file
+from .._common.errors import ReportedError
+from .._move import age, archive
+from . import site as sites
+from .errors import EtcdError
+from .snapshot import About, Blobs, Chunks, packed, unpacked
+
+Object = dict[str, Any]
+
+_WORKERS = 4
+# Before the names of backups of planes, whose namespaces have no dot.
+_PREFIX = "etcd"
+
+
+def prefix_of(namespace: str, cluster: str) -> str:
+    """Return what the names of a cluster's snapshots begin with; no namespace has a dot."""
+    return f"{_PREFIX}.{namespace}.{cluster}"
+
+
+class Snapshots:
+    """One run on several clusters.
+
+    :param client: a KubeClient of the management cluster
+    :param params: the module's parameters
+    :param check_mode: ask etcd whether it answers, and write nothing
+    :param progress: a Progress
+    :param now: seconds since 1970
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 now: Callable[[], float] = time.time):
+        self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
+        self._now = now
+
+    def taken(self) -> Object:
+        """Return the module's result; ``errors`` has a line for each cluster without a snapshot.
+
+        :raises AgeError: when a recipient is no public key
+        """
+        age.check_recipients(self._params["recipients"])
+        names = self._params["clusters"]
+        outcomes = parallel.run([lambda name=name: self._of_cluster(name) for name in names], _WORKERS, ReportedError)
+        results, errors = [], []
+        for name, outcome in zip(names, outcomes):
+            error = None if outcome.error is None else str(outcome.error)
+            errors += [] if error is None else [f"{sites.subject_of(self._params['namespace'], name)}: {error}"]
+            results.append(outcome.value or {
+                "name": name, "changed": False, "path": None, "sha256": None, "taken_at": None, "bytes": None,
+                "node": None, "revision": None, "etcd_version": None, "kubernetes_version": None, "verified": False,
+                "removed": [], "error": error})
+        return {"changed": any(item["changed"] for item in results), "clusters": results, "errors": errors}
+
+    def _of_cluster(self, name: str) -> Object:
+        namespace = self._params["namespace"]
+        site = sites.read(self._client, namespace, name)
+        workload, context = sites.workload_of(self._client, site), sites.context_of(self._client, site)
+        member, status = sites.healthy_member(workload, site.nodes(), context)
+        taken_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
+        about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
+                      site.control_plane["spec"]["version"], str(status["version"]),
+                      int((status.get("header") or {}).get("revision") or 0))
+        path = os.path.join(self._params["directory"], archive.name_of(prefix_of(namespace, name), taken_at))
+        result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
+                  "revision": about.revision, "etcd_version": about.etcd_version,
+                  "kubernetes_version": about.kubernetes_version, "error": None}
+        if self._check_mode:
+            return dict(result, sha256=None, bytes=None, verified=False, removed=self._outdated(name, path))
+        self._progress.event(f"{sites.subject_of(namespace, name)}: snapshot of etcd on Node {member.node}")
+        size, packed_digest = self._write(path, about, member)
+        self._progress.wrote(path, "created")
+        verified = self._verified(path, about, packed_digest)
+        with open(path, "rb") as stream:
+            digest = hashlib.sha256()
+            for part in iter(lambda: stream.read(1024 ** 2), b""):
+                digest.update(part)
+        removed = self._outdated(name, path)
+        # Only now: one that cannot be used must not take the place of one that can.
+        for old in removed:
+            os.unlink(old)
+            self._progress.wrote(old, "deleted")
+        return dict(result, sha256=digest.hexdigest(), bytes=size, verified=verified, removed=removed)
+
+    def _write(self, path: str, about: About, member: Any) -> tuple[int, str]:
+        """Write the file as the snapshot comes and return its size, and the digest of what was encrypted."""
+        try:
+            os.makedirs(self._params["directory"], mode=0o700, exist_ok=True)
+            with member.snapshot() as messages, whole_file.writing(path, 0o600) as stream:
+                blobs = Blobs(messages, f"etcd on Node {member.node}")
+                chunks = Chunks(packed(about, blobs.size, blobs))
+                age.encrypt_stream(chunks, stream, self._params["recipients"])
+                return blobs.size, chunks.sha256()
+        except OSError as exc:
+            raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct directory, or make room") from exc
+
+    def _verified(self, path: str, about: About, packed_digest: str) -> bool:
+        """Read the file again, if there is a key to, and say so.
+
+        :raises EtcdError: when it is not what was written
+        """
+        if not self._params["identity_file"]:
+            return False
+        # In the same folder, whose disk has room for it; without a name, so that nothing of it is left.
+        with open(path, "rb") as stream, tempfile.TemporaryFile(dir=self._params["directory"]) as archived:
+            age.decrypt_stream(stream, archived, self._params["identity_file"])
+            archived.seek(0)
+            digest = hashlib.sha256()
+            for part in iter(lambda: archived.read(1024 ** 2), b""):
+                digest.update(part)
+            archived.seek(0)
+            if digest.hexdigest() != packed_digest or unpacked(archived, _Nowhere()) != about:
+                raise EtcdError(f"{path}: found another content than was written; look at the disk, then run again")
+        return True
+
+    def _outdated(self, cluster: str, path: str) -> list[str]:
+        directory, name = self._params["directory"], os.path.basename(path)
+        names = os.listdir(directory) if os.path.isdir(directory) else []
+        prefix = prefix_of(self._params["namespace"], cluster)
+        return [os.path.join(directory, old)
+                for old in archive.outdated({*names, name}, prefix, self._params["keep"]) if old != name]
+
+
+class _Nowhere(io.RawIOBase):
+    """A file that keeps nothing."""
+
+    def write(self, data: Any) -> int:
+        return len(data)

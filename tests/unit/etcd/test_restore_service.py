@@ -1,0 +1,356 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A restore step by step on a plane in memory: what is refused, what is written, and runs that are taken up."""
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import json
+import os
+import tarfile
+from pathlib import Path
+
+import pyrage
+import pytest
+from fakes.etcd_snapshots import ABOUT, SNAPSHOT
+from fakes.restored_plane import KUBEADM, NAME, NAMESPACE, NEW, OLD, Plane, Workload
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
+    control_plane,
+    delivery,
+    receiver,
+    restore_service,
+    site,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import packed
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+
+# As much of etcdutl as a restore runs.
+ETCDUTL = """\
+#!/bin/sh
+if [ "$1" = version ]; then echo "etcdutl version: ${ETCDUTL_VERSION:-3.6.16}"; exit; fi
+[ "$1 $2 $4" = "snapshot restore --data-dir" ] || exit 9
+[ -z "$ETCDUTL_REFUSES" ] || { echo "Error: $ETCDUTL_REFUSES"; exit 1; }
+mkdir -p "$5/member/snap" && cp "$3" "$5/member/snap/db"
+"""
+
+
+class Member:
+    """etcd's only member, as it was restored."""
+
+    def __init__(self, urls=("https://restored.invalid:2380",)):
+        self.urls, self.silent = list(urls), 1
+
+    def members(self):
+        if self.silent:
+            self.silent -= 1
+            raise EtcdError("etcd on Node n: not yet")
+        return [{"ID": "7", "name": "n", "peerURLs": list(self.urls)}]
+
+    def set_peer_urls(self, member_id, urls):
+        assert member_id == "7"
+        self.urls = urls
+
+
+class Run:
+    """One plane and its snapshot, and restores on it."""
+
+    def __init__(self, folder, monkeypatch):
+        self.workload, self.folder = Workload(), folder
+        self.plane = Plane(self.workload)
+        self.clock, self.sent, self.refusals, self.member = 0.0, [], 2, Member()
+        identity = pyrage.x25519.Identity.generate()
+        (folder / "identity").write_text(f"{identity}\n")
+        self.recipient = identity.to_public()
+        authority = site.read(self.plane, NAMESPACE, NAME).authority
+        self.about = ABOUT._replace(namespace=NAMESPACE, cluster=NAME, uid="uid-of-prod", authority=authority)
+        self.program = folder / "etcdutl"
+        self.program.write_text(ETCDUTL)
+        self.program.chmod(0o755)
+        monkeypatch.setattr(restore_service.Restore, "_member", lambda *_arguments: self.member)
+
+    def file(self, content=None, **changes):
+        path = self.folder / "snapshot.age"
+        archive = b"".join(packed(self.about._replace(**changes), len(SNAPSHOT), [SNAPSHOT]))
+        path.write_bytes(pyrage.encrypt(archive if content is None else content, [self.recipient]))
+        return str(path)
+
+    def _sleep(self, seconds):
+        self.clock += seconds
+        self.plane.sleep(seconds)
+
+    def _workload(self, _site):
+        if not self.workload.answers:
+            raise KubeError("no answer", reason="Unreachable")
+        return self.workload
+
+    def _send(self, data, host, port):
+        self.sent.append((host, port))
+        with open(data.path, "rb") as stream:
+            content = stream.read()
+        assert len(content) == data.size and hashlib.sha256(content).hexdigest() == data.sha256
+        if self.refusals or host != "192.0.2.7":
+            self.refusals -= 1
+            return f"{host}: refused"
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            assert archive.extractfile("member/snap/db").read() == SNAPSHOT
+        self.plane.has_taken = self.workload.answers = True
+        # kubelet registers what it is.
+        machine = self.plane.of("Machine")["metadata"]["name"]
+        self.workload.add_node(machine, control_plane=True)
+        return ""
+
+    def restore(self, path=None, check_mode=False, send=None, **params):
+        restore = restore_service.Restore(self.plane, dict({
+            "namespace": NAMESPACE, "cluster_name": NAME, "path": path or self.file(), "sha256": None,
+            "identity_file": str(self.folder / "identity"), "etcdutl": str(self.program), "confirm": NAME,
+            "delete_machines": 1, "wait_timeout_seconds": 600}, **params), check_mode, Progress(None), self._sleep,
+            lambda: self.clock, lambda: 1795000000 + self.clock, self._workload, send or self._send)
+        return restore.run()
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    return Run(tmp_path, monkeypatch)
+
+
+def is_as_described(plane):
+    """Say whether nothing of a restore is left, and nobody would replace the machine."""
+    stored, config = plane.of("KubeadmControlPlane"), plane.of("KubeadmConfig", plane.of("Machine")["metadata"]["name"])
+    annotations = [item["metadata"].get("annotations") or {} for item in
+                   (stored, config, plane.of("Machine"), dict({"metadata": {}}, **stored["spec"]["machineTemplate"]))]
+    assert not [marks for marks in annotations if {control_plane.PAUSED, control_plane.NOTE} & set(marks)]
+    assert ("Secret", receiver.secret_name(NAME)) not in plane.objects
+    expected = dict(KUBEADM)
+    del expected["joinConfiguration"]
+    assert config["spec"] == expected
+    return stored["spec"]["replicas"] == 3
+
+
+def test_a_snapshot_is_restored_into_a_new_machine(run):
+    result = run.restore()
+    assert result["changed"] and result["deleted_machines"] == [OLD]
+    assert (result["machine"], result["node"]) == (NEW, NEW)
+    assert result["taken_at"] == ABOUT.taken_at and result["removed_nodes"] == [OLD] and result["missing_nodes"] == []
+    assert is_as_described(run.plane) and run.member.urls == ["https://192.0.2.7:2380"]
+    assert {name for kind, name in run.workload.objects if kind == "Node"} == {NEW, "worker"}
+    # The machine's own address, and the endpoint.
+    assert set(run.sent) == {("192.0.2.7", 6443), ("192.0.2.1", 6443)}
+
+
+def test_the_machine_waits_for_the_data_before_it_begins(run):
+    """At the moment when its controllers may have it, its KubeadmConfig has the receiver."""
+    seen = []
+
+    def send(data, host, port):
+        config = run.plane.of("KubeadmConfig", NEW)
+        seen.append((copy.deepcopy(config["spec"]), data))
+        assert control_plane.PAUSED not in config["metadata"]["annotations"]
+        return run._send(data, host, port)
+
+    run.restore(send=send)
+    spec, data = seen[0]
+    assert spec["preKubeadmCommands"] == [
+        f"until python3 /run/metal3-etcd-restore/receive.py 6443 {data.size} {data.sha256} /var/lib/etcd; do sleep 5; "
+        "done"]
+    assert spec["files"][0] == KUBEADM["files"][0]
+    assert [entry["contentFrom"]["secret"] for entry in spec["files"][1:]] == [
+        {"name": f"{NAME}-etcd-restore", "key": key} for key in ("receive.py", "tls.crt", "tls.key")]
+    assert spec["initConfiguration"]["nodeRegistration"] == {
+        "name": "n", "ignorePreflightErrors": ["SystemVerification", "DirAvailable--var-lib-etcd"]}
+
+
+def test_a_control_plane_that_is_gone_needs_no_number(run):
+    for kind in ("Machine", "KubeadmConfig", "Metal3Machine"):
+        del run.plane.objects[kind, OLD]
+    run.workload.answers = False
+    assert run.restore(delete_machines=None)["machine"] == NEW and is_as_described(run.plane)
+
+
+def test_check_mode_writes_nothing_and_says_what_goes(run):
+    before = copy.deepcopy(run.plane.objects)
+    result = run.restore(check_mode=True, confirm=None, delete_machines=None)
+    assert result["deleted_machines"] == [OLD] and result["machine"] is None
+    assert run.plane.objects == before and run.plane.writes() == []
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"confirm": None}, f"expected {NAME}, the name of the cluster"),
+    ({"confirm": "1"}, f"expected {NAME}, the name of the cluster"),
+    ({"delete_machines": None}, f"expected 1, the number of control plane machines .*{OLD} on host"),
+    ({"delete_machines": 3}, "expected 1, the number of control plane machines"),
+    ({"sha256": "0" * 64}, "find out who has changed the file")])
+def test_what_is_not_confirmed_is_refused(run, given, said):
+    with pytest.raises(RefusedError, match=said):
+        run.restore(**given)
+    assert run.plane.writes() == []
+
+
+@pytest.mark.parametrize(("about", "said"), [
+    ({"cluster": "other"}, f"found a snapshot of cluster {NAMESPACE}/other"),
+    ({"namespace": "other"}, f"found a snapshot of cluster other/{NAME}"),
+    ({"authority": "cd" * 32}, "another authority of certificates"),
+    ({"kubernetes_version": "v1.36.0"}, "expected the same minor version, or the next one"),
+    ({"kubernetes_version": "v1.33.9"}, "expected the same minor version, or the next one"),
+    ({"kubernetes_version": "none"}, "expected the same minor version, or the next one"),
+    ({"etcd_version": "3.5.21"}, "one of etcd 3.5.21, of the same minor version"),
+    ({"uid": "uid-of-the-plane"}, "its own management cluster")])
+def test_a_snapshot_of_something_else_is_refused(run, about, said):
+    with pytest.raises(RefusedError, match=said):
+        run.restore(run.file(**about))
+    assert run.plane.writes() == []
+
+
+def change(run, path, value):
+    found = run.plane.objects[path[0]]
+    for key in path[1:-1]:
+        found = found.setdefault(key, {})
+    found[path[-1]] = value
+
+
+PLANE, CLUSTER = ("KubeadmControlPlane", f"{NAME}-control-plane"), ("Cluster", NAME)
+
+
+@pytest.mark.parametrize(("path", "value", "said"), [
+    ((CLUSTER, "spec", "paused"), True, "a cluster that is paused"),
+    ((PLANE, "metadata", "annotations"), {control_plane.PAUSED: ""}, "a cluster that is paused"),
+    ((PLANE, "metadata", "deletionTimestamp"), "now", "being deleted"),
+    ((PLANE, "spec", "kubeadmConfigSpec", "format"), "ignition", "Ignition"),
+    ((PLANE, "spec", "kubeadmConfigSpec", "clusterConfiguration"), {"etcd": {"external": {"endpoints": ["e"]}}},
+     "outside the cluster"),
+    ((PLANE, "spec", "kubeadmConfigSpec", "clusterConfiguration"), {"etcd": {"local": {"dataDir": "/x; reboot"}}},
+     "no plain path"),
+    ((CLUSTER, "spec", "controlPlaneRef"), {"kind": "TalosControlPlane", "name": "t"}, "of kind TalosControlPlane"),
+    ((("Secret", f"{NAME}-ca"), "data"), {"tls.crt": "bm8="}, "found no certificate")])
+def test_a_control_plane_that_cannot_be_made_anew_is_refused(run, path, value, said):
+    change(run, path, value)
+    with pytest.raises((RefusedError, EtcdError), match=said):
+        run.restore()
+    assert run.plane.writes() == []
+
+
+def test_a_locked_host_is_left_alone(run):
+    run.plane.add("BareMetalHost", "rack1-01", metadata={"annotations": {"metal3.baremetal/lock": json.dumps(
+        {"reason": "fan", "until": ""})}}, spec={"consumerRef": {"kind": "Metal3Machine", "name": OLD}})
+    with pytest.raises(RefusedError, match="fan"):
+        run.restore()
+    assert run.plane.writes() == []
+
+
+def test_what_etcdutl_refuses_costs_nothing(run, monkeypatch):
+    monkeypatch.setenv("ETCDUTL_REFUSES", "snapshot file integrity check failed")
+    with pytest.raises(EtcdError, match="integrity check failed"):
+        run.restore()
+    assert run.plane.writes() == []
+
+
+@pytest.mark.parametrize("program", ["/nonexistent", "/bin/true"])
+def test_what_is_no_etcdutl_is_named(run, program):
+    with pytest.raises(EtcdError, match=r"expected (the program|etcdutl)"):
+        run.restore(etcdutl=program)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive"])
+def test_a_file_that_is_no_snapshot_is_refused(run, content):
+    with pytest.raises(EtcdError, match="take another one"):
+        run.restore(run.file(content))
+
+
+def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    modes = []
+
+    def send(data, host, port):
+        modes.append(os.stat(Path(data.path).parent).st_mode & 0o777)
+        return run._send(data, host, port)
+
+    run.restore(send=send)
+    assert set(modes) == {0o700} and list(folder.iterdir()) == []
+
+
+class Killed(Exception):
+    """The run is killed."""
+
+
+def test_a_run_that_was_killed_before_the_data_arrived_begins_again(run):
+    def send(_data, _host, _port):
+        raise Killed
+
+    with pytest.raises(Killed):
+        run.restore(send=send)
+    assert control_plane.note_of(run.plane.of("KubeadmControlPlane")) == (3, hashlib.sha256(
+        Path(run.folder, "snapshot.age").read_bytes()).hexdigest(), None)
+    # The machine that waits has a key that nobody knows any more; its number is asked for as well.
+    with pytest.raises(RefusedError, match=f"expected 1, the number of control plane machines .*{NEW}"):
+        run.restore(delete_machines=None)
+    result = run.restore()
+    assert result["deleted_machines"] == [NEW] and result["machine"] == f"{NEW}-2" and is_as_described(run.plane)
+
+
+def test_a_run_that_was_killed_before_anything_went_restores(run):
+    """The old API server answers, with the same uid, and has not what is to be restored."""
+    plane = run.plane.of("KubeadmControlPlane")
+    run.plane.patch(KNOWN["KubeadmControlPlane"], NAMESPACE, plane["metadata"]["name"],
+                    control_plane.begun(plane, "x"))
+    assert run.restore()["deleted_machines"] == [OLD] and is_as_described(run.plane)
+
+
+def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(restore_service.Restore, "_finished", lambda _self: (_ for _ in ()).throw(Killed()))
+        with pytest.raises(Killed):
+            run.restore()
+    assert run.plane.of("KubeadmControlPlane")["spec"]["replicas"] == 1
+    sent = len(run.sent)
+    result = run.restore(delete_machines=None)
+    assert result["deleted_machines"] == [] and result["machine"] == NEW and len(run.sent) == sent
+    assert is_as_described(run.plane)
+
+
+def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
+    with pytest.raises(EtcdError, match=r"takes etcd's data.*192\.0\.2\.1: refused"):
+        run.restore(send=lambda _data, host, _port: f"{host}: refused")
+
+
+def test_a_machine_that_somebody_deletes_is_named(run):
+    def send(_data, _host, _port):
+        run.plane.objects.pop(("Machine", NEW), None)
+        return "refused"
+
+    with pytest.raises(EtcdError, match="found none any more"):
+        run.restore(send=send)
+
+
+def test_a_worker_that_has_joined_since_is_named(run):
+    run.plane.add("Machine", "young", metadata={"labels": {"cluster.x-k8s.io/cluster-name": NAME}}, spec={
+        "clusterName": NAME, "infrastructureRef": {"kind": "Metal3Machine", "name": "young"}},
+        status={"nodeRef": {"name": "young"}})
+    machines = run.plane.sleep
+
+    def sleep(seconds):
+        young = run.plane.objects.pop(("Machine", "young"))
+        machines(seconds)
+        run.plane.objects["Machine", "young"] = young
+
+    run.plane.sleep = sleep
+    original = run.plane.of
+    run.plane.of = lambda kind, name=None: original(kind, NEW if kind == "Machine" and name is None else name)
+    assert run.restore()["missing_nodes"] == ["young"]
+
+
+def test_an_address_that_is_right_stays(run):
+    run.member = Member(["https://192.0.2.7:2380"])
+    run.member.set_peer_urls = None
+    run.restore()
+
+
+def test_a_version_is_read_of_what_etcdutl_says(run):
+    assert delivery.version_of(str(run.program)) == "3.6.16"

@@ -1,0 +1,155 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Snapshots of several clusters, written encrypted, read again, kept or not; one cluster's fault is no other's."""
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+
+import pyrage
+import pytest
+from fakes.etcd_snapshots import DATABASE, SNAPSHOT, messages
+from fakes.restored_plane import NAME, NAMESPACE, OLD, Plane, Workload
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import site, snapshot_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import unpacked
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import age
+
+
+class Member:
+    """etcd on a node, as it answers."""
+
+    def __init__(self, _workload, node, _context):
+        self.node = node
+
+    content = SNAPSHOT
+    wrong: dict = {}
+
+    def status(self):
+        if self.wrong.get(self.node) == "silent":
+            raise EtcdError(f"etcd on Node {self.node}: no answer")
+        return {"version": "3.6.16", "header": {"revision": "7"}, "errors": self.wrong.get(self.node)}
+
+    def is_up_to_date(self):
+        return self.wrong.get(self.node) is None
+
+    @contextlib.contextmanager
+    def snapshot(self):
+        yield messages(self.content)
+
+
+@pytest.fixture
+def etcd(monkeypatch):
+    """The class of the members, for one test."""
+    found = type("OwnMember", (Member,), {"wrong": {}})
+    monkeypatch.setattr(site, "Member", found)
+    monkeypatch.setattr(site, "workload_client", lambda client, *_arguments: client.workload)
+    return found
+
+
+@pytest.fixture
+def plane():
+    return Plane(Workload())
+
+
+@pytest.fixture
+def identity(tmp_path):
+    found = pyrage.x25519.Identity.generate()
+    (tmp_path / "identity").write_text(f"{found}\n")
+    return found, str(tmp_path / "identity")
+
+
+def take(plane, folder, identity, clusters=(NAME,), check_mode=False, now=1795000000, **params):
+    return snapshot_service.Snapshots(plane, dict({
+        "namespace": NAMESPACE, "clusters": list(clusters), "directory": str(folder),
+        "recipients": [str(identity.to_public())], "identity_file": None, "keep": None}, **params), check_mode,
+        Progress(None), lambda: now).taken()
+
+
+def test_a_snapshot_is_written_and_read_again(plane, etcd, tmp_path, identity):
+    key, path = identity
+    result = take(plane, tmp_path / "new" / "snapshots", key, identity_file=path)
+    found, = result["clusters"]
+    assert result["changed"] and result["errors"] == [] and found["verified"] and found["bytes"] == len(SNAPSHOT)
+    assert found["path"] == str(tmp_path / "new" / "snapshots" / f"etcd.{NAMESPACE}.{NAME}-2026-11-18T110640Z.age")
+    assert os.stat(found["path"]).st_mode & 0o777 == 0o600
+    assert os.stat(tmp_path / "new" / "snapshots").st_mode & 0o777 == 0o700
+    assert os.listdir(tmp_path / "new" / "snapshots") == [os.path.basename(found["path"])]
+    with open(found["path"], "rb") as stream:
+        content = stream.read()
+    assert DATABASE[:100] not in content
+    database = io.BytesIO()
+    about = unpacked(io.BytesIO(pyrage.decrypt(content, [key])), database)
+    assert database.getvalue() == SNAPSHOT
+    assert (about.cluster, about.uid, about.kubernetes_version, about.etcd_version, about.revision) == (
+        NAME, "uid-of-prod", "v1.35.4", "3.6.16", 7)
+    assert found["node"] == OLD and plane.writes() == [] and plane.workload.writes() == []
+
+
+def test_without_a_key_it_is_not_read_again(plane, etcd, tmp_path, identity):
+    assert take(plane, tmp_path, identity[0])["clusters"][0]["verified"] is False
+
+
+def test_check_mode_asks_and_writes_nothing(plane, etcd, tmp_path, identity):
+    found = take(plane, tmp_path / "none", identity[0], check_mode=True)
+    assert found["changed"] and found["clusters"][0]["sha256"] is None and not (tmp_path / "none").exists()
+    etcd.wrong[OLD] = "silent"
+    assert "no answer" in take(plane, tmp_path / "none", identity[0], check_mode=True)["errors"][0]
+
+
+def test_so_many_are_kept_of_each_cluster(plane, etcd, tmp_path, identity):
+    for name in (f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age", f"etcd.{NAMESPACE}.{NAME}-2-2026-01-01T000000Z.age",
+                 f"etcd.{NAMESPACE}.{NAME}.x-2026-01-01T000000Z.age", f"{NAMESPACE}-2026-01-01T000000Z.age", "notes"):
+        (tmp_path / name).write_text("")
+    paths = [take(plane, tmp_path, identity[0], now=1795000000 + day * 86400, keep=2) for day in range(3)]
+    removed = [path for result in paths for path in result["clusters"][0]["removed"]]
+    assert [os.path.basename(path) for path in removed] == [
+        f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age", f"etcd.{NAMESPACE}.{NAME}-2026-11-18T110640Z.age"]
+    assert len([name for name in os.listdir(tmp_path) if name.startswith("etcd.") or name == "notes"]) == 5
+
+
+def test_a_snapshot_that_is_not_whole_takes_no_other_ones_place(plane, etcd, tmp_path, identity):
+    old = tmp_path / f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age"
+    old.write_text("")
+    etcd.content = SNAPSHOT[:-1] + b"\0"
+    result = take(plane, tmp_path, identity[0], keep=1)
+    assert "digest is another one" in result["errors"][0] and not result["changed"]
+    assert sorted(os.listdir(tmp_path)) == [old.name, "identity"]
+
+
+def test_what_is_not_read_as_it_was_written_fails(plane, etcd, tmp_path, identity, monkeypatch):
+    key, path = identity
+    monkeypatch.setattr(age, "decrypt_stream", lambda _source, target, _identity: target.write(b"other"))
+    result = take(plane, tmp_path, key, identity_file=path)
+    assert "found another content than was written" in result["errors"][0]
+
+
+def test_one_clusters_fault_is_no_other_ones(plane, etcd, tmp_path, identity):
+    result = take(plane, tmp_path, identity[0], clusters=["no-such", NAME])
+    assert [item["name"] for item in result["clusters"]] == ["no-such", NAME]
+    assert "found no Cluster, expected one" in result["errors"][0] and len(result["errors"]) == 1
+    assert result["clusters"][0]["path"] is None and os.path.exists(result["clusters"][1]["path"])
+
+
+def test_a_member_that_is_not_well_is_not_taken(plane, etcd, tmp_path, identity):
+    plane.add_machine("prod-control-plane-other", {}, node="prod-control-plane-other")
+    etcd.wrong.update({OLD: ["alarm:CORRUPT"]})
+    assert take(plane, tmp_path, identity[0])["clusters"][0]["node"] == "prod-control-plane-other"
+    etcd.wrong["prod-control-plane-other"] = "silent"
+    error, = take(plane, tmp_path, identity[0])["errors"]
+    assert "alarm:CORRUPT" in error and "no answer" in error
+
+
+def test_a_recipient_that_is_none_is_named_before_anything_is_asked(plane, etcd, tmp_path, identity):
+    with pytest.raises(age.AgeError, match=r"recipients\[1\]"):
+        take(plane, tmp_path, identity[0], recipients=["age1nonsense"])
+    assert plane.requests == []
+
+
+def test_a_folder_that_cannot_be_written_is_named(plane, etcd, tmp_path, identity):
+    (tmp_path / "file").write_text("")
+    assert "correct directory" in take(plane, tmp_path / "file" / "x", identity[0])["errors"][0]

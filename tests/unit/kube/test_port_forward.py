@@ -1,0 +1,166 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Connections to ports of pods, in the protocol of kubelets."""
+from __future__ import annotations
+
+import types
+
+import pytest
+import websocket
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import port_forward
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+
+BINARY, CLOSE, TEXT = (getattr(websocket.ABNF, f"OPCODE_{name}") for name in ("BINARY", "CLOSE", "TEXT"))
+BEGINNING = [(BINARY, b"\0" + (2379).to_bytes(2, "little")), (BINARY, b"\1" + (2379).to_bytes(2, "little"))]
+
+
+class Channel:
+    """A WebSocket whose other side has said all that it will say."""
+
+    def __init__(self, *messages):
+        self.messages, self.sent, self.closed = [*messages], [], False
+
+    def recv_data(self):
+        if not self.messages:
+            raise websocket.WebSocketConnectionClosedException("gone")
+        message = self.messages.pop(0)
+        if isinstance(message, Exception):
+            raise message
+        return message
+
+    def send_binary(self, data):
+        self.sent.append(data)
+
+    def close(self, timeout=None):
+        self.closed = True
+        raise OSError("gone")
+
+
+def tunnel(*messages):
+    channel = Channel(*messages)
+    return port_forward.Tunnel(channel, 2379, "etcd on Node n"), channel
+
+
+def test_bytes_go_both_ways():
+    found, channel = tunnel(*BEGINNING, (BINARY, b"\0one"), (BINARY, b"\1"), (BINARY, b"\0two"), (CLOSE, b""))
+    assert [found.receive() for _number in range(4)] == [b"one", b"two", b"", b""]
+    found.send(b"x" * 100000)
+    assert b"".join(part[1:] for part in channel.sent) == b"x" * 100000
+    assert all(part[0] == 0 for part in channel.sent)
+    found.close()
+    assert channel.closed and found.receive() == b""
+
+
+def test_the_end_of_the_connection_is_the_end():
+    found, _channel = tunnel(*BEGINNING, (BINARY, b"\0one"))
+    assert [found.receive(), found.receive()] == [b"one", b""]
+
+
+@pytest.mark.parametrize(("messages", "said"), [
+    ([*BEGINNING, (BINARY, b"\1connection refused")], "connection refused"),
+    ([(BINARY, b"\0\x50\0")], "another port"),
+    ([(BINARY, b"\0")], "another port"),
+    ([*BEGINNING, (BINARY, b"\7abc")], "none of a port's"),
+    ([*BEGINNING, (BINARY, b"")], "none of a port's"),
+    ([*BEGINNING, (TEXT, b"\0abc")], "none of a port's"),
+    ([*BEGINNING, websocket.WebSocketTimeoutException("timed out")], "timed out"),
+    ([*BEGINNING, OSError("reset")], "reset")])
+def test_what_is_no_port_is_named(messages, said):
+    found, _channel = tunnel(*messages)
+    with pytest.raises(KubeError, match=f"etcd on Node n: port 2379: the connection is lost: .*{said}"):
+        found.receive()
+
+
+SETTINGS = types.SimpleNamespace(verify_ssl=True, ssl_ca_cert="/ca", cert_file="/cert", key_file="/key",
+                                 tls_server_name="api", proxy=None, no_proxy=None)
+
+
+class Connection:
+    """Credentials that are renewed once."""
+
+    def __init__(self, settings=SETTINGS, renews=True):
+        self.settings, self.generation, self.renews = settings, 0, renews
+        self.impersonation = [("Impersonate-User", "somebody")]
+
+    def authorization(self):
+        return f"Bearer {self.generation}"
+
+    def renew(self, _generation):
+        self.generation += 1
+        return self.renews
+
+
+@pytest.fixture
+def connected(monkeypatch):
+    """Give what connections were asked for, and what they answer."""
+    asked, answers = [], []
+
+    class WebSocket(Channel):
+        def __init__(self, **options):
+            super().__init__()
+            self.options = options
+
+        def connect(self, url, **options):
+            asked.append((url, dict(options, **self.options)))
+            if answers:
+                raise answers.pop(0)
+
+        def getsubprotocol(self):
+            return port_forward.PROTOCOL
+
+    monkeypatch.setattr(port_forward.websocket, "WebSocket", WebSocket)
+    return asked, answers
+
+
+def open_one(connection):
+    return port_forward.opened(connection, "https://198.18.0.1:6443", "/api/v1/pods/p", 2379, "etcd", 5)
+
+
+def test_a_connection_has_the_credentials_of_all_requests(connected):
+    open_one(Connection())
+    (url, options), = connected[0]
+    assert url == "wss://198.18.0.1:6443/api/v1/pods/p/portforward?ports=2379"
+    assert options["header"] == ["Impersonate-User: somebody", "authorization: Bearer 0"]
+    assert options["sslopt"]["ca_certs"] == "/ca" and options["sslopt"]["check_hostname"] is True
+    assert options["sslopt"]["certfile"] == "/cert" and options["sslopt"]["server_hostname"] == "api"
+    assert options["subprotocols"] == ["v4.channel.k8s.io"] and options["http_no_proxy"] == ["*"]
+    assert options["redirect_limit"] == 0
+
+
+def test_a_connection_goes_by_the_proxy_of_the_others(connected):
+    settings = types.SimpleNamespace(**dict(
+        vars(SETTINGS), proxy="http://proxy.example:3128", no_proxy="a.example, .b.example",
+        proxy_headers={"proxy-authorization": "Basic dXNlcjpwYTpzcw=="}))
+    open_one(Connection(settings))
+    options = connected[0][0][1]
+    assert (options["http_proxy_host"], options["http_proxy_port"]) == ("proxy.example", 3128)
+    assert options["http_proxy_auth"] == ("user", "pa:ss") and options["http_no_proxy"] == ["a.example", ".b.example"]
+
+
+def refusal(status, text):
+    return websocket.WebSocketBadStatusException("refused", status, resp_body=text)
+
+
+def test_credentials_that_are_refused_are_read_again_once(connected):
+    asked, answers = connected
+    answers += [refusal(401, b"")]
+    open_one(Connection())
+    assert [options["header"][1] for _url, options in asked] == ["authorization: Bearer 0", "authorization: Bearer 1"]
+    answers += [refusal(401, b""), refusal(401, b"")]
+    with pytest.raises(KubeError) as raised:
+        open_one(Connection())
+    assert raised.value.status == 401
+
+
+@pytest.mark.parametrize(("error", "status", "said"), [
+    (refusal(403, b'{"kind": "Status", "message": "may not"}'), 403, "may not"),
+    (refusal(404, None), 404, "etcd"),
+    (ConnectionRefusedError("refused"), None, "does not answer"),
+    (websocket.WebSocketTimeoutException("timed out"), None, "does not answer: timed out")])
+def test_a_refusal_is_an_error_of_the_api_server(connected, error, status, said):
+    connected[1].append(error)
+    with pytest.raises(KubeError, match=said) as raised:
+        open_one(Connection())
+    assert raised.value.status == status
