@@ -58,12 +58,12 @@ def job(lab, image, tmp_path, exports):
     login = {"METAL3_BMC_USERNAME": Path(bmc["username_file"]).read_text().strip(),
              "METAL3_BMC_PASSWORD": Path(bmc["password_file"]).read_text().strip(),
              "KUBECONFIG": "/runner/env/kubeconfig"}
+    servers = {
+        "hosts": {SERVER: {"bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"]}},
+        "vars": {"bmc_username": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_USERNAME') }}",
+                 "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}}
     inventory = {"all": {
-        "children": {"baremetal": {
-            "hosts": {SERVER: {"bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"]}},
-            "vars": {"bmc_username": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_USERNAME') }}",
-                     "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}},
-            "clusters": {"hosts": {CLUSTER: {}}, "vars": cluster_variables(lab)}},
+        "children": {"baremetal": servers, "clusters": {"hosts": {CLUSTER: {}}, "vars": cluster_variables(lab)}},
         "vars": {"metal3_namespace": NAMESPACE, "metal3_ca_file": "/runner/env/ca.crt"}}}
     files = {"kubeconfig": (lab.dir / "kubeconfig").read_text(), "ca.crt": (lab.dir / "pki" / "ca.crt").read_text()}
 

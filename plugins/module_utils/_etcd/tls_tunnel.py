@@ -48,9 +48,9 @@ class TlsTunnel:
 
     def sendall(self, data: bytes) -> None:
         """Send bytes."""
-        view = memoryview(data)
-        while view:
-            view = view[self._until_done(lambda part=view[:_PIECE_BYTES]: self._tls.write(part)):]
+        view, sent = memoryview(data), 0
+        while sent < len(view):
+            sent += self._until_done(lambda part=view[sent:sent + _PIECE_BYTES]: self._tls.write(part))
 
     def receive_into(self, buffer: Any) -> int:
         """Fill a buffer with what comes next and return how much it is, 0 at the end."""

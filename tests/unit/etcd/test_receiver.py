@@ -123,8 +123,8 @@ def test_a_kubeadm_config_is_what_it_was_afterwards(spec):
     config = {"spec": copy.deepcopy(spec)}
     assert receiver.without_receiver(config, spec) is None
     changed = merged(config, receiver.with_receiver(config, "prod", 7, "ab"))
-    assert changed["spec"] != spec and changed["spec"]["preKubeadmCommands"][-1].endswith(" 7 ab /var/lib/etcd; do "
-                                                                                           "sleep 5; done")
+    command = changed["spec"]["preKubeadmCommands"][-1]
+    assert changed["spec"] != spec and command.endswith(" 7 ab /var/lib/etcd; do sleep 5; done")
     assert merged(changed, receiver.without_receiver(changed, spec)) == {"spec": spec}
 
 

@@ -303,9 +303,13 @@ def test_a_run_that_was_killed_before_anything_went_restores(run):
     assert run.restore()["deleted_machines"] == [OLD] and is_as_described(run.plane)
 
 
+def killed(_restore):
+    raise Killed
+
+
 def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(restore_service.Restore, "_finished", lambda _self: (_ for _ in ()).throw(Killed()))
+        patch.setattr(restore_service.Restore, "_finished", killed)
         with pytest.raises(Killed):
             run.restore()
     assert run.plane.of("KubeadmControlPlane")["spec"]["replicas"] == 1

@@ -153,7 +153,7 @@ def _metal3_cluster(description):
     if description.failure_domains:
         spec["failureDomains"] = [
             present({"name": domain["name"], "controlPlane": domain["control_plane"],
-                      "attributes": domain.get("attributes")}) for domain in description.failure_domains]
+                     "attributes": domain.get("attributes")}) for domain in description.failure_domains]
     annotations = {}
     if description.label_sync_prefixes:
         annotations[LABEL_SYNC_ANNOTATION] = ",".join(description.label_sync_prefixes)
@@ -238,7 +238,7 @@ def _machine_spec(group, data_template):
     image = group.get("image")
     if image:
         spec["image"] = present({"url": image["url"], "checksumType": image.get("checksum_type"),
-                                  "diskFormat": cluster_image.image_format(image)})
+                                 "diskFormat": cluster_image.image_format(image)})
         # Required by the CRD, empty for a live-iso.
         spec["image"]["checksum"] = image.get("checksum") or ""
     return spec

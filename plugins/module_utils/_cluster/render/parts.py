@@ -57,16 +57,16 @@ def present(fields):
 def deletion(group):
     """Return how long a group's machines may take to go."""
     return present({"nodeDrainTimeoutSeconds": group.get("node_drain_timeout_seconds"),
-                     "nodeDeletionTimeoutSeconds": group.get("node_deletion_timeout_seconds"),
-                     "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
+                    "nodeDeletionTimeoutSeconds": group.get("node_deletion_timeout_seconds"),
+                    "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
 
 
 def rollout(group, max_surge, max_unavailable):
     """Return how a group's machines are replaced."""
     rolling = present({"maxSurge": count(max_surge), "maxUnavailable": count(max_unavailable)})
     return present({"strategy": {"type": "RollingUpdate", "rollingUpdate": rolling} if rolling else None,
-                     "before": present({"certificatesExpiryDays": group.get("certificate_renewal_days")}),
-                     "after": group.get("rollout_after")})
+                    "before": present({"certificatesExpiryDays": group.get("certificate_renewal_days")}),
+                    "after": group.get("rollout_after")})
 
 
 def count(value):
