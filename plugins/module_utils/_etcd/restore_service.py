@@ -281,15 +281,21 @@ class Restore:
         self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
         workload = self._workload(site)
         name = machine["metadata"]["name"]
-        node = self._wait(lambda: self._node_of(name), f"Machine {name} is a Node")
-        removed = self._without_stale(workload)
+        removed: list[str] = []
+
+        def node_without_namesake() -> str | None:
+            # CAPM3 knows a Node by its host's label: two of one host are none to it.
+            removed.extend(self._without_stale(workload, machine))
+            return self._node_of(name)
+
+        node = self._wait(node_without_namesake, f"Machine {name} is a Node")
         self._wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
         self._wait(lambda: self._has_own_address(workload, site, node), f"etcd on Node {node} has its address")
         self._patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
                    if _node_name(item) and _node_name(item) not in nodes]
-        return {"machine": name, "node": node, "removed_nodes": removed, "missing_nodes": sorted(missing)}
+        return {"machine": name, "node": node, "removed_nodes": sorted(removed), "missing_nodes": sorted(missing)}
 
     def _node_of(self, name: str) -> str | None:
         machine = self._client.get(KNOWN["Machine"], self._namespace, name)
@@ -298,18 +304,22 @@ class Restore:
     def _machines(self) -> list[Object]:
         return snapshot_of(self._client, self._namespace, self._name).mine("Machine")
 
-    def _without_stale(self, workload: Any) -> list[str]:
-        """Delete the Nodes of control plane machines that are not there any more, as the snapshot still has them."""
-        known = set(_node_name(machine) for machine in self._machines())
+    def _without_stale(self, workload: Any, made: Object) -> list[str]:
+        """Delete the Nodes of control plane machines that are not there any more, as the snapshot still has them.
+
+        :param made: the Machine that was made; its own Node is younger, or has its name, or has a kubelet that answers
+        """
+        known = set(_node_name(machine) for machine in self._machines()) | {made["metadata"]["name"]}
         removed = []
         for node in workload.list(BASE["Node"], None, _CONTROL_PLANE_NODES)[0]:
             name = node["metadata"]["name"]
-            if name in known:
+            is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
+            if name in known or is_younger or is_true(node, "Ready"):
                 continue
             workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"])
             self._progress.wrote(f"Node {name}", "deleted")
             removed.append(name)
-        return sorted(removed)
+        return removed
 
     def _has_own_address(self, workload: Any, site: Any, node: str) -> bool:
         """Give etcd's only member the address by which others will reach it, as its pod has it."""

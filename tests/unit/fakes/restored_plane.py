@@ -57,17 +57,18 @@ class Workload(Server):
         super().__init__()
         self.answers = True
         self.add("Namespace", "kube-system", metadata={"uid": uid})
-        self.add_node(OLD, control_plane=True)
+        # As the snapshot has it, whose server is that of the new one.
+        self.add_node(OLD, control_plane=True, made="2026-01-01T00:00:00Z", ready="Unknown")
         self.add_node("worker", control_plane=False)
 
     def add(self, kind, name, metadata=None, **fields):
         self.objects[kind, name] = dict({"metadata": dict({
             "name": name, "uid": f"uid-{name}", "resourceVersion": "1"}, **(metadata or {}))}, **fields)
 
-    def add_node(self, name, control_plane):
+    def add_node(self, name, control_plane, made="2026-01-03T00:00:00Z", ready="True"):
         labels = {"node-role.kubernetes.io/control-plane": ""} if control_plane else {}
-        self.add("Node", name, metadata={"labels": labels},
-                 status={"conditions": [{"type": "Ready", "status": "True"}]})
+        self.add("Node", name, metadata={"labels": labels, "creationTimestamp": made},
+                 status={"conditions": [{"type": "Ready", "status": ready}]})
         if control_plane:
             url = "--initial-advertise-peer-urls=https://192.0.2.7:2380"
             self.add("Pod", f"etcd-{name}", spec={"containers": [{"command": ["etcd", url]}]})
@@ -108,8 +109,8 @@ class Plane(Server):
 
     def add(self, kind, name, metadata=None, **fields):
         self.objects[kind, name] = dict({"kind": kind, "metadata": dict({
-            "name": name, "namespace": NAMESPACE, "uid": f"uid-{name}", "resourceVersion": "1"},
-            **(metadata or {}))}, **fields)
+            "name": name, "namespace": NAMESPACE, "uid": f"uid-{name}", "resourceVersion": "1",
+            "creationTimestamp": "2026-01-02T00:00:00Z"}, **(metadata or {}))}, **fields)
 
     def add_machine(self, name, annotations, node=None, kubeadm=None):
         metadata = {"labels": dict(LABELS), "annotations": dict(annotations)}
@@ -167,6 +168,9 @@ class Plane(Server):
             kubeadm = dict(plane["spec"]["kubeadmConfigSpec"])
             del kubeadm["joinConfiguration"]
             self.add_machine(NEW if self.made == 1 else f"{NEW}-{self.made}", annotations, kubeadm=kubeadm)
+        elif self.has_taken and ("Node", OLD) in self.workload.objects:
+            # CAPM3 links none of two Nodes with the label of one host.
+            return
         elif self.has_taken:
             machines[0]["status"]["nodeRef"] = {"name": machines[0]["metadata"]["name"]}
             for item, kind in ((cluster, "Cluster"), (plane, "KubeadmControlPlane")):
