@@ -43,8 +43,9 @@ class TlsTunnel:
                 self._flush()
 
     def _flush(self) -> None:
-        if self._outgoing.pending:
-            self._tunnel.send(self._outgoing.read())
+        content = self._outgoing.read()
+        if content:
+            self._tunnel.send(content)
 
     def sendall(self, data: bytes) -> None:
         """Send bytes."""
