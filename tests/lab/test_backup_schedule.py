@@ -21,7 +21,7 @@ import yaml
 from fakes import move_planes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive, backup_files
 
 # Builds clusterctl when it is not there.
 pytestmark = pytest.mark.pivot
@@ -143,7 +143,7 @@ def test_what_its_container_runs_writes_a_backup_that_the_secret_key_opens(site)
 
 
 def test_older_backups_are_deleted(site):
-    old = [site.folder / "backups" / archive.name_of(NAMESPACE, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
+    old = [site.folder / "backups" / backup_files.name_of(NAMESPACE, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
     for path in old:
         path.write_bytes(b"")
     code, output = site.container()

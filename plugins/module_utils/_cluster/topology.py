@@ -47,7 +47,12 @@ def is_made_of_topology(item: Object) -> bool:
 
 def pools_of(cluster: Object | None) -> list[Object]:
     """Return the pools of workers in a Cluster's topology."""
-    return list((topology_of(cluster).get("workers") or {}).get("machineDeployments") or [])
+    return pools_in(topology_of(cluster))
+
+
+def pools_in(topology: Object) -> list[Object]:
+    """Return the pools of workers in a topology."""
+    return list((topology.get("workers") or {}).get("machineDeployments") or [])
 
 
 def stored_pools(objects: Objects, name: str) -> dict[str, dict[str, Any]]:
@@ -113,9 +118,8 @@ def _behind(topology: Object, owner: Object) -> str | None:
     """Return what an owner of machines has not taken up; its events may come after that of the Cluster."""
     is_plane = owner["kind"] == "KubeadmControlPlane"
     pool = (owner["metadata"].get("labels") or {}).get(POOL_LABEL)
-    pools = (topology.get("workers") or {}).get("machineDeployments") or []
     wanted = topology.get("controlPlane") or {} if is_plane else next(
-        (item for item in pools if item["name"] == pool), None)
+        (item for item in pools_in(topology) if item["name"] == pool), None)
     name = f"{owner['kind']} {owner['metadata']['name']}"
     if wanted is None:
         return f"{name} is to be deleted"

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .._kube.diff import compare
 from .model import ClusterDescription
 from .render.objects import owners
-from .topology import as_plain, pools_of, stored_pools, topology_of
+from .topology import as_plain, pools_in, pools_of, stored_pools, topology_of
 from .workflow.snapshot import Snapshot, cloned_from
 
 Object = dict[str, Any]
@@ -229,8 +229,8 @@ def _that_rolls(group: Mapping[str, Any] | None) -> Object:
 
 
 def _pool_that_rolls(name: str, topology: Mapping[str, Any]) -> Object:
-    pools = (topology.get("workers") or {}).get("machineDeployments") or []
-    return {"workers": {"machineDeployments": [_that_rolls(pool) for pool in pools if pool["name"] == name]}}
+    return {"workers": {"machineDeployments": [
+        _that_rolls(pool) for pool in pools_in(topology) if pool["name"] == name]}}
 
 
 def _differs(stored: Object, wanted: Object, part: Callable[[Mapping[str, Any]], Object]) -> bool:

@@ -9,7 +9,7 @@ from .._common.field_checks import is_name, show
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .._move import age
+from .._move import age, backup_files
 from .client_certificate import HAS_CRYPTOGRAPHY
 from .restore_service import Restore
 from .snapshot_service import Snapshots
@@ -29,13 +29,7 @@ def run_etcd_snapshot() -> None:
     module.require(pyrage=age.HAS_PYRAGE, cryptography=HAS_CRYPTOGRAPHY)
     params = module.params
     with module.reporting():
-        problems = []
-        if params["keep"] is not None and params["keep"] < 1:
-            problems.append(Problem("backup-keep", "", "keep", params["keep"], "at least 1",
-                                    "leave it out to keep all"))
-        if not params["recipients"]:
-            problems.append(Problem("backup-recipients", "", "recipients", "none", "at least one public key of age",
-                                    "make a pair by age-keygen, and keep the secret key elsewhere"))
+        problems = backup_files.option_problems(params["recipients"], params["keep"])
         names = params["clusters"]
         wrong = [name for name in names if not is_name(name)]
         if wrong or not names or len(set(names)) != len(names):

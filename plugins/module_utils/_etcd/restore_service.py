@@ -283,12 +283,14 @@ class Restore:
         name = machine["metadata"]["name"]
         removed: list[str] = []
 
-        def node_without_namesake() -> str | None:
+        def linked_node() -> str | None:
             # CAPM3 knows a Node by its host's label: two of one host are none to it.
-            removed.extend(self._without_stale(workload, machine))
-            return self._node_of(name)
+            machines = self._machines()
+            node = next((_node_name(item) for item in machines if item["metadata"]["name"] == name), None)
+            removed.extend(self._without_stale(workload, machine, machines, bool(node)))
+            return node
 
-        node = self._wait(node_without_namesake, f"Machine {name} is a Node")
+        node = self._wait(linked_node, f"Machine {name} is a Node")
         self._wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
         self._wait(lambda: self._has_own_address(workload, site, node), f"etcd on Node {node} has its address")
         self._patch("KubeadmControlPlane", self._control_plane(), planes.ended)
@@ -297,24 +299,23 @@ class Restore:
                    if _node_name(item) and _node_name(item) not in nodes]
         return {"machine": name, "node": node, "removed_nodes": sorted(removed), "missing_nodes": sorted(missing)}
 
-    def _node_of(self, name: str) -> str | None:
-        machine = self._client.get(KNOWN["Machine"], self._namespace, name)
-        return _node_name(machine) if machine else None
-
     def _machines(self) -> list[Object]:
         return snapshot_of(self._client, self._namespace, self._name).mine("Machine")
 
-    def _without_stale(self, workload: Any, made: Object) -> list[str]:
+    def _without_stale(self, workload: Any, made: Object, machines: list[Object], is_linked: bool) -> list[str]:
         """Delete the Nodes of control plane machines that are not there any more, as the snapshot still has them.
 
-        :param made: the Machine that was made; its own Node is younger, or has its name, or has a kubelet that answers
+        :param made: the Machine that was made
+        :param machines: all of the cluster
+        :param is_linked: whether it is known which Node is that of ``made``; until then it is one that is younger, or
+            has its name, or has a kubelet that answers
         """
-        known = set(_node_name(machine) for machine in self._machines()) | {made["metadata"]["name"]}
+        known = set(_node_name(machine) for machine in machines) | {made["metadata"]["name"]}
         removed = []
         for node in workload.list(BASE["Node"], None, _CONTROL_PLANE_NODES)[0]:
             name = node["metadata"]["name"]
             is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
-            if name in known or is_younger or is_true(node, "Ready"):
+            if name in known or (not is_linked and (is_younger or is_true(node, "Ready"))):
                 continue
             workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"])
             self._progress.wrote(f"Node {name}", "deleted")

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._common import parallel, whole_file
 from .._common.errors import ReportedError
-from .._move import age, archive
+from .._move import age, backup_files
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed, unpacked
@@ -73,7 +73,7 @@ class Snapshots:
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], str(status["version"]),
                       int((status.get("header") or {}).get("revision") or 0))
-        path = os.path.join(self._params["directory"], archive.name_of(prefix_of(namespace, name), taken_at))
+        path = os.path.join(self._params["directory"], backup_files.name_of(prefix_of(namespace, name), taken_at))
         result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
                   "revision": about.revision, "etcd_version": about.etcd_version,
                   "kubernetes_version": about.kubernetes_version, "error": None}
@@ -126,11 +126,8 @@ class Snapshots:
         return True
 
     def _outdated(self, cluster: str, path: str) -> list[str]:
-        directory, name = self._params["directory"], os.path.basename(path)
-        names = os.listdir(directory) if os.path.isdir(directory) else []
-        prefix = prefix_of(self._params["namespace"], cluster)
-        return [os.path.join(directory, old)
-                for old in archive.outdated({*names, name}, prefix, self._params["keep"]) if old != name]
+        return backup_files.outdated_in(self._params["directory"], prefix_of(self._params["namespace"], cluster),
+                                        self._params["keep"], os.path.basename(path))
 
 
 class _Nowhere(io.RawIOBase):

@@ -90,7 +90,7 @@ def post(stream: TlsTunnel, host: str, path: str, body: bytes) -> http.client.HT
     :param body: JSON
     :raises http.client.HTTPException: when the answer is none of HTTP
     """
-    connection = http.client.HTTPConnection(host)
-    connection.sock = stream  # type: ignore[assignment]
+    connection: Any = http.client.HTTPConnection(host)
+    connection.sock = stream
     connection.request("POST", path, body, {"Content-Type": "application/json", "Connection": "close"})
     return connection.getresponse()

@@ -18,9 +18,11 @@ from .errors import KubeError, error_from_answer
 
 try:
     import urllib3
-    import websocket  # what the package kubernetes requires
+    import websocket
+    HAS_WEBSOCKET = True
 except ImportError:
-    websocket = None  # type: ignore[assignment]
+    # The package kubernetes requires it, so that modules ask for that one alone.
+    HAS_WEBSOCKET = False
 
 PROTOCOL = "v4.channel.k8s.io"
 _DATA, _ERROR = 0, 1

@@ -7,7 +7,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -90,26 +89,6 @@ def _has_file_name(obj: Object) -> bool:
     except ValueError:
         return False
     return True
-
-
-def name_of(namespace: str, taken_at: str) -> str:
-    """Return the name of a backup's file; names of one namespace sort by time."""
-    return f"{namespace}-{taken_at.replace(':', '')}.age"
-
-
-def outdated(names: Iterable[str], namespace: str, keep: int | None) -> list[str]:
-    """Return the names of a namespace's backups beyond the newest ones, oldest first; of other files none.
-
-    :param names: of the files in the folder
-    :param namespace: name of the namespace
-    :param keep: how many are kept; None for all
-    """
-    if keep is None:
-        return []
-    # Another namespace may begin with the name of this one.
-    pattern = re.compile(re.escape(namespace) + r"-\d{4}-\d{2}-\d{2}T\d{6}Z\.age")
-    found = sorted(name for name in names if pattern.fullmatch(name))
-    return found[:max(0, len(found) - keep)]
 
 
 def counts(objects: Iterable[Object]) -> dict[str, int]:

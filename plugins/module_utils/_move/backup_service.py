@@ -18,7 +18,20 @@ from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._plane import catalogue, fit, fit_service
-from . import age, archive, checks, clusterctl, copies, graph, nodes_now, record, rehearsal, restored_hosts, verdicts
+from . import (
+    age,
+    archive,
+    backup_files,
+    checks,
+    clusterctl,
+    copies,
+    graph,
+    nodes_now,
+    record,
+    rehearsal,
+    restored_hosts,
+    verdicts,
+)
 from .reading import Side
 
 Object = dict[str, Any]
@@ -49,14 +62,14 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
         raise RefusedError(problems)
     taken = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now()))
     backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
-    name = archive.name_of(side.namespace, taken)
+    name = backup_files.name_of(side.namespace, taken)
     path = os.path.join(params["directory"], name)
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
     content = age.encrypt(archive.packed(backup), params["recipients"])
     if check_mode:
         return dict(result, verified=False, sha256=None, rehearsal=None,
-                    removed=_outdated(params["directory"], side.namespace, params["keep"], name))
+                    removed=backup_files.outdated_in(params["directory"], side.namespace, params["keep"], name))
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
@@ -78,16 +91,11 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
                 "correct what is named above, then back up again; the file stays")])
         result["rehearsal"] = outcome.result()
     # Only now: one that cannot be used must not take the place of one that can.
-    removed = _outdated(params["directory"], side.namespace, params["keep"], name)
+    removed = backup_files.outdated_in(params["directory"], side.namespace, params["keep"], name)
     for old in removed:
         os.unlink(old)
         progress.wrote(old, "deleted")
     return dict(result, removed=removed)
-
-
-def _outdated(directory: str, namespace: str, keep: int | None, name: str) -> list[str]:
-    names = os.listdir(directory) if os.path.isdir(directory) else []
-    return [os.path.join(directory, old) for old in archive.outdated({*names, name}, namespace, keep) if old != name]
 
 
 def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,

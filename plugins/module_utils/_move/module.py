@@ -13,7 +13,7 @@ from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
-from . import age, backup_service, hosts_service
+from . import age, backup_files, backup_service, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
@@ -66,15 +66,12 @@ def run_plane_backup() -> None:
     ))
     module.require(pyrage=age.HAS_PYRAGE)
     with module.reporting():
-        if module.params["keep"] is not None and module.params["keep"] < 1:
-            raise RefusedError([Problem("backup-keep", "", "keep", module.params["keep"], "at least 1",
-                                        "leave it out to keep all")])
+        problems = backup_files.option_problems(module.params["recipients"], module.params["keep"])
         if module.params["rehearsal_programs"] and not module.params["clusterctl"]:
-            raise RefusedError([Problem("backup-clusterctl", "", "clusterctl", None,
-                                        "the path of clusterctl, with rehearsal_programs", "set it")])
-        if not module.params["recipients"]:
-            raise RefusedError([Problem("backup-recipients", "", "recipients", "none", "at least one public key of age",
-                                        "make a pair by age-keygen, and keep the secret key elsewhere")])
+            problems.append(Problem("backup-clusterctl", "", "clusterctl", None,
+                                    "the path of clusterctl, with rehearsal_programs", "set it"))
+        if problems:
+            raise RefusedError(problems)
         module.finish(backup_service.backed_up(module.connect(), module.params, module.check_mode, module.progress))
 
 

@@ -133,6 +133,12 @@ def is_as_described(plane):
     return stored["spec"]["replicas"] == 3
 
 
+def test_nodes_of_the_snapshot_on_other_servers_go_too_though_they_look_ready(run):
+    run.workload.add_node("other", control_plane=True, made="2026-01-01T00:00:00Z")
+    assert run.restore()["removed_nodes"] == sorted([OLD, "other"])
+    assert {name for kind, name in run.workload.objects if kind == "Node"} == {NEW, "worker"}
+
+
 def test_a_snapshot_is_restored_into_a_new_machine(run):
     result = run.restore()
     assert result["changed"] and result["deleted_machines"] == [OLD]
