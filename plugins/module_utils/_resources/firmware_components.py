@@ -28,6 +28,8 @@ from .firmware_change import (
 
 # In Ironic's message on an image that could not be flashed.
 _IMAGE = re.compile(r"\b(?:https?|file|swift)://")
+# One URL may be the beginning of another.
+_END_OF_URL = r"(?=[.,;:'\")\]]*(?:\s|$))"
 # BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
 NAMES = ("bmc", "bios")
 NIC_PREFIX = "nic:"
@@ -101,12 +103,15 @@ class FirmwareComponents(Family):
             return verdict or Verdict(REACHED, "", "")
         host = seen.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
-        if pending(obj) or is_working(host):
-            return with_component(obj, change_verdict(obj, seen, "firmwareUpdates", before))
-        verdict = host_verdict(host, before)
-        if verdict.cause:
-            # Of an image that is asked for now, it is this flash that failed, also when that was before the wait.
-            return with_component(obj, verdict._replace(outcome=FAILED) if blamed(obj, verdict) else verdict)
+        is_pending = bool(pending(obj))
+        verdict = change_verdict(obj, seen, "firmwareUpdates", before) if is_pending or is_working(host) \
+            else host_verdict(host, before)
+        # Of an image that BMO has begun with, it is this flash that failed, also when that was before the wait: BMO's
+        # next attempt may take the image for flashed (see DOCUMENTATION of the module).
+        if not is_pending and blamed(obj, verdict):
+            verdict = verdict._replace(outcome=FAILED)
+        if is_pending or is_working(host) or verdict.cause:
+            return with_component(obj, verdict)
         if is_true(obj, CHANGED):
             return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")
         return Verdict(REACHED, "", "")
@@ -177,7 +182,8 @@ def pending(obj):
 
 def blamed(obj, verdict):
     """Return the wanted updates whose image the message of a Verdict names."""
-    return [update for update in (obj.get("spec") or {}).get("updates") or [] if update["url"] in verdict.detail]
+    return [update for update in (obj.get("spec") or {}).get("updates") or []
+            if re.search(re.escape(update["url"]) + _END_OF_URL, verdict.detail)]
 
 
 def with_component(obj, verdict):
@@ -185,6 +191,4 @@ def with_component(obj, verdict):
     meant = blamed(obj, verdict)
     if not meant:
         return verdict
-    # One URL may be the beginning of another.
-    component = max(meant, key=lambda update: len(update["url"]))["component"]
-    return verdict._replace(cause=f"{component}: {verdict.cause}")
+    return verdict._replace(cause=f"{meant[0]['component']}: {verdict.cause}")

@@ -238,6 +238,19 @@ def test_a_failed_flash_tells_which_component_is_meant():
         assert verdict.cause == update["component"] + ": a firmware image could not be flashed"
 
 
+@pytest.mark.parametrize("state", ["preparing", "available"])
+def test_a_flash_that_failed_before_the_wait_is_a_failure_of_the_wait(state):
+    """BMO's next attempt may take the image for flashed."""
+    found = host(state, error=f"Firmware update failed for node u, firmware {UPDATE['url']}. Error: e", count=1)
+    family = FAMILIES["HostFirmwareComponents"]
+    verdict = family.judge(components_object([UPDATE], [UPDATE]), seen(found), "applied", found)
+    assert verdict.outcome == FAILED and verdict.cause == "bios: a firmware image could not be flashed"
+    # Other images are to follow the one that failed, also one whose URL the failed one's begins with.
+    other = dict(UPDATE, url=UPDATE["url"][:-1])
+    for obj in (components_object([other], [UPDATE]), components_object([other], [other])):
+        assert family.judge(obj, seen(found), "applied", found).outcome == WAITING
+
+
 def image(attached="", count=0):
     return {"metadata": meta(), "spec": {"url": "https://x/a.iso"}, "status": {
         "attachedImage": {"url": attached}, "error": {"count": count, "message": "broken"}}}
