@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import urllib.parse
 
 from .web import Unreachable
 
@@ -14,6 +15,9 @@ from .web import Unreachable
 GRUB_FILES = ("/boot/grub/grub.cfg", "/EFI/BOOT/grub.cfg")
 GRUB_LINE = re.compile(r"^\s*linux(?:efi)?\s+(\S+)\s+(.*?)(?:\s--)?\s*$", re.MULTILINE)
 IPXE_LINE = re.compile(r"^\s*kernel\s+(?:--\S+\s+\d+\s+)?(\S+)\s+(.*?)(?:\s\|\|.*)?$", re.MULTILINE)
+# Where Ironic's boot.ipxe goes on for a machine none of whose cards has a configuration ([pxe]ipxe_fallback_script).
+FALLBACK_LINE = re.compile(r"^:loop_done\s*\n\s*chain\s+(\S+)", re.MULTILINE)
+IPXE_MAC = "${mac}"
 
 
 class FirmwareError(Exception):
@@ -67,26 +71,44 @@ def from_network(web, boot_url, macs):
     DHCP and TFTP are left out: ``boot_url`` is what they would have said.
 
     :param web: a Web
-    :param boot_url: folder with Ironic's ``pxelinux.cfg``
+    :param boot_url: folder with Ironic's ``boot.ipxe`` and ``pxelinux.cfg``
     :param macs: the NICs' MAC addresses in the order they are tried
-    :raises FirmwareError: if no NIC has a configuration, or the kernel isn't there
+    :raises FirmwareError: if no NIC has a configuration and there is none for unknown machines, or the kernel isn't there
     """
     for mac in macs:
         url = f"{boot_url}/pxelinux.cfg/{mac.replace(':', '-')}"
-        try:
-            answer = web.request(url)
-        except Unreachable as error:
-            raise FirmwareError(f"network boot: {error}") from error
-        if answer.status == 404:
-            continue
-        if answer.status != 200:
-            raise FirmwareError(f"network boot: {url} answered {answer.status}")
-        found = IPXE_LINE.search(answer.body.decode("utf-8", "replace"))
-        # For an adopted node, which boots from its disk, Ironic leaves the kernel out and the parameters in.
-        if not found or "://" not in found.group(1):
-            raise FirmwareError(f"network boot: {url} names no kernel")
-        kernel = web.request(found.group(1), method="HEAD")
-        if kernel.status != 200:
-            raise FirmwareError(f"network boot: kernel {found.group(1)} answered {kernel.status}")
-        return _parameters(found.group(2))
+        script = _script(web, url)
+        if script is not None:
+            return _booted(web, url, script, mac)
+    start = _script(web, f"{boot_url}/boot.ipxe")
+    fallback = FALLBACK_LINE.search(start or "")
+    if fallback:
+        url = urllib.parse.urljoin(f"{boot_url}/boot.ipxe", fallback.group(1))
+        script = _script(web, url)
+        if script is not None:
+            return _booted(web, url, script, macs[0])
     raise FirmwareError(f"network boot: no configuration found for {', '.join(macs)}")
+
+
+def _script(web, url):
+    """Return the text of an iPXE script, None when there is none."""
+    try:
+        answer = web.request(url)
+    except Unreachable as error:
+        raise FirmwareError(f"network boot: {error}") from error
+    if answer.status == 404:
+        return None
+    if answer.status != 200:
+        raise FirmwareError(f"network boot: {url} answered {answer.status}")
+    return answer.body.decode("utf-8", "replace")
+
+
+def _booted(web, url, script, mac):
+    found = IPXE_LINE.search(script)
+    # For an adopted node, which boots from its disk, Ironic leaves the kernel out and the parameters in.
+    if not found or "://" not in found.group(1):
+        raise FirmwareError(f"network boot: {url} names no kernel")
+    kernel = web.request(found.group(1), method="HEAD")
+    if kernel.status != 200:
+        raise FirmwareError(f"network boot: kernel {found.group(1)} answered {kernel.status}")
+    return _parameters(found.group(2).replace(IPXE_MAC, mac))

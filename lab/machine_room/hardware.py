@@ -1,6 +1,8 @@
 """The inventory that the agent reports, in the shape of ironic-python-agent's list_hardware_info()."""
 from __future__ import annotations
 
+import urllib.parse
+
 MIB = 1024 * 1024
 # The ramdisk and the firmware take some of it, as on a real machine.
 RESERVED_MEMORY_MIB = 256
@@ -47,6 +49,12 @@ def interfaces(server):
     } for position, nic in enumerate(server.spec["nics"])]
 
 
+def _bmc_address(spec):
+    """Return what ``ipmitool lan print`` has of the server's BMC; without one the agent reports ``0.0.0.0``."""
+    address = spec.get("bmc", {}).get("address", "")
+    return urllib.parse.urlsplit(address).hostname or "0.0.0.0"
+
+
 def inventory(server):
     """Return the whole inventory of a server."""
     spec = server.spec
@@ -65,7 +73,7 @@ def inventory(server):
             "physical_mb": spec["memory_mib"],
             "total": (spec["memory_mib"] - RESERVED_MEMORY_MIB) * MIB,
         },
-        "bmc_address": "0.0.0.0",
+        "bmc_address": _bmc_address(spec),
         "bmc_v6address": "::/0",
         "bmc_mac": None,
         "system_vendor": {

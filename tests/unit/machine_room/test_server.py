@@ -111,6 +111,47 @@ def test_network_without_configuration_goes_on_to_the_disk(server, tmp_path):
     assert "no configuration found for 00:5c:52:00:00:10; trying the disk" in "".join(server.console.tail(5))
 
 
+BOOT_IPXE = b"#!ipxe\n:loop\nchain pxelinux.cfg/${mac:hexhyp} || goto old_rom\n\n:loop_done\nchain inspector.ipxe | goto boot_failed\n"
+
+
+def unknown_machines(ironic, script="inspector.ipxe"):
+    ironic.files["/boot/vmlinuz"] = b"kernel"
+    ironic.files["/boot/boot.ipxe"] = BOOT_IPXE
+    ironic.files["/boot/" + script] = (
+        f"#!ipxe\n:retry\nkernel --timeout 60000 {ironic.url}/boot/vmlinuz nofb ipa-inspection-callback-url={ironic.url}"
+        "/v1/continue_inspection BOOTIF=${mac} initrd=initrd || goto retry\n").encode()
+
+
+def test_an_unknown_machine_boots_the_agent_that_reports_it(server, ironic):
+    unknown_machines(ironic)
+    server.configure(boot_device="Pxe")
+    server.spec["bmc"] = {"address": "redfish+https://198.18.0.1:8000/redfish/v1/Systems/1"}
+    server.reset("On")
+    data = eventually(lambda: ironic.calls("/v1/continue_inspection"), "inspection data")[0]
+    assert data["inventory"]["bmc_address"] == "198.18.0.1"
+    assert data["inventory"]["boot"]["pxe_interface"] == server.spec["boot_mac"]
+    assert f"BOOTIF={server.spec['boot_mac']} " in "".join(server.console.tail(10))
+
+
+def test_a_known_machine_boots_what_ironic_has_for_it(server, ironic, netboot):
+    unknown_machines(ironic)
+    netboot(server)
+    server.reset("On")
+    eventually(lambda: ironic.calls("/v1/heartbeat"), "heartbeat")
+    assert not ironic.calls("/v1/continue_inspection")
+
+
+@pytest.mark.parametrize("script", ["other.ipxe", None])
+def test_without_a_script_for_unknown_machines_they_boot_the_disk(server, ironic, script):
+    """Ironic's boot.ipxe without [pxe]ipxe_fallback_script has no chain there; or its script is gone."""
+    unknown_machines(ironic, script or "inspector.ipxe")
+    if script is None:
+        ironic.files["/boot/boot.ipxe"] = b"#!ipxe\n:loop_done\necho PXE boot failed!\n:old_rom\nchain inspector.ipxe\n"
+    server.configure(boot_device="Pxe")
+    server.reset("On")
+    assert "no configuration found for 00:5c:52:00:00:10; trying the disk" in "".join(server.console.tail(5))
+
+
 def test_a_network_configuration_without_a_kernel_boots_the_disk(server, ironic):
     """Ironic writes such a one for a node that it has adopted."""
     ironic.files["/boot/pxelinux.cfg/" + server.spec["boot_mac"].replace(":", "-")] = (
