@@ -82,6 +82,16 @@ options:
     description: How many addresses there may be in all. A larger network is refused.
     type: int
     default: 1024
+  machines:
+    description:
+      - What machines reported of themselves, as M(metal3.baremetal.ironic_discovery) returns it. Of the addresses that O(targets) name, only
+        those are asked then that a machine reported as its BMC's, so that large networks may be named; and only servers are returned that
+        are one of these machines.
+      - A report may be false. An address that O(targets) do not name is not asked and gets no credentials. A server is one of these
+        machines when its BMC names one of the machine's network cards, or, where it names none, its serial number.
+      - The card that a machine booted from is the server's only boot MAC candidate, when its BMC names this card.
+    type: list
+    elements: dict
   field_names:
     description: Whether messages name the options of this module, or the variables of the role C(discover).
     type: str
@@ -92,6 +102,7 @@ extends_documentation_fragment:
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.info_module
 seealso:
+  - module: metal3.baremetal.ironic_discovery
   - module: metal3.baremetal.discovered_inventory
 author:
   - metal3.baremetal contributors (@metal3-community)

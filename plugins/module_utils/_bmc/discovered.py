@@ -64,17 +64,26 @@ def problems(servers: list[dict[str, Any]], refusals: list[dict[str, Any]], sile
     :param silent: how many hosts did not answer
     :param hosts: how many hosts were asked
     """
+    found = refused(refusals)
+    if not servers and not found:
+        found = [Problem("discovery-nothing", "", "addresses",
+                         f"no server: {silent} of {hosts} addresses did not answer, {hosts - silent} answered without "
+                         "a Redfish service", "at least one BMC",
+                         "set addresses, set ports or set transports to those of BMCs")]
+    return found
+
+
+def refused(refusals: list[dict[str, Any]]) -> list[Problem]:
+    """Return a problem of each BMC that answered but could not be read.
+
+    :param refusals: what answered but could not be read
+    """
     found = []
     for refusal in refusals:
         if refusal["stage"] in _EXPECTED:
             field, expected, hint = _EXPECTED[refusal["stage"]]
             found.append(Problem(f"discovery-{refusal['stage']}", f"{refusal['host']}:{refusal['port']}", field,
                                  refusal["text"], expected, hint))
-    if not servers and not found:
-        found = [Problem("discovery-nothing", "", "addresses",
-                         f"no server: {silent} of {hosts} addresses did not answer, {hosts - silent} answered without "
-                         "a Redfish service", "at least one BMC",
-                         "set addresses, set ports or set transports to those of BMCs")]
     # Several accounts of one BMC meet the same certificate.
     return list(dict.fromkeys(found))
 

@@ -16,6 +16,7 @@ from .._common.problem import Problem, as_results
 from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import discovered_inventory
+from . import reported as bmc_reported
 from . import targets as bmc_targets
 from .discover import Scan, discover
 from .module import bmc_argument_spec, connection_argument_spec, settings
@@ -51,33 +52,46 @@ def run_bmc_discovery() -> None:
         schemes={"type": "list", "elements": "str", "default": [], "choices": [
             driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
         address_limit={"type": "int", "default": 1024},
+        machines={"type": "list", "elements": "dict"},
         field_names=_FIELD_NAMES,
     ))
     names = _names(module)
     with module.reporting():
         scans, count = _scans(module.params, names)
         servers, refusals, silent = discover(scans, module.params["schemes"], settings(module), module.progress)
+    machines = module.params["machines"]
+    if machines is None:
+        nodes, problems = [], bmc_discovered.problems(servers, refusals, silent, count)
+    else:
+        servers, nodes, problems = bmc_reported.matched(machines, servers, [host for scan in scans for host in scan.hosts])
+        problems = bmc_discovered.refused(refusals) + problems
     lines = [bmc_discovered.line(refusal) for refusal in refusals]
-    module.finish({"changed": False, "servers": servers, "refusals": refusals, "silent": silent,
+    module.finish({"changed": False, "servers": servers, "nodes": nodes, "refusals": refusals, "silent": silent,
                    "lines": lines + [f"no answer from {silent} addresses"] if silent else lines,
-                   "problems": as_results(bmc_discovered.problems(servers, refusals, silent, count), names)})
+                   "problems": as_results(problems, names)})
 
 
 def _scans(params: dict[str, Any], names: Mapping[str, str] | None) -> tuple[list[Scan], int]:
     """Return the Scans that the parameters ask for, and how many hosts they have."""
-    scans, problems = [], []
+    machines = params["machines"]
+    scans, problems = [], bmc_reported.mistakes(machines or [])
+    if problems:
+        raise RefusedError(problems, names)
     left = params["address_limit"]
     for target in params["targets"]:
-        hosts, found = bmc_targets.expand(target["addresses"], left)
+        # Of a network that reports are believed from, only what was reported counts.
+        among = target["addresses"] if machines is None else bmc_reported.hosts(target["addresses"], machines)
+        hosts, found = bmc_targets.expand(among, left)
         left -= len(hosts)
         problems += found
+        problems += [] if machines is None else bmc_targets.mistakes(target["addresses"])
         problems += [Problem("discovery-targets", "", "ports", shown(port), "1 to 65535", "correct it")
                      for port in target["ports"] + [target["ipmi_port"]] if not 1 <= port <= 65535]
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
                           target["ipmi_port"] if target["ipmi"] else None))
     names_of_hosts = set(host.lower() for scan in scans for host in scan.hosts)
-    if not names_of_hosts and not problems:
+    if not names_of_hosts and not problems and machines is None:
         problems = [Problem("discovery-targets", "", "addresses", None,
                             "names, addresses, ranges or networks of BMCs", "set addresses")]
     if problems:

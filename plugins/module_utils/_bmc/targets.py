@@ -21,13 +21,12 @@ def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
     :param limit: how many hosts there may be in all
     :returns: ``(list of hosts, list of problems)``
     """
-    hosts, problems, total = {}, [], 0
+    hosts, problems, total = {}, mistakes(texts), 0
     for text in texts:
         text = str(text).strip()
         try:
             first, last = _bounds(text)
-        except ValueError as exc:
-            problems.append(Problem("discovery-targets", "", "addresses", shown(text), str(exc), "correct it"))
+        except ValueError:
             continue
         if first is None:
             hosts[text] = None
@@ -41,6 +40,36 @@ def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
         problems.append(Problem("discovery-targets", "", "addresses", f"{total} addresses", f"{limit} at most",
                                 "give fewer, or raise address_limit if all of them are meant"))
     return list(hosts), problems
+
+
+def mistakes(texts: Sequence[Any]) -> list[Problem]:
+    """Return a problem of each text that names nothing.
+
+    :param texts: as for :func:`expand`
+    """
+    found = []
+    for text in texts:
+        try:
+            _bounds(str(text).strip())
+        except ValueError as exc:
+            found.append(Problem("discovery-targets", "", "addresses", shown(str(text).strip()), str(exc), "correct it"))
+    return found
+
+
+def named(texts: Sequence[Any], address: Any) -> bool:
+    """Return whether texts, of which any may be mistaken, name an address.
+
+    :param texts: as for :func:`expand`, of any size
+    :param address: an ``ipaddress`` address
+    """
+    for text in texts:
+        try:
+            first, last = _bounds(str(text).strip())
+        except ValueError:
+            continue
+        if first is not None and first.version == address.version and first <= address <= last:
+            return True
+    return False
 
 
 def _bounds(text: str) -> tuple[Any, Any]:
