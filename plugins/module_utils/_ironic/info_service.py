@@ -43,7 +43,7 @@ def read(client: Any, params: dict[str, Any]) -> dict[str, Any]:
         _add_ports(client, shown)
     for option, path in (("inventory", "/inventory"), ("validate", "/validate")):
         if params[option]:
-            _add(client, shown, option, path)
+            add(client, shown, option, path)
     return {"nodes": shown, "missing": sorted(set(names or ()) - found), "counts": dict(counts)}
 
 
@@ -66,7 +66,15 @@ def _add_ports(client: Any, nodes: list[dict[str, Any]]) -> None:
         node["ports"] = sorted(by_node.get(node["uuid"], []), key=lambda port: port["address"])
 
 
-def _add(client: Any, nodes: list[dict[str, Any]], name: str, path: str) -> None:
+def add(client: Any, nodes: list[dict[str, Any]], name: str, path: str) -> None:
+    """Add to each node what Ironic has of it below a path, one request for each, side by side; empty for nothing.
+
+    :param client: an IronicClient
+    :param nodes: dicts with ``uuid``, which are changed
+    :param name: the key that it gets
+    :param path: path below the node
+    :raises IronicError: when Ironic can't be asked
+    """
     outcomes = bulk.run([_getter(client, node, path) for node in nodes])
     for node, outcome in zip(nodes, outcomes):
         if outcome.error is not None:

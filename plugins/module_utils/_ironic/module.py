@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules ironic_node, ironic_port, ironic_node_info, ironic_node_action, ironic_audit and ironic_check."""
+"""Running the modules of Ironic."""
 from __future__ import annotations
 
 from typing import Any
@@ -14,6 +14,7 @@ from . import (
     check_service,
     config_drive,
     deploy_image,
+    discovery_service,
     fitness,
     info_service,
     node_diff,
@@ -116,6 +117,16 @@ def audit_argument_spec() -> dict[str, dict[str, Any]]:
     }
 
 
+def discovery_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the options of ``ironic_discovery``, without those that all have."""
+    return {
+        "state": {"type": "str", "choices": ["present", discovery_service.ABSENT], "default": "present"},
+        "nodes": {"type": "list", "elements": "str"},
+        "macs": {"type": "list", "elements": "str"},
+        "node_limit": {"type": "int", "default": 1024},
+    }
+
+
 def check_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the options of ``ironic_check``, without those that all have."""
     strings = {"type": "list", "elements": "str", "default": []}
@@ -184,6 +195,17 @@ def run_ironic_audit() -> None:
     failed = [finding for finding in result["findings"] if finding["error"]]
     module.finish(result, "\n".join([f"{len(failed)} repairs failed:"] + [
         f"- {finding['subject']}: {finding['error']}" for finding in failed]) if failed else "")
+
+
+def run_ironic_discovery() -> None:
+    """Run the module ``ironic_discovery``."""
+    module = IronicModule(discovery_argument_spec(),
+                          required_if=[("state", discovery_service.ABSENT, ("nodes", "macs"), True)])
+    with module.reporting():
+        result = discovery_service.run(_client(module), module.params, module.check_mode, module.progress.event)
+    failed = result["failed_nodes"]
+    module.finish(result, "\n".join([f"{len(failed)} nodes could not be deleted:"] + [
+        f"- {node['node']}: {node['error']}" for node in failed]) if failed else "")
 
 
 def run_ironic_check() -> None:

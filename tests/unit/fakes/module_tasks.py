@@ -46,6 +46,7 @@ ARGUMENTS = {
     "host_remediation": {"hosts": ["h1"]},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
+    "ironic_discovery": {},
     "ironic_node_info": {},
     "lab": {"state": "absent", "name": "no-such-lab"},
     "lab_disk_image": {"path": "disk.raw"},

@@ -55,9 +55,11 @@ class FakeRedfish:
     :param password: the only account's
     :param latency_seconds: how long each answer takes
     :param certificate: ``(certificate file, key file)`` for TLS
+    :param host: address to listen at
     """
 
-    def __init__(self, resources, username="admin", password="right", latency_seconds=0.0, certificate=None):
+    def __init__(self, resources, username="admin", password="right", latency_seconds=0.0, certificate=None,
+                 host="127.0.0.1"):
         self.resources = resources
         self.username, self.password = username, password
         self.latency_seconds = latency_seconds
@@ -76,7 +78,7 @@ class FakeRedfish:
         class Handler(_Handler):
             bmc = fake
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((host, 0), Handler)
         self._server.daemon_threads = True
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
