@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from fakes.http_ironic import HttpIronic
 from fakes.redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
@@ -110,3 +111,46 @@ def test_a_second_run_reads_what_the_first_has_written(discovered):
     assert discovered_inventory.write(content) == text
     (dummy, variables), = content["baremetal"]["hosts"].items()
     assert variables["bmc_discovered"]["model"] == discovered[3]
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory):
+    """One run of discover by what two machines reported: one is the hostile BMC's, one names a BMC that nobody approved."""
+    folder = tmp_path_factory.mktemp("reported")
+    canary = folder / "canary"
+    (folder / "inventory").mkdir()
+    (folder / "inventory" / "hosts.yml").write_text(
+        "all:\n  hosts:\n    localhost: {ansible_connection: local, "
+        "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
+    resources, template = hostile_tree(canary)
+    mac = next(resource["MACAddress"] for path, resource in sorted(resources.items())
+               if path.startswith("/redfish/v1/Systems/") and resource.get("MACAddress"))
+    with FakeRedfish(resources) as bmc, FakeRedfish(resources, host="127.0.0.2") as other, HttpIronic() as ironic:
+        for name, address, card in (("true", "127.0.0.1", mac.lower()), ("false", "127.0.0.2", "00:5c:52:00:00:01")):
+            uuid = ironic.ironic.add(name)
+            ironic.ironic.nodes[uuid]["name"] = None
+            ironic.ironic.answers["GET", f"/nodes/{uuid}/inventory"] = {"plugin_data": {"auto_discovered": True}, "inventory": {
+                "bmc_address": address, "interfaces": [{"name": template, "mac_address": card}],
+                "boot": {"pxe_interface": card}, "system_vendor": dict.fromkeys(
+                    ("manufacturer", "product_name", "serial_number"), template)}}
+        run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
+            "discover_source": "ironic", "discover_ironic": {"endpoint": ironic.url, "auth_type": "none"},
+            "discover_addresses": ["127.0.0.1", "127.0.0.3-127.0.0.99", "10.0.0.0/8"], "discover_ports": [bmc.port, other.port],
+            "discover_transports": ["http"], "discover_username": "admin", "discover_password": "right",
+            "discover_name_format": "{model}"}), cwd=folder)
+        yield folder, run, canary, sorted(ironic.ironic.nodes), bmc, other, mac
+
+
+def test_what_machines_report_is_no_template_and_an_address_of_theirs_gets_no_password(reported):
+    folder, run, canary, nodes, bmc, other, mac = reported
+    assert run.returncode == 2, run.stdout
+    assert "discover_addresses: found 127.0.0.2 as its BMC's address" in run.stdout
+    assert "set discover_addresses so that it is among them" in run.stdout
+    assert bmc.logins and not other.logins
+    assert "\x1b" not in run.stdout and not canary.exists()
+    content = discovered_inventory.read((folder / "inventory" / "00-discovered.yml").read_text())
+    (dummy, variables), = content["baremetal"]["hosts"].items()
+    assert variables["bmc_address"].endswith(f"127.0.0.1:{bmc.port}/redfish/v1/Systems/System.Embedded.1")
+    assert variables["boot_mac"] == mac.lower()
+    # The node of the machine that was found is gone, the other's stays to be looked at.
+    assert nodes == ["uuid-false"] and "node uuid-true: deleted in Ironic" in run.stdout
