@@ -15,7 +15,7 @@ description:
   - >-
     Without O(hosts): a MAC address or a BMC at two nodes, and ports without a node. With O(hosts) also nodes of the
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
-    as a port, and boot MAC addresses of two hosts.
+    as a port, or a node that Ironic made by itself of an unknown machine, and boot MAC addresses of two hosts.
   - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
     creates or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
@@ -127,7 +127,7 @@ findings:
   contains:
     kind:
       description:
-        - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(boot_mac_twice), V(mac_twice),
+        - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(mac_of_discovered_node), V(boot_mac_twice), V(mac_twice),
           V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after
           the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
       type: str

@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from . import node_bmc, ownership
+from . import discovered, node_bmc, ownership
 
 # subject: what it is about. cause, next_step: phrases. repair: "node" or "port" with the object that a repair deletes,
 # None where no deletion is right.
 Finding = namedtuple("Finding", ["kind", "subject", "cause", "next_step", "repair"])
 
 NODE_WITHOUT_HOST, HOST_WITHOUT_NODE = "node_without_host", "host_without_node"
+MAC_OF_DISCOVERED_NODE = "mac_of_discovered_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
 NO_NODE_OF_HOSTS, NODES_LOST = "no_node_of_hosts", "nodes_lost"
@@ -173,6 +174,14 @@ def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
         if port is None or node is None:
             continue
         if node["uuid"] == host.get("node_id") or ownership.host_of(node.get("name")) == mine:
+            continue
+        if discovered.is_made_by_ironic(node):
+            found.append(Finding(
+                MAC_OF_DISCOVERED_NODE, "BareMetalHost %s/%s" % mine,
+                f"its boot MAC address {port['address']} is a port of {_label(node)}, which Ironic made by itself and "
+                f"the operator takes over, with the driver {node.get('driver')} that Ironic gave it",
+                f"delete the node: ironic_discovery with state absent and nodes {node['uuid']}, or enrol the host with "
+                "hosts_delete_discovered", None))
             continue
         if not node.get("name") or node["name"] == host["name"]:
             # The operator takes such a node over.

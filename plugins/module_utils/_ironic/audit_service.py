@@ -16,7 +16,7 @@ from .delivery import PORT_BASIS, changed, unchanged
 from .node_service import delete_node, delete_port
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
-_NODE_FIELDS = ("uuid", "name", "provision_state", "target_provision_state", "reservation", "driver_info",
+_NODE_FIELDS = ("uuid", "name", "driver", "provision_state", "target_provision_state", "reservation", "driver_info",
                 "instance_uuid", "maintenance", "protected")
 # What of a host is read here; the rest of its summary may be missing.
 _HOST_TEXTS = ("namespace", "name", "state")

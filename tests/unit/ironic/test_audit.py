@@ -43,6 +43,11 @@ def host(name, **values):
     ([node("metal3~a"), node("old")], [port("old")], [host("a", boot_mac_address=MAC.upper())],
      [audit.MAC_OF_OTHER_NODE]),
     ([node("a"), node("")], [port("")], [host("a", state="registering", boot_mac_address=MAC)], []),
+    # Ironic made it of a machine that booted; somebody else made it.
+    ([node("a"), node("", provision_state="enroll", driver="ipmi")], [port("")],
+     [host("b", state="registering", boot_mac_address=MAC)], [audit.MAC_OF_DISCOVERED_NODE]),
+    ([node("a"), node("", provision_state="enroll", driver_info={"ipmi_address": "x"})], [port("")],
+     [host("b", state="registering", boot_mac_address=MAC)], []),
     ([node("metal3~a"), node("metal3~b")], [], [host("a", boot_mac_address=MAC), host("b", boot_mac_address=MAC)],
      [audit.BOOT_MAC_TWICE]),
     ([node("x"), node("y")], [port("x"), port("y", MAC.upper())], None, [audit.MAC_TWICE]),
@@ -57,6 +62,13 @@ def host(name, **values):
 ])
 def test_findings(nodes, ports, hosts, kinds):
     assert [found.kind for found in audit.findings(nodes, ports, [], hosts)] == kinds
+
+
+def test_a_discovered_node_is_named_with_what_to_do():
+    found, = audit.findings([node("", provision_state="enroll", driver="ipmi")], [port("")], [],
+                            [host("b", state="registering", boot_mac_address=MAC)])
+    assert "the operator takes over, with the driver ipmi" in found.cause
+    assert "state absent and nodes uuid-" in found.next_step and found.repair is None
 
 
 def test_a_namespace_without_hosts_is_checked_when_it_is_named():
