@@ -73,7 +73,7 @@ def from_network(web, boot_url, macs):
     :param web: a Web
     :param boot_url: folder with Ironic's ``boot.ipxe`` and ``pxelinux.cfg``
     :param macs: the NICs' MAC addresses in the order they are tried
-    :raises FirmwareError: if no NIC has a configuration and there is none for unknown machines, or the kernel isn't there
+    :raises FirmwareError: if no NIC has a configuration and unknown machines have none, or the kernel isn't there
     """
     for mac in macs:
         url = f"{boot_url}/pxelinux.cfg/{mac.replace(':', '-')}"

@@ -84,11 +84,12 @@ options:
     default: 1024
   machines:
     description:
-      - What machines reported of themselves, as M(metal3.baremetal.ironic_discovery) returns it. Of the addresses that O(targets) name, only
-        those are asked then that a machine reported as its BMC's, so that large networks may be named; and only servers are returned that
-        are one of these machines.
-      - A report may be false. An address that O(targets) do not name is not asked and gets no credentials. A server is one of these
-        machines when its BMC names one of the machine's network cards, or, where it names none, its serial number.
+      - What machines reported of themselves, as M(metal3.baremetal.ironic_discovery) returns it. Of the addresses that
+        O(targets) name, only those are asked then that a machine reported as its BMC's, so that large networks may be
+        named; and only servers are returned that are one of these machines.
+      - A report may be false. An address that O(targets) do not name is not asked and gets no credentials. A server is
+        one of these machines when its BMC names one of the machine's network cards, or, where it names none, its serial
+        number.
       - The card that a machine booted from is the server's only boot MAC candidate, when its BMC names this card.
     type: list
     elements: dict
@@ -188,6 +189,11 @@ servers:
       type: list
       elements: str
       returned: always
+nodes:
+  description: UUIDs of the nodes of those O(machines) that the servers are.
+  returned: success
+  type: list
+  elements: str
 refusals:
   description: What answered, but could not be read.
   returned: success
@@ -204,6 +210,7 @@ problems:
     - What is wrong with the outcome of a run. These are BMCs whose certificate could not be verified, that refused the
       login, or whose systems could not be read; and when no server was found and nothing else was wrong, that.
     - A host that answers without a Redfish service is in RV(refusals) only.
+    - With O(machines), each machine that is none of the servers; that no machine was given is not wrong.
     - When the input was refused, what was refused; no BMC was asked then.
   returned: always
   type: list

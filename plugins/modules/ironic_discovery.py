@@ -10,15 +10,17 @@ module: ironic_discovery
 short_description: Read or delete the nodes that Ironic made of unknown machines
 version_added: "0.1.0"
 description:
-  - With Ironic's automatic discovery (the variable C(ironic_auto_discovery) of the role C(ironic)) each unknown machine that boots from
-    the provisioning network reports itself, and Ironic makes a node of it that has no name, no BMC and no credentials.
+  - With Ironic's automatic discovery (the variable C(ironic_auto_discovery) of the role C(ironic)) each unknown machine
+    that boots from the provisioning network reports itself, and Ironic makes a node of it that has no name, no BMC and
+    no credentials.
   - This module returns what these machines reported, for M(metal3.baremetal.bmc_discovery) to find their BMCs.
-  - What a machine reported may be false, since anybody on that network can report anything. It is returned as plain texts, addresses
-    and MAC addresses.
-  - The nodes are to be deleted before their servers are enrolled, which V(state=absent) does. The Bare Metal Operator takes over a node
-    without a name that has a host's boot MAC address, with the driver and interfaces that Ironic gave it, and these are seldom the host's.
-  - A node that has a name, a BMC or an instance, that was managed before, or whose data does not say that Ironic made it, is neither
-    returned nor deleted.
+  - What a machine reported may be false, since anybody on that network can report anything. It is returned as plain
+    texts, addresses and MAC addresses.
+  - The nodes are to be deleted before their servers are enrolled, which O(state=absent) does. The Bare Metal Operator
+    takes over a node without a name that has a host's boot MAC address, with the driver and interfaces that Ironic gave
+    it, and these are seldom the host's.
+  - A node that has a name, a BMC or an instance, that was managed before, or whose data does not say that Ironic made
+    it, is neither returned nor deleted.
 options:
   state:
     description: V(present) reads. V(absent) also deletes the nodes that O(nodes) or O(macs) name.
@@ -26,11 +28,12 @@ options:
     choices: [present, absent]
     default: present
   nodes:
-    description: UUIDs of nodes to delete, for V(state=absent).
+    description: UUIDs of nodes to delete, for O(state=absent).
     type: list
     elements: str
   macs:
-    description: MAC addresses, for V(state=absent). Nodes of machines that reported a card with one of them are deleted.
+    description: >-
+      MAC addresses, for O(state=absent). Nodes of machines that reported a card with one of them are deleted.
     type: list
     elements: str
   node_limit:

@@ -63,7 +63,8 @@ def run_bmc_discovery() -> None:
     if machines is None:
         nodes, problems = [], bmc_discovered.problems(servers, refusals, silent, count)
     else:
-        servers, nodes, problems = bmc_reported.matched(machines, servers, [host for scan in scans for host in scan.hosts])
+        servers, nodes, problems = bmc_reported.matched(
+            machines, servers, [host for scan in scans for host in scan.hosts])
         problems = bmc_discovered.refused(refusals) + problems
     lines = [bmc_discovered.line(refusal) for refusal in refusals]
     module.finish({"changed": False, "servers": servers, "nodes": nodes, "refusals": refusals, "silent": silent,

@@ -52,7 +52,8 @@ def mistakes(texts: Sequence[Any]) -> list[Problem]:
         try:
             _bounds(str(text).strip())
         except ValueError as exc:
-            found.append(Problem("discovery-targets", "", "addresses", shown(str(text).strip()), str(exc), "correct it"))
+            found.append(Problem("discovery-targets", "", "addresses", shown(str(text).strip()), str(exc),
+                                 "correct it"))
     return found
 
 

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Nodes that Ironic made by itself of machines that booted and reported themselves; pure.
 
-What is in such a report was written by that machine, which anybody may own: it is reduced here to plain texts, addresses
-and MAC addresses, and nothing else of it goes further.
+What is in such a report was written by that machine, which anybody may own: it is reduced here to plain texts, IP
+addresses and MAC addresses, and nothing else of it goes further.
 """
 from __future__ import annotations
 

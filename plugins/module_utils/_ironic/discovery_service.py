@@ -37,8 +37,8 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
     if len(nodes) > params["node_limit"]:
         raise RefusedError([Problem(
             "ironic-discovery", "Ironic", "node_limit", f"{len(nodes)} nodes without a name and a BMC",
-            f"{params['node_limit']} at most", "raise it if so many machines are new; else see who makes nodes: anybody "
-            "on the provisioning network can, while automatic discovery is on")])
+            f"{params['node_limit']} at most", "raise it if so many machines are new; else see who makes nodes: "
+            "anybody on the provisioning network can, while automatic discovery is on")])
     details = [{"uuid": node["uuid"]} for node in nodes]
     info_service.add(client, details, "inventory", "/inventory")
     found = [(node, discovered.machine(node, detail["inventory"])) for node, detail in zip(nodes, details)]
@@ -50,7 +50,8 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
         return result
     due = [node for node, machine in found if machine and _is_due(machine, params["nodes"] or (), macs)]
     answers = [] if check_mode else bulk.persist([_deleter(client, node) for node in due], tell, sleep)
-    failed = [{"node": node["uuid"], "error": answer.error.message} for node, answer in zip(due, answers) if answer.error]
+    failed = [{"node": node["uuid"], "error": answer.error.message}
+              for node, answer in zip(due, answers) if answer.error]
     deleted = [node["uuid"] for node in due if node["uuid"] not in [failure["node"] for failure in failed]]
     return dict(result, changed=bool(deleted), deleted=deleted, failed_nodes=failed)
 

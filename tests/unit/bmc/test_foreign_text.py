@@ -115,7 +115,7 @@ def test_a_second_run_reads_what_the_first_has_written(discovered):
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory):
-    """One run of discover by what two machines reported: one is the hostile BMC's, one names a BMC that nobody approved."""
+    """One run of discover by what two machines reported; one of them names a BMC that nobody approved."""
     folder = tmp_path_factory.mktemp("reported")
     canary = folder / "canary"
     (folder / "inventory").mkdir()
@@ -129,14 +129,15 @@ def reported(tmp_path_factory):
         for name, address, card in (("true", "127.0.0.1", mac.lower()), ("false", "127.0.0.2", "00:5c:52:00:00:01")):
             uuid = ironic.ironic.add(name)
             ironic.ironic.nodes[uuid]["name"] = None
-            ironic.ironic.answers["GET", f"/nodes/{uuid}/inventory"] = {"plugin_data": {"auto_discovered": True}, "inventory": {
-                "bmc_address": address, "interfaces": [{"name": template, "mac_address": card}],
-                "boot": {"pxe_interface": card}, "system_vendor": dict.fromkeys(
-                    ("manufacturer", "product_name", "serial_number"), template)}}
+            ironic.ironic.answers["GET", f"/nodes/{uuid}/inventory"] = {
+                "plugin_data": {"auto_discovered": True}, "inventory": {
+                    "bmc_address": address, "interfaces": [{"name": template, "mac_address": card}],
+                    "boot": {"pxe_interface": card}, "system_vendor": dict.fromkeys(
+                        ("manufacturer", "product_name", "serial_number"), template)}}
         run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
             "discover_source": "ironic", "discover_ironic": {"endpoint": ironic.url, "auth_type": "none"},
-            "discover_addresses": ["127.0.0.1", "127.0.0.3-127.0.0.99", "10.0.0.0/8"], "discover_ports": [bmc.port, other.port],
-            "discover_transports": ["http"], "discover_username": "admin", "discover_password": "right",
+            "discover_addresses": ["127.0.0.1", "127.0.0.3-127.0.0.99", "10.0.0.0/8"],
+            "discover_ports": [bmc.port, other.port], "discover_transports": ["http"], "discover_username": "admin", "discover_password": "right",
             "discover_name_format": "{model}"}), cwd=folder)
         yield folder, run, canary, sorted(ironic.ironic.nodes), bmc, other, mac
 

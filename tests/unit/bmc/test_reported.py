@@ -28,7 +28,8 @@ def server(number=1, **values):
 
 
 @pytest.mark.parametrize(("texts", "asked"), [
-    (["192.0.2.11"], ["192.0.2.11"]), (["192.0.2.10-20"], ["192.0.2.11"]), (["10.0.0.0/8", "192.0.0.0/16"], ["192.0.2.11"]),
+    (["192.0.2.11"], ["192.0.2.11"]), (["192.0.2.10-20"], ["192.0.2.11"]),
+    (["10.0.0.0/8", "192.0.0.0/16"], ["192.0.2.11"]),
     (["192.0.2.12-20"], []), (["192.0.2.12", "bmc.example.org"], []), (["2001:db8::/32"], ["2001:db8::11"]), ([], []),
     # A mistake is reported by others; it names nothing.
     (["192.0.2.0/33"], []), (["0.0.0.0/0"], ["192.0.2.11"])])
@@ -59,7 +60,8 @@ def test_without_cards_the_serial_number_counts_and_the_cards_are_the_reported_o
     bare = server(nics=[], boot_mac_candidates=[])
     found, nodes, problems = reported.matched([machine()], [bare], ["192.0.2.11"])
     assert problems == [] and nodes == ["n1"]
-    assert found[0]["nics"] == [{"name": "eno1", "mac": MAC, "link": ""}, {"name": "eno2", "mac": OTHER_MAC, "link": ""}]
+    assert found[0]["nics"] == [
+        {"name": "eno1", "mac": MAC, "link": ""}, {"name": "eno2", "mac": OTHER_MAC, "link": ""}]
     assert found[0]["boot_mac_candidates"] == [OTHER_MAC]
 
 
@@ -68,7 +70,8 @@ def test_without_cards_the_serial_number_counts_and_the_cards_are_the_reported_o
     ([machine()], [], ["192.0.2.12"], ["addresses: found 192.0.2.11 as its BMC's address", "it was not asked"]),
     ([machine()], [], ["192.0.2.11"], ["no system at 192.0.2.11 that has one of its cards"]),
     # Another machine's BMC.
-    ([machine(nics=[{"name": "eno1", "mac": "00:5c:52:00:00:99"}])], [server()], ["192.0.2.11"], ["the report is false"]),
+    ([machine(nics=[{"name": "eno1", "mac": "00:5c:52:00:00:99"}])], [server()], ["192.0.2.11"],
+     ["the report is false"]),
     ([machine(serial_number="S2")], [server(nics=[])], ["192.0.2.11"], ["the report is false"]),
     ([machine(serial_number="")], [server(nics=[], serial_number="")], ["192.0.2.11"], ["the report is false"]),
     # Which of the two systems without cards?

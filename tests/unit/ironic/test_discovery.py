@@ -44,13 +44,14 @@ def test_a_machine_that_reported_itself():
         "node": "uuid-a", "bmc_addresses": ["192.0.2.11"], "boot_mac": OTHER_MAC, "manufacturer": "A vendor",
         "model": "A model", "serial_number": "S1",
         "nics": [{"name": "eno1", "mac": MAC}, {"name": "eno2", "mac": OTHER_MAC}]}]
-    assert result["lines"] == [f"node uuid-a: A vendor A model, serial number S1, BMC 192.0.2.11, booted from {OTHER_MAC}"]
+    assert result["lines"] == [
+        f"node uuid-a: A vendor A model, serial number S1, BMC 192.0.2.11, booted from {OTHER_MAC}"]
     assert not result["changed"]
 
 
 @pytest.mark.parametrize("changes", [
-    {"name": "rack1-01"}, {"name": "metal3~a"}, {"provision_state": "manageable"}, {"driver_info": {"ipmi_address": "x"}},
-    {"instance_uuid": "i"}, {"protected": True}, {"target_provision_state": "manageable"}])
+    {"name": "rack1-01"}, {"name": "metal3~a"}, {"provision_state": "manageable"},
+    {"driver_info": {"ipmi_address": "x"}}, {"instance_uuid": "i"}, {"protected": True}, {"target_provision_state": "manageable"}])
 def test_nodes_that_somebody_made_are_neither_shown_nor_deleted(changes):
     ironic = ironic_with(a=report())
     ironic.nodes["uuid-a"].update(changes)
@@ -92,7 +93,8 @@ def test_only_ip_addresses_are_taken(changes, addresses):
     {"boot": {"pxe_interface": "-" * 6}}])
 def test_any_report_is_read(changes):
     machine, = run(ironic_with(a=report(**changes)))["machines"]
-    assert all(isinstance(machine[field], str) for field in ("node", "boot_mac", "manufacturer", "model", "serial_number"))
+    assert all(isinstance(machine[field], str)
+               for field in ("node", "boot_mac", "manufacturer", "model", "serial_number"))
 
 
 def test_texts_are_plain_and_short():
@@ -112,7 +114,8 @@ def test_a_boot_card_that_is_none_of_its_own_is_left_out():
 
 
 @pytest.mark.parametrize(("params", "deleted"), [
-    ({"nodes": ["uuid-a"]}, ["uuid-a"]), ({"macs": [OTHER_MAC.upper()]}, ["uuid-a"]), ({"macs": ["005c5200000a"]}, ["uuid-b"]),
+    ({"nodes": ["uuid-a"]}, ["uuid-a"]), ({"macs": [OTHER_MAC.upper()]}, ["uuid-a"]),
+    ({"macs": ["005c5200000a"]}, ["uuid-b"]),
     ({"nodes": ["uuid-a", "uuid-gone"], "macs": ["00:5c:52:00:00:0a"]}, ["uuid-a", "uuid-b"]),
     ({"nodes": ["uuid-host"], "macs": []}, [])])
 def test_deletion(params, deleted):

@@ -111,15 +111,16 @@ def test_network_without_configuration_goes_on_to_the_disk(server, tmp_path):
     assert "no configuration found for 00:5c:52:00:00:10; trying the disk" in "".join(server.console.tail(5))
 
 
-BOOT_IPXE = b"#!ipxe\n:loop\nchain pxelinux.cfg/${mac:hexhyp} || goto old_rom\n\n:loop_done\nchain inspector.ipxe | goto boot_failed\n"
+BOOT_IPXE = (b"#!ipxe\n:loop\nchain pxelinux.cfg/${mac:hexhyp} || goto old_rom\n\n:loop_done\n"
+             b"chain inspector.ipxe | goto boot_failed\n")
 
 
 def unknown_machines(ironic, script="inspector.ipxe"):
     ironic.files["/boot/vmlinuz"] = b"kernel"
     ironic.files["/boot/boot.ipxe"] = BOOT_IPXE
     ironic.files["/boot/" + script] = (
-        f"#!ipxe\n:retry\nkernel --timeout 60000 {ironic.url}/boot/vmlinuz nofb ipa-inspection-callback-url={ironic.url}"
-        "/v1/continue_inspection BOOTIF=${mac} initrd=initrd || goto retry\n").encode()
+        f"#!ipxe\n:retry\nkernel --timeout 60000 {ironic.url}/boot/vmlinuz nofb "
+        f"ipa-inspection-callback-url={ironic.url}/v1/continue_inspection BOOTIF=${{mac}} initrd=initrd || goto retry\n").encode()
 
 
 def test_an_unknown_machine_boots_the_agent_that_reports_it(server, ironic):

@@ -41,8 +41,9 @@ def rendered(folder, **variables):
              "extra_config": option("operator.yml", "extra_config").replace("omit", f"'{WITHOUT_ANY}'")}
     text = json.dumps([{"hosts": "management", "gather_facts": False,
                         "vars_files": [str(ROLE / "defaults" / "main.yml"), str(ROLE / "vars" / "main.yml")],
-                        "tasks": [{"ansible.builtin.copy": {"dest": str(folder / name), "content": "{{ (%s) | to_json }}" % value}}
-                                  for name, value in shown.items()]}])
+                        "tasks": [{"ansible.builtin.copy": {
+                            "dest": str(folder / name), "content": "{{ (%s) | to_json }}" % value}}
+                            for name, value in shown.items()]}])
     code, output = playbook.play(folder, INVENTORY, text, "play.yml", "-e", json.dumps(dict(GIVEN, **variables)))
     assert code == 0, output
     values = dict((name, json.loads((folder / name).read_text())) for name in shown)
@@ -62,7 +63,8 @@ def test_it_is_off(tmp_path):
 def test_unknown_machines_boot_the_agent_and_report_themselves(tmp_path, fast_track, driver):
     values = rendered(tmp_path, ironic_auto_discovery=True, ironic_fast_track=fast_track,
                       ironic_environment={"OS_DEFAULT__DEBUG": "true"},
-                      ironic_operator_options={"extra_config": [{"group": "DEFAULT", "name": "debug", "value": "true"}]})
+                      ironic_operator_options={"extra_config": [
+                          {"group": "DEFAULT", "name": "debug", "value": "true"}]})
     conf = values["conf"]
     assert dict(conf["auto_discovery"]) == {"enabled": "true", "driver": driver}
     assert driver in conf["DEFAULT"]["enabled_hardware_types"].split(",")
