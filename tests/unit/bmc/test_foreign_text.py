@@ -137,8 +137,8 @@ def reported(tmp_path_factory):
         run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
             "discover_source": "ironic", "discover_ironic": {"endpoint": ironic.url, "auth_type": "none"},
             "discover_addresses": ["127.0.0.1", "127.0.0.3-127.0.0.99", "10.0.0.0/8"],
-            "discover_ports": [bmc.port, other.port], "discover_transports": ["http"], "discover_username": "admin", "discover_password": "right",
-            "discover_name_format": "{model}"}), cwd=folder)
+            "discover_ports": [bmc.port, other.port], "discover_transports": ["http"],
+            "discover_username": "admin", "discover_password": "right", "discover_name_format": "{model}"}), cwd=folder)
         yield folder, run, canary, sorted(ironic.ironic.nodes), bmc, other, mac
 
 

@@ -51,7 +51,8 @@ def test_a_machine_that_reported_itself():
 
 @pytest.mark.parametrize("changes", [
     {"name": "rack1-01"}, {"name": "metal3~a"}, {"provision_state": "manageable"},
-    {"driver_info": {"ipmi_address": "x"}}, {"instance_uuid": "i"}, {"protected": True}, {"target_provision_state": "manageable"}])
+    {"driver_info": {"ipmi_address": "x"}}, {"instance_uuid": "i"}, {"protected": True},
+    {"target_provision_state": "manageable"}])
 def test_nodes_that_somebody_made_are_neither_shown_nor_deleted(changes):
     ironic = ironic_with(a=report())
     ironic.nodes["uuid-a"].update(changes)

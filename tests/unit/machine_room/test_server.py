@@ -120,7 +120,8 @@ def unknown_machines(ironic, script="inspector.ipxe"):
     ironic.files["/boot/boot.ipxe"] = BOOT_IPXE
     ironic.files["/boot/" + script] = (
         f"#!ipxe\n:retry\nkernel --timeout 60000 {ironic.url}/boot/vmlinuz nofb "
-        f"ipa-inspection-callback-url={ironic.url}/v1/continue_inspection BOOTIF=${{mac}} initrd=initrd || goto retry\n").encode()
+        f"ipa-inspection-callback-url={ironic.url}/v1/continue_inspection BOOTIF=${{mac}} initrd=initrd || goto "
+        "retry\n").encode()
 
 
 def test_an_unknown_machine_boots_the_agent_that_reports_it(server, ironic):
