@@ -129,7 +129,8 @@ findings:
       description:
         - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(mac_of_discovered_node),
           V(boot_mac_twice), V(mac_twice), V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host
-          has its node any more, as after the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
+          has its node any more, as after the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have
+          nothing to do with each other).
       type: str
       returned: always
     subject:
