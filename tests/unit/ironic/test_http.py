@@ -33,6 +33,7 @@ MODULES = {
                            "wait_timeout_seconds": 1},
     "ironic_node_info": {"ports": True},
     "ironic_check": {"auth_type": "none", "validate_certs": False},
+    "ironic_discovery": {"state": "absent", "nodes": ["uuid-unknown"]},
     "ironic_audit": {"repair": ["port_without_node"], "confirm": "1"},
 }
 READING = ("ironic_check", "ironic_node_info")
@@ -49,6 +50,9 @@ def ironic(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     with HttpIronic() as server:
         server.ironic.add("a", "active", power_state="power on")
+        server.ironic.nodes[server.ironic.add("unknown")]["name"] = None
+        server.ironic.answers["GET", "/nodes/uuid-unknown/inventory"] = {
+            "inventory": {}, "plugin_data": {"auto_discovered": True}}
         server.ironic.ports["p"] = {"uuid": "p", "address": LOST_PORT, "node_uuid": "gone"}
         yield server
 
