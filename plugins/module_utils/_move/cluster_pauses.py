@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._host import annotations as host_annotations
 from .._kube.plan import UNCHANGED, UPDATE, Entry
 from .._kube.reconcile import Reconcile, raise_refused
+from .._metal3.kinds import KNOWN
 from . import graph
 from .reading import Side
 
@@ -47,7 +49,8 @@ def for_restore(obj: Object, stays_paused: bool) -> Object:
     # A backup of a plane whose restore had not ended has such a note.
     state = _noted(obj) if _noted(obj) in (PAUSED, RESUMED) else PAUSED if _is_paused(obj) else RESUMED
     annotations = dict(host_annotations.of(obj), **{RESTORING: PAUSED if stays_paused else state})
-    return dict(obj, metadata=dict(obj["metadata"], annotations=annotations), spec=dict(obj.get("spec") or {}, paused=True))
+    return dict(obj, metadata=dict(obj["metadata"], annotations=annotations),
+                spec=dict(obj.get("spec") or {}, paused=True))
 
 
 def keep(side: Side, keys: Collection[Key], progress: Any, sleep: Callable[[float], Any]) -> None:
@@ -65,6 +68,26 @@ def unsettled(side: Side, keys: Collection[Key]) -> list[str]:
 def settle(side: Side, keys: Collection[Key], progress: Any, sleep: Callable[[float], Any]) -> None:
     """Make Clusters after a restore what is noted at them; see :func:`resume`."""
     _write(side, keys, _settled, progress, sleep)
+
+
+def paused_clusters(client: Any, namespace: str, hosts: Collection[Object]) -> dict[str, str]:
+    """Return by name the hosts that CAPM3 pauses, each with its Cluster, which is paused.
+
+    :param client: a KubeClient
+    :param namespace: name of the namespace
+    :param hosts: BareMetalHosts
+    :raises KubeError: when the API server can't be asked
+    """
+    machines = dict((host["metadata"]["name"], reference.get("name")) for host in hosts
+                    for reference in [host["spec"].get("consumerRef") or {}]
+                    if reference.get("kind") == "Metal3Machine")
+    if not machines:
+        return {}
+    paused = set(cluster["metadata"]["name"] for cluster in client.list(KNOWN["Cluster"], namespace)[0]
+                 if _is_paused(cluster))
+    clusters = dict((machine["metadata"]["name"], (machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
+                    for machine in client.list(KNOWN["Metal3Machine"], namespace)[0])
+    return dict((host, clusters[machine]) for host, machine in machines.items() if clusters.get(machine) in paused)
 
 
 def _settled(cluster: Object) -> Object | None:
