@@ -109,6 +109,10 @@ def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, va
     run = lab.playbook("restore", extra=dict(variables, metal3_confirm=1, restore_accept=[name]), seconds=SECONDS).ok()
     assert f"since its Cluster {CLUSTER} is paused" in " ".join(run.output.split())
     assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER)["spec"]["paused"] is True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("teardown", extra=dict(cluster, **small_cluster.teardown(CLUSTER))).failed(
+            "spec.paused: found true, expected a cluster that is not paused")
     pause(lab, CLUSTER, False)
     lab.wait_for_host(name, lambda host: host and (host.get("status") or {}).get("provisioning", {}).get("state")
                       == "provisioned" and PAUSED not in host["metadata"]["annotations"], "as it was")
