@@ -59,7 +59,8 @@ def problems(part: Part, given: Object, shipped: list[Object], certificates: str
     port = _port(part, container)
     if port is None or not _labels(part, shipped):
         return [Problem("part-monitor", subject, "monitor", "true", "manifests whose manager has a port named "
-                        f"{metrics.port} and labels by which its pods are selected", "remove monitor, or name other manifests")]
+                        f"{metrics.port} and labels by which its pods are selected", "remove monitor, or name "
+                        "other manifests")]
     found = []
     for argument in settings.arguments(container.get("args") or [], part, given):
         flag, _equals, value = argument.partition("=")
