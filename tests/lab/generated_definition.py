@@ -17,6 +17,9 @@ GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
 LOCK = REPOSITORY / "lab" / "engine" / toolchain.LOCK_FILE
 GO = "1.26.0"
 SECONDS = 900
+# Of the Prometheus operator.
+MONITORS = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+SERVICE_MONITORS = "servicemonitors.monitoring.coreos.com"
 
 
 def generate(source, api, name):

@@ -15,6 +15,7 @@ import pytest
 from fakes import move_planes
 from support import REPOSITORY, eventually, module
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
@@ -24,8 +25,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.th
 # Minutes for the first generation.
 pytestmark = pytest.mark.plane
 
-API = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-DEFINITION = "servicemonitors.monitoring.coreos.com"
 SETTINGS = {"monitor": True, "monitor_labels": {"release": "prometheus"}}
 PARTS = len(RENDERED)
 
@@ -45,9 +44,10 @@ def target(servers):
 @pytest.fixture(scope="module")
 def operator(target):
     """What the Prometheus operator brings along."""
-    definition = generated_definition.generate("prometheus-operator", API, DEFINITION)
+    definition = generated_definition.generate(
+        "prometheus-operator", generated_definition.MONITORS, generated_definition.SERVICE_MONITORS)
     target.apply(KNOWN["CustomResourceDefinition"], None, definition)
-    eventually(lambda: target.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=Exception)
+    eventually(lambda: target.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=KubeError)
 
 
 def install(servers, *flags, **settings):
