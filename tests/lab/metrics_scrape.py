@@ -1,18 +1,13 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Metrics of a plane's parts, as a Prometheus asks for them by a ServiceMonitor; the lab has none.
-
-Asked from the network of a cluster's node, where the addresses of Services lead to their pods.
-"""
+"""Metrics of a plane's parts, as a Prometheus asks for them by a ServiceMonitor; the lab has none."""
 from __future__ import annotations
 
 import base64
 import json
 import subprocess
 import sys
-
-from machine_room.node_boot.names import network_namespace
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor
@@ -50,21 +45,21 @@ def token(target, namespace, name, role=None):
 
 
 def remove_binding(target):
-    """Take the right away again; the accounts go with their namespace."""
+    """Remove the right of the account."""
     target.delete(KNOWN["ClusterRoleBinding"], None, _BINDING)
 
 
 class Scraper:
     """Asks a part as its ServiceMonitor says.
 
-    :param lab: the lab
     :param target: a client of the cluster
-    :param server: the lab's server that the cluster's node runs on
     :param part: a Part
+    :param prefix: command before that of Python, for example for the network of a node, where Services are reached
+    :param at: host and port in place of the Service's
     """
 
-    def __init__(self, lab, target, server, part):
-        self._prefix = ["ip", "netns", "exec", network_namespace(lab.figures["index"], server)]
+    def __init__(self, target, part, prefix=(), at=None):
+        self._prefix = prefix
         found = target.get(monitor.MONITORS, part.namespace, monitor.name_of(part))
         (self.endpoint,) = found["spec"]["endpoints"]
         selected = found["spec"]["selector"]["matchLabels"].items()
@@ -73,8 +68,9 @@ class Scraper:
         (port,) = [item["port"] for item in service["spec"]["ports"] if item["name"] == self.endpoint["port"]]
         trusted = self.endpoint["tlsConfig"]["ca"]["secret"]
         secret = target.get(KNOWN["Secret"], part.namespace, trusted["name"])
+        host, port = at or (service["spec"]["clusterIP"], port)
         self._question = {
-            "host": service["spec"]["clusterIP"], "port": port, "path": self.endpoint["path"],
+            "host": host, "port": port, "path": self.endpoint["path"],
             "name": self.endpoint["tlsConfig"]["serverName"],
             "authority": base64.b64decode(secret["data"][trusted["key"]]).decode()}
 

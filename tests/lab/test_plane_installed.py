@@ -15,6 +15,7 @@ import metrics_scrape
 import operator_account
 import plane_site
 import pytest
+from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
 
@@ -107,9 +108,11 @@ def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_tha
     lab.playbook("install", extra=monitored, seconds=SECONDS).ok()
     assert plane_site.not_ready(target) == []
     server = host_of(lab, target.list(KNOWN["Node"])[0][0]["metadata"]["name"])
+    # Where the addresses of Services lead to their pods.
+    inside = ["ip", "netns", "exec", network_namespace(lab.figures["index"], server)]
     reader, nobody = scrapers
     for part in RENDERED:
-        scraper = metrics_scrape.Scraper(lab, target, server, part)
+        scraper = metrics_scrape.Scraper(target, part, inside)
         assert scraper.endpoint["scheme"] == "https" and "insecureSkipVerify" not in scraper.endpoint["tlsConfig"]
         # A pod is ready before its rules are on the node.
         status, text = eventually(lambda scraper=scraper: scraper.ask(reader), 60, f"metrics of {part.name}",

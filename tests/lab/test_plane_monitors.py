@@ -3,14 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Monitors of the parts of a plane on a real API server, with the Prometheus operator's definition.
 
-The definition is generated from the API's Go module. No controller runs here, so nothing is scraped; that does
-test_plane_installed.py.
+The definition is generated from the API's Go module. There are no pods here; the real managers run as processes, one
+after the other, with what their pods would mount. test_plane_installed.py scrapes pods.
 """
 from __future__ import annotations
 
+import base64
+import contextlib
 import os
+import shutil
+import subprocess
 
 import generated_definition
+import metrics_scrape
 import pytest
 from fakes import move_planes
 from support import REPOSITORY, eventually, module
@@ -20,7 +25,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, objects
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import controllers
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import (
+    ThrowawayServers,
+    free_ports,
+)
 
 # Minutes for the first generation.
 pytestmark = pytest.mark.plane
@@ -104,6 +113,59 @@ def test_what_is_written_is_stored_whole_and_a_second_run_changes_nothing(server
                  if selected.items() <= (item["metadata"].get("labels") or {}).items()]
         assert [item["metadata"]["name"] for item in found] == [items[0]["metadata"]["name"]]
     assert not install(servers, **SETTINGS)["changed"]
+
+
+@pytest.fixture
+def manager(servers, target, tmp_path):
+    """Run a part's manager with what its pod would mount, for the time of a with."""
+    figures = {"dir": str(tmp_path), "engine_dir": move_planes.engine_dir()}
+    os.mkdir(tmp_path / "kubeconfigs")
+
+    @contextlib.contextmanager
+    def run(part):
+        ports = [f"{part.name}_{name}" for name in ("webhook", "health", "metrics")]
+        figures["ports"] = dict(zip(ports, free_ports(len(ports))))
+        (deployment,) = target.list(KNOWN["Deployment"], part.namespace)[0]
+        (container,) = deployment["spec"]["template"]["spec"]["containers"]
+        (mount,) = [item for item in container["volumeMounts"] if item["name"] == monitor.VOLUME]
+        (volume,) = [item for item in deployment["spec"]["template"]["spec"]["volumes"]
+                     if item["name"] == monitor.VOLUME]
+        secret = target.get(KNOWN["Secret"], part.namespace, volume["secret"]["secretName"])
+        temporary = tmp_path / part.name
+        # The webhooks' certificate does not matter here.
+        for folder in (mount["mountPath"].replace("/tmp", "", 1), "/" + controllers.SERVING_FOLDER):
+            place = temporary / folder[1:]
+            place.mkdir(parents=True)
+            for name, content in secret["data"].items():
+                (place / name).write_bytes(base64.b64decode(content))
+        shutil.copy(servers.kubeconfig("plane"), tmp_path / "kubeconfigs" / part.name)
+        # The Bare Metal Operator has no such flag.
+        serving = [] if part.name == "bmo" else [f"--webhook-cert-dir={temporary}/{controllers.SERVING_FOLDER}"]
+        program = controllers.program(figures, part.name, part.namespace, serving, {
+            "TMPDIR": str(temporary), "IRONIC_ENDPOINT": "https://192.0.2.1:6385/v1/"}, [])
+        with open(tmp_path / f"{part.name}.log", "wb") as log:
+            process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *program["command"]], stdout=log, stderr=log,
+                                       env=dict(os.environ, **program["environment"]))
+        try:
+            yield "127.0.0.1", figures["ports"][f"{part.name}_metrics"]
+        finally:
+            process.kill()
+            process.wait(30)
+            print(part.name, (tmp_path / f"{part.name}.log").read_text(errors="replace")[-3000:])
+
+    return run
+
+
+@pytest.mark.parametrize("part", RENDERED, ids=lambda part: part.name)
+def test_a_manager_serves_its_metrics_by_the_mounted_certificate_to_who_may(servers, target, operator, manager, part):
+    install(servers, **SETTINGS)
+    reader = metrics_scrape.token(target, "default", "prometheus", "baremetal-operator-metrics-reader")
+    nobody = metrics_scrape.token(target, "default", "nobody")
+    with manager(part) as address:
+        scraper = metrics_scrape.Scraper(target, part, at=address)
+        status, text = eventually(lambda: scraper.ask(reader), 90, f"metrics of {part.name}", not_yet=AssertionError)
+        assert status == 200 and "controller_runtime_" in text, (status, text[:300])
+        assert scraper.ask()[0] == 401 and scraper.ask(nobody)[0] == 403
 
 
 def test_what_is_not_asked_for_any_more_is_deleted(servers, target, operator):
