@@ -21,6 +21,15 @@ SCHEME = "redfish-virtualmedia"
 FIELD = "external_http_url"
 
 
+def registered(lab, name, address):
+    """Wait until a host is a node of Ironic with the address of its BMC, and return the node."""
+    def found():
+        node = lab.nodes().get(name)
+        return node if node and node.driver_info["redfish_address"].startswith(address) else None
+
+    return eventually(found, 60, f"{name} registered with {address}")
+
+
 @pytest.fixture
 def server(lab):
     """An available server that boots from virtual media; at the end its BMC has the address that it had before."""
@@ -64,14 +73,14 @@ def changed(lab, external, server, ipv6):
         lab.playbook("enroll", *given, "-e", "bmc_disable_certificate_verification=false").ok()
         # The field that nothing describes any more goes now, so that a later run of another test changes nothing.
         lab.playbook("enroll", *given).ok()
-    assert FIELD not in lab.nodes()[name].driver_info and lab.state(name) == "available"
+    assert FIELD not in registered(lab, name, before.driver_info["redfish_address"]).driver_info
+    assert lab.state(name) == "available"
 
 
 def test_its_media_come_from_the_other_url(lab, server, ipv6, external, changed):
     name = server["name"]
-    node = lab.nodes()[name]
-    assert node.id != changed.id and node.driver_info["redfish_address"].startswith("https://[::1]:")
-    assert node.driver_info[FIELD] == external
+    node = registered(lab, name, "https://[::1]:")
+    assert node.id != changed.id and node.driver_info[FIELD] == external
     # Other servers keep the URL that their Ironic has for all.
     assert [other for other, found in lab.nodes().items() if FIELD in found.driver_info] == [name]
     running = lab.start("inspect", "-i", ipv6, *only(name))
