@@ -14,6 +14,9 @@ description:
     stay as they are.
   - Hosts arrive held, with their status from the backup; the operator does nothing with them until
     M(metal3.baremetal.plane_move_hosts) releases them, with its option C(held_for=restore).
+  - Clusters arrive paused, and become what they were in the backup when all is there. Cluster API would make other
+    machines for those that are still missing. A run that was killed leaves them paused, and the next one resumes them.
+    A Cluster that is there and paused stays so.
   - A backup with objects of other kinds than those that M(metal3.baremetal.plane_backup) takes, or for one of
     Kubernetes' own namespaces, is refused.
   - Before anything is written, the result says for each host what would become of its server once released. A host

@@ -13,6 +13,7 @@ from lost_plane import back_up, lose, lose_all, new_identity, pause
 from support import HOST, NAMESPACE, eventually
 from watching import Polled, Untouched, facts
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -73,6 +74,9 @@ def test_a_cluster_outlives_its_plane_and_is_managed_again(lab, cluster, variabl
         running = lab.start("restore", extra=confirmed)
         eventually(lambda: lab.kube.list(HOST, NAMESPACE)[0], SECONDS, "the first host is restored")
         running.kill()
+        # Cluster API makes others for those that are not there yet, unless their Cluster is paused.
+        assert set(item["metadata"]["name"] for item in lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]) <= set(
+            before.machines)
         lab.playbook("restore", extra=confirmed, seconds=SECONDS).ok()
         # What is still different says more than that time is up.
         with contextlib.suppress(AssertionError):
@@ -102,9 +106,16 @@ def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, va
     lab.playbook("restore", extra=dict(variables, metal3_confirm=1), seconds=SECONDS).failed(
         f"BareMetalHost {name}", "its server would be taken for the node that it was", f"its Node {node} has joined")
     assert lab.host(name) is None
-    lab.playbook("restore", extra=dict(variables, metal3_confirm=1, restore_accept=[name]), seconds=SECONDS).ok()
+    run = lab.playbook("restore", extra=dict(variables, metal3_confirm=1, restore_accept=[name]), seconds=SECONDS).ok()
+    assert f"since its Cluster {CLUSTER} is paused" in " ".join(run.output.split())
+    assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER)["spec"]["paused"] is True
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("teardown", extra=dict(cluster, **small_cluster.teardown(CLUSTER))).failed(
+            "spec.paused: found true, expected a cluster that is not paused")
     pause(lab, CLUSTER, False)
-    assert lab.state(name) == "provisioned"
+    lab.wait_for_host(name, lambda host: host and (host.get("status") or {}).get("provisioning", {}).get("state")
+                      == "provisioned" and PAUSED not in host["metadata"]["annotations"], "as it was")
 
 
 def test_hosts_of_a_cluster_that_was_deleted_since_must_be_named(lab, cluster, variables):

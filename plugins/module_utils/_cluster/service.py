@@ -66,6 +66,7 @@ from .spec import description_options
 from .wait import ClusterWait, WaitFailedError, belongs
 from .workflow import goals as workflow_goals
 from .workflow import tree as workflow_tree
+from .workflow.failures import paused
 from .workflow.metalstack import server_of
 from .workflow.snapshot import Snapshot
 from .workflow.steps import machine_steps
@@ -512,7 +513,7 @@ class ClusterService:
     def absent(self) -> dict[str, Any]:
         """Delete the cluster with all that belongs to it and return the module's result.
 
-        :raises RefusedError: when its name is not repeated, or a host of it is locked
+        :raises RefusedError: when its name is not repeated, it is paused, or a host of it is locked
         :raises WaitFailedError: when something stays
         :raises KubeError: when the API server can't be asked or refuses
         """
@@ -535,8 +536,11 @@ class ClusterService:
             raise RefusedError([foreign], self.names)
         used = [host for host in [snapshot.host(machine) for machine in snapshot.mine("Metal3Machine")] if host]
         locked = host_lock.problems(self.subject, "", used, self.now())
-        if locked:
-            raise RefusedError(locked, self.names)
+        found = locked + [Problem("cluster-paused", self.subject, "spec.paused", "true", "a cluster that is not paused",
+                                  f"{failure.cause}, its deletion included; {failure.next_step}")
+                          for failure in paused(snapshot)]
+        if found:
+            raise RefusedError(found, self.names)
         hosts = sorted(host["metadata"]["name"] for host in used)
         rest = [item for kind in self.provider.template_kinds for item in objects[kind] if belongs(item, self.name)]
         if stored is None and not any(item["kind"] in CLASS_KINDS for item in rest):

@@ -200,8 +200,11 @@ class ClusterWait:
             rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others, self.provider)
             if not rest:
                 return Verdict(REACHED, "", "")
-            if Snapshot(objects, self.cluster).cluster is None:
+            snapshot = Snapshot(objects, self.cluster)
+            if snapshot.cluster is None:
                 sweep(objects)
+            for failure in workflow_failures.paused(snapshot):
+                return Verdict(FAILED, f"{failure.subject}: {failure.cause}", failure.next_step)
             return self._given_up(objects, hosts, found["before"]) or Verdict(WAITING, few(rest, 4, "; "), "")
 
         kinds = self.provider.workflow_kinds + self.provider.template_kinds

@@ -23,6 +23,7 @@ from . import (
     archive,
     backup_files,
     checks,
+    cluster_pauses,
     clusterctl,
     copies,
     graph,
@@ -100,7 +101,8 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
 
 def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
              run: Callable[..., None] = clusterctl.restore,
-             members: Callable[..., dict[str, nodes_now.Member]] = nodes_now.members) -> dict[str, Any]:
+             members: Callable[..., dict[str, nodes_now.Member]] = nodes_now.members,
+             sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
     """Return the result of the module ``plane_restore``.
 
     :param client: a KubeClient of the plane that it is restored into
@@ -109,18 +111,22 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
     :param members: callable that asks the clusters, see :func:`nodes_now.members`
+    :param sleep: callable that waits a number of seconds
     :raises RefusedError: when something is in the way, or when a host would lose something and is not named
     """
     backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
     side = Side(client, backup.namespace)
+    keys = set(map(graph.key, backup.objects))
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
+    # A run that was killed has left them paused.
+    unsettled = cluster_pauses.unsettled(side, keys)
     hosts = _hosts(backup, side, params, members)
     # Of those that are there and work nothing is decided.
     leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
     result = {
-        "changed": bool(due), "due": bool(due), "namespace": backup.namespace, "sha256": sha256,
-        "taken_at": backup.taken_at, "from_server": backup.server,
+        "changed": bool(due or unsettled), "due": bool(due or unsettled), "namespace": backup.namespace,
+        "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
         "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
         "objects": archive.counts(due)}
@@ -129,17 +135,19 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         raise RefusedError(problems)
     warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
                 "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
-    if check_mode or not due:
+    if check_mode or not (due or unsettled):
         return dict(result, warnings=[*map(str, problems), *warnings])
-    held_for = host_annotations.FOR_MOVE if arrives_in_move else host_annotations.FOR_RESTORE
-    with _files(backup.objects, held_for) as folder:
-        run(params["clusterctl"], {"kubeconfig": params["kubeconfig"], "context": params["context"]}, folder,
-            params["work_dir"], progress.event)
-    side.read()
+    if due:
+        cluster_pauses.keep(side, keys, progress, sleep)
+        with _files(backup.objects, arrives_in_move) as folder:
+            run(params["clusterctl"], {"kubeconfig": params["kubeconfig"], "context": params["context"]}, folder,
+                params["work_dir"], progress.event)
+        side.read()
     missing = [graph.title(graph.key(obj)) for obj in backup.objects if graph.key(obj) not in side.by_key]
     if missing:
         raise RefusedError([Problem("restore-missing", name, "", "none after clusterctl has ended", "the object",
                                     "look at clusterctl's lines, then run again") for name in missing])
+    cluster_pauses.settle(side, keys, progress, sleep)
     for obj in due:
         progress.wrote(graph.title(graph.key(obj)), "created")
     return dict(result, warnings=warnings)
@@ -218,14 +226,15 @@ def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
 
 
 @contextlib.contextmanager
-def _files(objects: list[Object], held_for: str) -> Iterator[str]:
+def _files(objects: list[Object], arrives_in_move: bool) -> Iterator[str]:
     """Give clusterctl the objects in files that only this user can read, for the time of its run; hosts are held.
 
-    :param held_for: the value of the hosts' pause
+    :param arrives_in_move: whether hosts and Clusters wait for the playbook ``pivot`` afterwards
     """
+    held_for = host_annotations.FOR_MOVE if arrives_in_move else host_annotations.FOR_RESTORE
     # All Secrets of the plane are in it: what a killed run has left must go with the next one.
     with private_folder.folder("metal3-restore-") as path:
         for obj in objects:
-            whole_file.write(os.path.join(path, archive.file_name(obj)),
-                             json.dumps(copies.held(obj, held_for)).encode(), 0o600, False)
+            held = cluster_pauses.for_restore(copies.held(obj, held_for), arrives_in_move)
+            whole_file.write(os.path.join(path, archive.file_name(obj)), json.dumps(held).encode(), 0o600, False)
         yield path

@@ -17,7 +17,8 @@ from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABE
 Object = dict[str, Any]
 
 # Kinds that clusterctl takes with all that belongs to them, whatever their labels.
-_ROOTS = (("cluster.x-k8s.io", "Cluster"), ("cluster.x-k8s.io", "ClusterClass"),
+CLUSTER = ("cluster.x-k8s.io", "Cluster")
+_ROOTS = (CLUSTER, ("cluster.x-k8s.io", "ClusterClass"),
           ("addons.cluster.x-k8s.io", "ClusterResourceSet"))
 # What the name of a cluster's Secret ends with (``util/secret/consts.go``).
 _PURPOSES = ("kubeconfig", "ca", "etcd", "proxy", "sa")
@@ -98,7 +99,7 @@ class Graph:
         if purpose not in _PURPOSES:
             return owners
         return frozenset(uid for uid, item in self._objects.items()
-                         if key(item) == ("cluster.x-k8s.io", "Cluster", cluster))
+                         if key(item) == (*CLUSTER, cluster))
 
     def _reached(self) -> set[str]:
         reached = set(uid for uid, obj in self._objects.items() if self._has(obj, "hierarchy", MOVE_HIERARCHY_LABEL))

@@ -21,7 +21,7 @@ from .._kube.follow import follow
 from .._kube.plan import UNCHANGED, UPDATE, Entry
 from .._kube.reconcile import Reconcile, raise_refused
 from .._metal3.kinds import KNOWN
-from . import checks, record
+from . import checks, cluster_pauses, record
 
 Object = dict[str, Any]
 
@@ -121,13 +121,20 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     if moved is not None and (moved.state != record.MOVED or what_for != checks.HELD):
         # What is restored is not what an earlier move has brought.
         moved = None
-    histories = dict((host["metadata"]["name"], _history(host, began, moved)) for host in due)
+    # A move takes no paused Cluster along.
+    paused = cluster_pauses.paused_clusters(client, namespace, due) if what_for == host_annotations.FOR_RESTORE else {}
+    histories = dict((name, _history(host, began, moved, name in paused))
+                     for host in due for name in [host["metadata"]["name"]])
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
     machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
     now = clock()
     result["errors"] = [f"{kind} {name}: {item.error(timeout_seconds, now)}"
                         for kind, items in (("host", histories), ("machine", machines))
                         for name, item in sorted(items.items()) if item.error(timeout_seconds, now)]
+    result["warnings"] = [
+        f"BareMetalHost {name}: released, and paused by CAPM3, since its Cluster {paused[name]} is paused; the "
+        "operator takes it up, as it was, when the Cluster is resumed (spec.paused)"
+        for name, item in sorted(histories.items()) if name in paused and _is_paused_by_capm3(item.bmh)]
     return result
 
 
@@ -151,7 +158,11 @@ def _machines(client: Any, namespace: str, moved: record.Record | None, began: f
     return items
 
 
-def _history(host: Object, now: float, moved: record.Record | None) -> HostHistory:
+def _history(host: Object, now: float, moved: record.Record | None, is_of_paused: bool) -> HostHistory:
+    """Return the history of a released host.
+
+    :param is_of_paused: whether its Cluster is paused, so that CAPM3 pauses the host again
+    """
     saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))
     before = saved if not has_status(host) else host["status"]
     state = (before.get("provisioning") or {}).get("state") or "new"
@@ -160,6 +171,8 @@ def _history(host: Object, now: float, moved: record.Record | None) -> HostHisto
     facts = moved.hosts.get(host["metadata"]["name"], {}) if moved else {}
 
     def is_reached(bmh: Object | None) -> bool:
+        if is_of_paused and _is_paused_by_capm3(bmh):
+            return True
         if bmh is None or not has_status(bmh) or state_of(bmh) != state or error_of(bmh)[2]:
             return False
         if host_annotations.PAUSED in host_annotations.of(bmh) or host_annotations.STATUS in host_annotations.of(bmh):
@@ -169,6 +182,10 @@ def _history(host: Object, now: float, moved: record.Record | None) -> HostHisto
         return state == "unmanaged" or not known or bmh["status"]["provisioning"].get("ID") not in ("", known)
 
     return HostHistory("what it was", host, now, is_reached=is_reached)
+
+
+def _is_paused_by_capm3(bmh: Object | None) -> bool:
+    return host_annotations.of(bmh or {}).get(host_annotations.PAUSED) == host_annotations.PAUSED_BY_CAPM3
 
 
 def _chosen(client: Any, namespace: str, names: Collection[str] | None) -> list[Object]:

@@ -72,4 +72,4 @@ class Side:
 
     def clusters(self) -> list[Object]:
         """Return the Clusters of the namespace."""
-        return [obj for obj in self.objects if graph.key(obj)[:2] == ("cluster.x-k8s.io", "Cluster")]
+        return [obj for obj in self.objects if graph.key(obj)[:2] == graph.CLUSTER]

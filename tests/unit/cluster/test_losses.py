@@ -246,6 +246,14 @@ def test_check_mode_of_a_teardown_asks_for_no_confirmation_and_says_what_a_run_w
     assert ["set metal3_confirm=c1" in line for line in result["warnings"]] == [True]
 
 
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_a_teardown_of_a_paused_cluster_which_would_never_end_is_refused(plane, check_mode):
+    plane.objects["Cluster", "c1"]["spec"]["paused"] = True
+    with pytest.raises(RefusedError, match=r"spec.paused: found true, .*; resume it"):
+        service_of(plane, confirm="c1", check_mode=check_mode).absent()
+    assert plane.names("Cluster") == ["c1"]
+
+
 def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile(plane):
     """Its controllers write the status all the time; the deletion was given up and reported as done."""
     plane.meanwhile["Cluster", "c1"] = lambda: plane.touch("Cluster", "c1")

@@ -214,6 +214,13 @@ def test_a_wait_goes_on_while_the_story_goes_on():
         assert failures(Story().until(number)) == [], number
 
 
+@pytest.mark.parametrize("paused, expected", [(True, ["Cluster c1"]), (False, []), (None, [])])
+def test_a_paused_cluster_is_not_waited_for(paused, expected):
+    story = Story().until(8)
+    story.cluster["spec"]["paused"] = paused
+    assert [failure.subject for failure in failures(story, formats.moment(T0) + 5)] == expected
+
+
 def test_no_host_that_matches():
     story = Story().until(8)
     story.metal3_machine["spec"]["hostSelector"] = {"matchLabels": {"rack": "r9"}}

@@ -30,6 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     age,
     archive,
     backup_service,
+    cluster_pauses,
     nodes_now,
     record,
     rehearsal,
@@ -72,19 +73,36 @@ def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=N
         "keep": keep}, check_mode, Progress(None), lambda: now, rehearse)
 
 
-class Clusterctl:
-    """Creates what is not there, as ``clusterctl move --from-directory`` does."""
+class Killed(Exception):
+    """What a kill is to those who call."""
 
-    def __init__(self, there):
-        self.there, self.modes = there, set()
+
+class Clusterctl:
+    """Creates what is not there, and resumes all Clusters in the end, as ``clusterctl move --from-directory`` does.
+
+    :param killed_at: before which object it is killed
+    """
+
+    def __init__(self, there, killed_at=None):
+        self.there, self.modes, self.killed_at = there, set(), killed_at
 
     def __call__(self, _program, _target, folder, *_arguments):
         self.modes.add(os.stat(folder).st_mode & 0o777)
-        for path in Path(folder).iterdir():
+        clusters = []
+        for number, path in enumerate(sorted(Path(folder).iterdir())):
+            if number == self.killed_at:
+                raise Killed
             self.modes.add(path.stat().st_mode & 0o777)
             obj = json.loads(path.read_text())
             obj.pop("status", None)
-            self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
+            stored = self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
+            if obj["kind"] == "Cluster":
+                assert stored is not obj or obj["spec"]["paused"], "Cluster API would make other machines"
+                clusters.append(stored)
+        if self.killed_at is not None:
+            raise Killed
+        for cluster in clusters:
+            cluster["spec"]["paused"] = False
 
 
 def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None):
@@ -111,6 +129,41 @@ def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, iden
         assert annotations[PAUSED] == FOR_RESTORE
         assert json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
     assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def restored_cluster(there):
+    cluster = there.objects["Cluster", "c"]
+    assert cluster_pauses.RESTORING not in (cluster["metadata"].get("annotations") or {})
+    return cluster
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_cluster_is_paused_until_all_of_it_is_there(here, tmp_path, recipient, identity, paused):
+    here.objects["Cluster", "c"]["spec"]["paused"] = paused
+    made = back_up(here, tmp_path, recipient)
+    count = sum(back_up(here, tmp_path, recipient, now=1795000001)["objects"].values())
+    # Killed before the first, in the middle, and when clusterctl was about to resume it.
+    for number in (0, 1, count // 2, count):
+        there = server("b", "https://198.18.0.2:6443")
+        with pytest.raises(Killed):
+            restore(there, made["path"], identity, Clusterctl(there, number), accept=["used"])
+        cluster = there.objects.get(("Cluster", "c"))
+        assert cluster is None or cluster["spec"]["paused"] is True
+        planned = restore(there, made["path"], identity, check_mode=True)
+        assert planned["due"] and planned["changed"]
+        assert restore(there, made["path"], identity, accept=["used"])["changed"]
+        assert bool(restored_cluster(there)["spec"].get("paused")) is paused
+        assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def test_a_cluster_that_somebody_has_paused_in_the_plane_stays_so(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    here.objects["Cluster", "c"]["spec"]["paused"] = True
+    del here.objects["BareMetalHost", "free"]
+    with pytest.raises(Killed):
+        restore(here, made["path"], identity, Clusterctl(here, 0))
+    assert restore(here, made["path"], identity)["changed"]
+    assert restored_cluster(here)["spec"]["paused"] is True
 
 
 def test_check_mode_writes_nothing(here, tmp_path, recipient, identity):
@@ -495,8 +548,10 @@ def test_nothing_is_restored_while_a_move_from_here_has_not_ended(here, tmp_path
 def test_what_a_move_to_here_has_lost_is_restored_for_that_move(here, tmp_path, recipient, identity):
     path, there = left_held(here, tmp_path, recipient, identity)
     on_its_way(there, "a-kube-system", "b-kube-system")
-    del there.objects["BareMetalHost", "free"]
+    del there.objects["BareMetalHost", "free"], there.objects["Cluster", "c"]
     result = restore(there, path, identity)
+    # As clusterctl has left it when it was killed; pivot resumes it.
+    assert restored_cluster(there)["spec"]["paused"] is True
     assert result["to_release"] == [] and "the playbook pivot releases them" in result["warnings"][0]
     assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
 

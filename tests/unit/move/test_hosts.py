@@ -8,12 +8,18 @@ import json
 
 import pytest
 from fakes.kubernetes import Server
+from fakes.planes import obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import FOR_RESTORE, PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import (
+    FOR_RESTORE,
+    PAUSED,
+    PAUSED_BY_CAPM3,
+    STATUS,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import hosts_service, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD, host_problems
@@ -218,6 +224,30 @@ def test_what_is_restored_is_not_compared_with_an_earlier_move(server, monkeypat
     result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
                                     what_for=FOR_RESTORE)
     assert result["changed"] and result["errors"] == []
+
+
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_restored_host_of_a_paused_cluster_is_left_to_capm3(server, monkeypatch, paused):
+    moved(server)
+    used = server.objects["BareMetalHost", "used"]
+    used["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m3"}
+    annotations(server, "used")[PAUSED] = FOR_RESTORE
+    server.objects["Metal3Machine", "m3"] = obj(
+        "infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", "m3")
+    server.objects["Metal3Machine", "m3"]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c"}
+    server.objects["Cluster", "c"] = obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={"paused": paused})
+
+    def follow(*_arguments, **_options):
+        annotations(server, "used")[PAUSED] = PAUSED_BY_CAPM3
+        yield Step({"used": used}, {"used"}, None, None, True)
+
+    monkeypatch.setattr(host_wait, "follow", follow)
+    result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
+                                    names=["used"], what_for=FOR_RESTORE)
+    if paused:
+        assert result["errors"] == [] and "since its Cluster c is paused" in result["warnings"][0]
+    else:
+        assert "paused by metal3.io/capm3" in result["errors"][0] and result["warnings"] == []
 
 
 def test_a_host_is_compared_with_the_record_of_the_move(server, monkeypatch):

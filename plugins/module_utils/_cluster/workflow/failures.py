@@ -38,7 +38,7 @@ def failures(snapshot, now, node_startup_timeout_seconds):
     :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
     :returns: list of Failure, empty when it is worth waiting
     """
-    found = _topology(snapshot, now)
+    found = paused(snapshot) + _topology(snapshot, now)
     for step in machine_steps(snapshot):
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
@@ -51,6 +51,15 @@ def failures(snapshot, now, node_startup_timeout_seconds):
                 found.append(_with_deletion(failure, snapshot, step, machine))
                 break
     return found
+
+
+def paused(snapshot):
+    """Return that Cluster API does nothing with a cluster, because it is paused; a list of no or one Failure."""
+    cluster = snapshot.cluster or {}
+    return [Failure(f"Cluster {snapshot.cluster_name}",
+                    "it is paused (spec.paused), so that Cluster API and its providers do nothing with it",
+                    "resume it; the playbooks pivot and restore resume what a run that was killed has paused")] \
+        if (cluster.get("spec") or {}).get("paused") else []
 
 
 def _topology(snapshot, now):
