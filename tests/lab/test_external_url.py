@@ -33,8 +33,8 @@ def registered(lab, name, address):
 @pytest.fixture
 def server(lab):
     """An available server that boots from virtual media; at the end its BMC has the address that it had before."""
-    found = next(server for name, server in sorted(lab.servers.items())
-                 if server["bmc"]["address"].startswith(SCHEME) and lab.state(name) == "available")
+    found, *_others = (server for name, server in sorted(lab.servers.items())
+                       if server["bmc"]["address"].startswith(SCHEME) and lab.state(name) == "available")
     yield found
     assert lab.host(found["name"])["spec"]["bmc"]["address"] == found["bmc"]["address"]
 
