@@ -157,6 +157,19 @@ options:
         description: Pod security standard that the part's namespace enforces.
         type: str
         choices: [privileged, baseline, restricted]
+      monitor:
+        description:
+          - Whether a ServiceMonitor has a Prometheus of the Prometheus operator scrape the manager's metrics. Refused
+            when the cluster does not serve C(monitoring.coreos.com/v1).
+          - With it come a Service for the metrics, where upstream's manifests have none, and a certificate with the
+            name of that Service, by which Prometheus verifies the manager; O(certificates) says who issues it. The
+            manager is started again. Prometheus logs in with its own token, and needs the right to get C(/metrics).
+          - cert-manager serves its metrics by HTTP, to anybody.
+          - What was written for it is deleted when it is no longer set.
+        type: bool
+      monitor_labels:
+        description: Labels of the ServiceMonitor, by which a Prometheus chooses it; only with O(parts[].monitor).
+        type: dict
   certificates:
     description:
       - Who issues the serving certificates of webhooks.

@@ -60,6 +60,9 @@ options:
       iso:
         description: URL of an ISO image.
         type: str
+      external_url_v6:
+        description: URL at which BMCs with an IPv6 address reach the folder that Ironic publishes virtual media in.
+        type: str
   nginx_program:
     description: The web server that serves images.
     type: path

@@ -9,7 +9,7 @@ import socket
 import ssl
 import threading
 
-CHUNK_BYTES = 65536
+from forwarder import both_ways
 
 
 class DemandingProxy:
@@ -54,15 +54,4 @@ class DemandingProxy:
         self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
         with contextlib.suppress(OSError), secured, self._client.wrap_socket(
                 socket.create_connection(self._behind), server_hostname=self._behind[0]) as far:
-            back = threading.Thread(target=_copy, args=(far, secured), daemon=True)
-            back.start()
-            _copy(secured, far)
-            back.join()
-
-
-def _copy(source, sink):
-    with contextlib.suppress(OSError):
-        while chunk := source.recv(CHUNK_BYTES):
-            sink.sendall(chunk)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_RDWR)
+            both_ways(secured, far)

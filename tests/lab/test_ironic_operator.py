@@ -7,27 +7,18 @@ The definition is generated from the API's Go module. The operator itself is not
 """
 from __future__ import annotations
 
-import os
-import subprocess
-
+import generated_definition
 import pytest
-import yaml
-from support import REPOSITORY, eventually, module
+from support import eventually, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import operated, operated_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import toolchain, user_folders
 
 pytestmark = pytest.mark.plane
 
-SOURCE = REPOSITORY / "tests" / "lab" / "data" / "ironic-operator"
 API = "github.com/metal3-io/ironic-standalone-operator/api/v1alpha1"
-GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
 NAMESPACE = "ironic-operator-test"
-LOCK = REPOSITORY / "lab" / "engine" / toolchain.LOCK_FILE
-GO = "1.26.0"
 # All fields, with values that the operator's own rules do not exclude.
 FULL = {
     "api_credentials_name": "login", "deploy_ramdisk": {"extra_kernel_params": "a=b", "ssh_key": "ssh-ed25519 AAAA"},
@@ -53,17 +44,7 @@ FULL = {
 @pytest.fixture(scope="module")
 def definition():
     """Return the definition, generated from the API's Go module."""
-    chosen = toolchain.choose(GO, user_folders.cache_dir(), str(LOCK))
-    toolchain.ensure(chosen, GO, Progress())
-    done = subprocess.run(
-        [chosen.program, "run", "-mod=readonly", GENERATOR, "crd", f"paths={API}", "output:stdout"], cwd=SOURCE,
-        env=dict(os.environ, GOTOOLCHAIN="local", GOFLAGS="", CGO_ENABLED="0",
-                 PATH=os.path.dirname(chosen.program) + ":" + os.environ["PATH"]),
-        capture_output=True, text=True, check=False, timeout=900)
-    assert done.returncode == 0, done.stderr
-    (found,) = [item for item in yaml.safe_load_all(done.stdout) if item]
-    assert found["metadata"]["name"] == operated.DEFINITION
-    return found
+    return generated_definition.generate("ironic-operator", API, operated.DEFINITION)
 
 
 @pytest.fixture(scope="module")
@@ -127,14 +108,7 @@ def test_nothing_is_lost_on_the_way_and_a_second_run_changes_nothing(lab, server
     stored = server.get(operated_service.RESOURCE, NAMESPACE, "ironic")["spec"]
     wanted = operated.desired(dict(FULL, name="ironic", namespace=NAMESPACE))["spec"]
 
-    def holds(found, expected):
-        if isinstance(expected, dict):
-            return all(key in found and holds(found[key], value) for key, value in expected.items())
-        if isinstance(expected, list):
-            return len(found) == len(expected) and all(map(holds, found, expected))
-        return found == expected
-
-    assert holds(stored, wanted)
+    assert generated_definition.holds(stored, wanted)
     assert not run(lab, **FULL)["changed"]
     # What is no longer described goes; the operator's defaults stay.
     run(lab, version="35.0")

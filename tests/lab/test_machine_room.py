@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 import sushy
+from bmc_system import system
 from machine_room.client import MachineRoomClient, MachineRoomError
 from machine_room.web import Unreachable
 from support import eventually
@@ -26,16 +26,6 @@ def server(lab, room):
     name = sorted(lab.servers)[-1]
     yield lab.servers[name]
     room.clear_knobs(name)
-
-
-def system(lab, server, credentials_of=None, **options):
-    """Return a server's system over Redfish."""
-    bmc = (credentials_of or server)["bmc"]
-    username, password = (Path(bmc[key]).read_text().strip() for key in ("username_file", "password_file"))
-    options.setdefault("verify", str(lab.dir / "pki" / "ca.crt"))
-    root = sushy.Sushy(lab.figures["urls"]["redfish"], auth=sushy.auth.BasicAuth(username, password),
-                       server_side_retries=0, **options)
-    return root.get_system("/redfish/v1/Systems/" + server["uuid"])
 
 
 def test_the_bmc_reports_the_hardware_of_the_inventory(lab, server):

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import os
 
+import generated_definition
+import metrics_scrape
 import operator_account
 import plane_site
 import pytest
+from machine_room.node_boot.names import network_namespace
 from support import eventually, only
+from test_cluster import host_of
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
 
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
@@ -76,6 +82,54 @@ def test_every_part_comes_up_and_a_second_run_changes_nothing(lab, target, varia
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
+@pytest.fixture(scope="module")
+def monitors(target):
+    """What the Prometheus operator brings along; the operator itself is not there."""
+    definition = generated_definition.generate(
+        "prometheus-operator", generated_definition.MONITORS, generated_definition.SERVICE_MONITORS)
+    target.apply(KNOWN["CustomResourceDefinition"], None, definition)
+    eventually(lambda: target.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=KubeError)
+
+
+@pytest.fixture
+def scrapers(target):
+    """Tokens of an account that may get metrics, and of one that may not."""
+    try:
+        yield (metrics_scrape.token(target, NAMESPACE, "prometheus", "baremetal-operator-metrics-reader"),
+               metrics_scrape.token(target, NAMESPACE, "nobody"))
+    finally:
+        metrics_scrape.remove_binding(target)
+
+
+def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_that_is_verified(
+        lab, target, variables, monitors, scrapers):
+    monitored = dict(variables, management_plane=dict(variables["management_plane"], options={
+        "monitor": True, "monitor_labels": {"release": "prometheus"}}))
+    lab.playbook("install", extra=monitored, seconds=SECONDS).ok()
+    assert plane_site.not_ready(target) == []
+    server = host_of(lab, target.list(KNOWN["Node"])[0][0]["metadata"]["name"])
+    # Where the addresses of Services lead to their pods.
+    inside = ["ip", "netns", "exec", network_namespace(lab.figures["index"], server)]
+    reader, nobody = scrapers
+    for part in RENDERED:
+        scraper = metrics_scrape.Scraper(target, part, inside)
+        assert scraper.endpoint["scheme"] == "https" and "insecureSkipVerify" not in scraper.endpoint["tlsConfig"]
+        # A pod is ready before its rules are on the node.
+        status, text = eventually(lambda scraper=scraper: scraper.ask(reader), 60, f"metrics of {part.name}",
+                                  not_yet=AssertionError)
+        assert status == 200 and "controller_runtime_" in text, (part.name, status, text[:300])
+        assert scraper.ask()[0] == 401 and scraper.ask(nobody)[0] == 403, part.name
+    assert lab.playbook("install", extra=monitored, seconds=SECONDS).ok().changed() == 0
+
+
+def test_what_is_not_asked_for_any_more_goes_from_all_parts_but_one(lab, target, variables, monitors):
+    """The one that stays monitored shows that a removal takes the monitor along."""
+    lab.playbook("install", extra=dict(variables, ipam_options={"monitor": True}), seconds=SECONDS).ok()
+    assert [item["metadata"]["name"] for item in target.list(monitor.MONITORS)[0]] == [
+        monitor.name_of(BY_NAME["ipam"])]
+    assert plane_site.not_ready(target) == []
+
+
 @pytest.fixture
 def pod(lab, variables):
     """Where BMCs are asked from, with the installer's rights."""
@@ -110,13 +164,13 @@ def test_what_manages_a_host_is_not_removed(lab, target, server, variables):
     assert plane_site.not_ready(target) == []
 
 
-def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server, variables, kubeconfig):
+def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server, variables, kubeconfig, monitors):
     name, of_server = server
     lab.playbook("unenroll", *only(name), extra=dict(of_server, metal3_confirm=1), seconds=SECONDS).ok()
     assert host(target, name) is None
     lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(plane_site.PARTS)}")
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
-    assert not plane_site.definitions(target)
+    assert not plane_site.definitions(target) and target.list(monitor.MONITORS)[0] == []
     assert not plane_site.namespaces(target) & set(part.namespace for part in RENDERED)
     selector = "=".join(OWNER_LABEL)
     assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]

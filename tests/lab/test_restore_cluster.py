@@ -13,7 +13,7 @@ from lost_plane import back_up, lose, lose_all, new_identity, pause
 from support import HOST, NAMESPACE, eventually
 from watching import Polled, Untouched, facts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -115,7 +115,7 @@ def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, va
             "spec.paused: found true, expected a cluster that is not paused")
     pause(lab, CLUSTER, False)
     lab.wait_for_host(name, lambda host: host and (host.get("status") or {}).get("provisioning", {}).get("state")
-                      == "provisioned" and PAUSED not in host["metadata"]["annotations"], "as it was")
+                      == "provisioned" and host_annotations.PAUSED not in host_annotations.of(host), "as it was")
 
 
 def test_hosts_of_a_cluster_that_was_deleted_since_must_be_named(lab, cluster, variables):

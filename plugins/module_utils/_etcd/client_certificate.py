@@ -14,7 +14,7 @@ import os
 import ssl
 from typing import Any
 
-from .._common import private_folder
+from .._common import certificates, private_folder
 from .errors import EtcdError
 
 try:
@@ -71,7 +71,7 @@ def fingerprint(secret: dict[str, Any] | None, title: str) -> str:
 
 def _certificate(secret: dict[str, Any] | None, title: str) -> Any:
     try:
-        return x509.load_pem_x509_certificate(_content(secret, "tls.crt"))
+        return certificates.first(_content(secret, "tls.crt"))
     except (ValueError, TypeError) as exc:
         raise EtcdError(f"{title}: tls.crt: found no certificate, expected that of an authority of the cluster; "
                         "Cluster API makes it with the cluster, or restore it from a backup of the plane") from exc

@@ -26,8 +26,8 @@ CLUSTER, VERSION, ADDRESS, IMAGES, SIZE = (
     "management-cluster", "management-version", "management-address", "management-images", "management-size")
 PREFIX_OF_CODES = "management-"
 _PLANE = "management_plane"
-_URLS = ("bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url", "ironic_boot_iso_source",
-         "ironic_cache_url", "ironic_image_registry_mirror")
+_URLS = ("bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url", "bmo_ironic_external_url_v6",
+         "ironic_boot_iso_source", "ironic_cache_url", "ironic_image_registry_mirror")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
 _LOOPBACK_NAME = "localhost"
 # Voters of etcd that outlive the loss of one.

@@ -26,6 +26,21 @@ IRONIC_CONFIG_MAP, MARIADB_PASSWORD = "ironic-bmo-configmap", "mariadb-password"
 IRONIC_KEEPALIVED, IRONIC_MARIADB = "_keepalived", "_mariadb"
 
 
+class Metrics(NamedTuple):
+    """How a part's manager serves its metrics for Prometheus, at ``/metrics``.
+
+    :ivar port: name of the container's port
+    :ivar is_secure: whether it is HTTPS, and only for who may get ``/metrics``; else it is HTTP for everybody
+    :ivar address_flag: flag of its address, or None
+    :ivar insecure_flag: flag that makes it HTTP for everybody, or None
+    """
+
+    port: str
+    is_secure: bool
+    address_flag: str | None = None
+    insecure_flag: str | None = None
+
+
 class Part(NamedTuple):
     """One part of the plane.
 
@@ -44,6 +59,7 @@ class Part(NamedTuple):
     :ivar managed: apiVersion and kind of what it must not be removed under
     :ivar flags: settings that its manager takes as a flag: setting → flag
     :ivar probe: an object that its webhook takes, created by a dry run to see whether the webhook answers
+    :ivar metrics: a Metrics, None for what serves none
     """
 
     name: str
@@ -61,6 +77,7 @@ class Part(NamedTuple):
     managed: tuple[tuple[str, str], ...]
     flags: dict[str, str]
     probe: dict[str, Any]
+    metrics: Metrics | None = None
 
 
 def _probe(api_version: str, kind: str, spec: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +89,8 @@ _LEADER, _GATES, _LOG = (
     {"leader_election": "--leader-elect"}, {"feature_gates": "--feature-gates"}, {"log_level": "--v"})
 _CAPI_FLAGS = dict(_LEADER, **_GATES, **_LOG)
 _METAL3 = "infrastructure.cluster.x-k8s.io/v1beta2"
+# Of Cluster API's util/flags/manager.go, which all but BMO (main.go) and cert-manager use.
+_METRICS = Metrics("metrics", True, "--diagnostics-address", "--insecure-diagnostics")
 
 PARTS = (
     Part("cert_manager", "cert-manager", CERT_MANAGER, None, "cert-manager-controller", {
@@ -79,18 +98,20 @@ PARTS = (
         "cert-manager-cainjector": "quay.io/jetstack/cert-manager-cainjector",
         "cert-manager-webhook": "quay.io/jetstack/cert-manager-webhook",
     }, "cert-manager", None, None, None, None, (), (("cert-manager.io/v1", "Certificate"),),
-        dict(_GATES, **_LOG), _probe("cert-manager.io/v1", "Issuer", {"selfSigned": {}})),
+        dict(_GATES, **_LOG), _probe("cert-manager.io/v1", "Issuer", {"selfSigned": {}}),
+        Metrics("http-metrics", False)),
     Part("capi", "Cluster API", CLUSTER_API, "", "cluster-api", {
         "capi-controller-manager": "registry.k8s.io/cluster-api/cluster-api-controller",
     }, "capi-system", "cluster-api", "CoreProvider", "cluster-api", "v1beta2", (),
         (("cluster.x-k8s.io/v1beta2", "Cluster"), ("cluster.x-k8s.io/v1beta2", "Machine")),
         _CAPI_FLAGS, _probe("cluster.x-k8s.io/v1beta2", "Cluster", {"paused": True, "infrastructureRef": {
-            "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": "probe"}})),
+            "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": "probe"}}), _METRICS),
     Part("cabpk", "kubeadm bootstrap provider", CLUSTER_API, "bootstrap/kubeadm", "cluster-api-bootstrap-kubeadm", {
         "capi-kubeadm-bootstrap-controller-manager": "registry.k8s.io/cluster-api/kubeadm-bootstrap-controller",
     }, "capi-kubeadm-bootstrap-system", "bootstrap-kubeadm", "BootstrapProvider", "kubeadm", "v1beta2", ("capi",),
         (("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig"),),
-        _CAPI_FLAGS, _probe("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", {"format": "cloud-config"})),
+        _CAPI_FLAGS, _probe("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", {"format": "cloud-config"}),
+        _METRICS),
     Part("kcp", "kubeadm control plane provider", CLUSTER_API, "controlplane/kubeadm",
          "cluster-api-control-plane-kubeadm", {
              "capi-kubeadm-control-plane-controller-manager":
@@ -99,24 +120,26 @@ PARTS = (
          ("capi",), (("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane"),), _CAPI_FLAGS,
          _probe("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", {
              "version": "v1.35.0", "replicas": 1, "machineTemplate": {"spec": {"infrastructureRef": {
-                 "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3MachineTemplate", "name": "probe"}}}})),
+                 "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3MachineTemplate", "name": "probe"}}}}),
+         _METRICS),
     Part("ipam", "IP address manager", IPAM, "", "ip-address-manager", {
         "ipam-controller-manager": "quay.io/metal3-io/ip-address-manager",
     }, "metal3-ipam-system", "ipam-metal3", "IPAMProvider", "metal3", "v1beta2", ("capi",),
         (("ipam.metal3.io/v1alpha1", "IPPool"), ("ipam.metal3.io/v1alpha1", "IPClaim")),
-        dict(_LEADER, **_LOG), _probe("ipam.metal3.io/v1alpha1", "IPPool", {"namePrefix": "probe", "pools": []})),
+        dict(_LEADER, **_LOG), _probe("ipam.metal3.io/v1alpha1", "IPPool", {"namePrefix": "probe", "pools": []}),
+        _METRICS),
     Part("bmo", "Bare Metal Operator", BMO, "", "baremetal-operator", {
         "baremetal-operator-controller-manager": "quay.io/metal3-io/baremetal-operator",
     }, "baremetal-operator-system", None, None, None, None, (),
         (("metal3.io/v1alpha1", "BareMetalHost"),),
         {"leader_election": "--enable-leader-election"},
-        _probe("metal3.io/v1alpha1", "BareMetalHost", {"online": False})),
+        _probe("metal3.io/v1alpha1", "BareMetalHost", {"online": False}), Metrics("https", True, "--metrics-addr")),
     Part("capm3", "Cluster API provider Metal3", CAPM3, "", "cluster-api-provider-metal3", {
         "capm3-controller-manager": "quay.io/metal3-io/cluster-api-provider-metal3",
     }, "capm3-system", "infrastructure-metal3", "InfrastructureProvider", "metal3", "v1beta2", ("capi", "ipam", "bmo"),
         ((_METAL3, "Metal3Cluster"), (_METAL3, "Metal3Machine")),
         dict(_LEADER, **_LOG), _probe(_METAL3, "Metal3Cluster", {
-            "controlPlaneEndpoint": {"host": "192.0.2.1", "port": 6443}, "cloudProviderEnabled": False})),
+            "controlPlaneEndpoint": {"host": "192.0.2.1", "port": 6443}, "cloudProviderEnabled": False}), _METRICS),
 )
 BY_NAME = dict((part.name, part) for part in PARTS)
 NAMES = tuple(BY_NAME)

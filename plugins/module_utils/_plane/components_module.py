@@ -41,6 +41,8 @@ _PART = {
     "secret_mounts": {"type": "list", "elements": "dict", "no_log": False, "options": {
         "secret": {"type": "str", "required": True, "no_log": False}, "path": {"type": "str", "required": True}}},
     "pod_security": {"type": "str", "choices": ["privileged", "baseline", "restricted"]},
+    "monitor": {"type": "bool"},
+    "monitor_labels": {"type": "dict"},
 }
 
 

@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .._common import certificates
 from .._common.text_table import lines
 from .cluster.objects import client_configs
 
@@ -173,7 +174,7 @@ def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
     row: Object = {"place": item.place, "holder": item.holder, "trusted_by": list(item.trusted_by), "subject": None,
                    "issuer": None, "names": [], "not_after": None, "days_left": None, "status": UNREADABLE}
     try:
-        certificate = x509.load_pem_x509_certificate(item.pem)
+        certificate = certificates.first(item.pem)
         row.update(subject=certificate.subject.rfc4514_string(), issuer=certificate.issuer.rfc4514_string(),
                    names=_names(item.pem))
     except ValueError:
@@ -191,7 +192,7 @@ def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
 
 def _names(pem: bytes | None) -> list[str]:
     try:
-        certificate = x509.load_pem_x509_certificate(pem or b"")
+        certificate = certificates.first(pem or b"")
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, x509.ExtensionNotFound):
         return []
@@ -206,8 +207,8 @@ def signed(pem: bytes, authority: bytes, now: datetime.datetime) -> bool:
     :param authority: certificates of authorities
     """
     try:
-        chain = x509.load_pem_x509_certificates(pem)
-        trusted = [item for item in x509.load_pem_x509_certificates(authority)
+        chain = certificates.every(pem)
+        trusted = [item for item in certificates.every(authority)
                    if item.not_valid_before_utc <= now <= item.not_valid_after_utc]
     except ValueError:
         return False

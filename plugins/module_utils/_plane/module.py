@@ -148,7 +148,7 @@ def run_plane_site() -> None:
         "ports": {"type": "dict", "default": {}},
         "boot_images": {"type": "dict", "default": {}, "options": {
             "kernel": {"type": "str"}, "ramdisk": {"type": "str"}, "bootloader": {"type": "str"},
-            "iso": {"type": "str"}}},
+            "iso": {"type": "str"}, "external_url_v6": {"type": "str"}}},
         "nginx_program": {"type": "path", "default": "/usr/sbin/nginx"},
         "source_dir": {"type": "path"},
         "services_python": {"type": "path"},

@@ -29,6 +29,8 @@ class Server:
 
     def __init__(self):
         self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
+        # Beside what the tables of resources know.
+        self.served = {"/apis/ipam.metal3.io/v1alpha1": [{"name": "ippools", "kind": "IPPool", "namespaced": True}]}
         # End of the images that do not start.
         self.broken = ""
         # What others do just before a deletion.
@@ -46,6 +48,8 @@ class Server:
                 **{"f:metadata": {"f:labels": owned(body["metadata"].get("labels") or {})}})}]))
         if kind == "CustomResourceDefinition":
             stored["status"] = {"conditions": [{"type": "Established", "status": "True"}]}
+        if kind == "Certificate":
+            stored["status"] = {"conditions": [{"type": "Ready", "status": "True"}]}
         if kind == "Deployment":
             stored["status"] = {"updatedReplicas": 1, "replicas": 1, "availableReplicas": 1}
             pods = (stored.get("spec") or {}).get("template") or {"spec": {"containers": [{}]}}
@@ -95,7 +99,11 @@ class Server:
     def request(self, _method, path, **_options):
         if path == "/version":
             return {"gitVersion": "v1.35.4"}
-        served = {"/apis/ipam.metal3.io/v1alpha1": [{"name": "ippools", "kind": "IPPool", "namespaced": True}]}
-        if path not in served:
+        if path not in self.served:
             raise KubeError("not served", 404)
-        return {"resources": served[path]}
+        return {"resources": self.served[path]}
+
+    def serve_monitors(self):
+        """Have the definition of the Prometheus operator."""
+        self.served["/apis/monitoring.coreos.com/v1"] = [
+            {"name": "servicemonitors", "kind": "ServiceMonitor", "namespaced": True}]

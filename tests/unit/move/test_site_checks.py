@@ -48,6 +48,8 @@ def test_a_good_site_has_no_problem():
     ({"cluster": {"bmo_deploy_iso_url": None}}, ("management-images", "prod-cluster", "bmo_deploy_kernel_url")),
     ({"cluster": {"bmo_deploy_iso_url": "https://127.0.0.1/ipa.iso"}},
      ("management-address", "prod-cluster", "bmo_deploy_iso_url")),
+    ({"cluster": {"bmo_ironic_external_url_v6": "https://[::1]:6183/ironic"}},
+     ("management-address", "prod-cluster", "bmo_ironic_external_url_v6")),
     # The bootstrap plane's own image server.
     ({"cluster": {"cluster_image": {"url": "https://192.0.2.10:6183/images/node.qcow2"}}},
      ("management-address", "prod-cluster", "cluster_image.url")),

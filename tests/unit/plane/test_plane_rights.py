@@ -79,7 +79,8 @@ def shipped():
         binding,
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": dict(meta, name="ipam-controller-manager"),
          "spec": {"replicas": 1, "selector": {"matchLabels": {"a": "b"}},
-                  "template": {"spec": {"containers": [{"name": "manager"}]}}}},
+                  "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [
+                      {"name": "manager", "ports": [{"name": "metrics", "containerPort": 8443}]}]}}}},
         {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
          "metadata": {"name": "ipam-webhook"}, "webhooks": []},
     ]
@@ -107,6 +108,13 @@ def test_a_part_is_installed_and_removed_with_these_rights_only(server):
     assert not run(server).present()["changed"]
     assert run(server, confirm="1").absent()["changed"]
     assert {("patch", "clusterroles"), ("delete", "customresourcedefinitions"), ("create", "ippools")} <= server.asked
+
+
+def test_a_part_is_monitored_and_is_not_any_more_with_these_rights_only(server):
+    server.serve_monitors()
+    assert run(server, certificates="collection", parts=[{"name": "ipam", "monitor": True}]).present()["changed"]
+    assert run(server, certificates="collection").present()["counts"]["deleted"] == 3
+    assert {("patch", "servicemonitors"), ("delete", "servicemonitors")} <= server.asked
 
 
 def test_every_namespace_of_a_part_is_there_and_has_its_binding():

@@ -66,6 +66,11 @@ def test_a_problem_is_reported(plane, ports, line):
     ({"kernel": "http://i/k", "ramdisk": "http://i/r", "bootloader": "http://i/e"}, []),
     ({}, ["bmo_deploy_kernel_url: not set", "bmo_deploy_ramdisk_url: not set", "ironic_bootloader_url: not set"]),
     ({"iso": "http://i/i", "kernel": "http://i/k"}, ["bmo_deploy_ramdisk_url: not set", "ironic_bootloader_url: not"]),
+    ({"iso": "http://i/i", "external_url_v6": "http://[2001:db8::1]:6180"}, []),
+    ({"iso": "http://i/i", "external_url_v6": "https://images.example.com/ironic"}, []),
+    ({"iso": "http://i/i", "external_url_v6": "http://[2001:db8::1/"},
+     ['bmo_ironic_external_url_v6: found "http://[2001:db8::1/", expected an http or https URL']),
+    ({"iso": "http://i/i", "external_url_v6": "http://2001:db8::1/"}, ["bmo_ironic_external_url_v6: found"]),
     ({"iso": "/srv/ipa.iso"}, ['bmo_deploy_iso_url: found "/srv/ipa.iso", expected an http or https URL']),
 ])
 def test_what_servers_boot_from_is_whole(images, lines):

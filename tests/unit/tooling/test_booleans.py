@@ -56,7 +56,8 @@ def test_a_boolean_is_read_as_one(name):
 @pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True)])
 def test_certificates_are_verified_when_a_text_says_so(tmp_path, given, insecure):
     environment = yaml.safe_load((REPOSITORY / "roles/bmo/vars/main.yml").read_text())["bmo_environment"]
-    given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url")
+    given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url",
+                     "bmo_ironic_external_url_v6")
     task = yaml.safe_load((REPOSITORY / "roles/ironic/tasks/external.yml").read_text())[0]
     (tmp_path / "vars.yml").write_text(yaml.safe_dump(dict(
         dict.fromkeys(given_options, "https://ironic.example"), bmo_environment=environment, bmo_provisioning_limit=20,

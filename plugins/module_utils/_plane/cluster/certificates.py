@@ -32,8 +32,10 @@ def secret(certificate: Object, stored: Object | None) -> Object:
     if fault(data, spec["dnsNames"]):
         key, pem = self_signed(spec["dnsNames"])
         data = {"tls.key": _encoded(key), "tls.crt": _encoded(pem), "ca.crt": _encoded(pem)}
+    labels = (spec.get("secretTemplate") or {}).get("labels")
     return {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
-            "metadata": {"name": spec["secretName"], "namespace": certificate["metadata"]["namespace"]},
+            "metadata": dict({"name": spec["secretName"], "namespace": certificate["metadata"]["namespace"]},
+                             **({"labels": dict(labels)} if labels else {})),
             "data": dict((name, data[name]) for name in ("ca.crt", "tls.crt", "tls.key"))}
 
 

@@ -27,7 +27,7 @@ from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from .. import fit, fit_service, upgrade
 from ..catalogue import BY_NAME, PARTS, Part
-from . import certificates, ironic, issuing, mounted_secrets, objects, upgrade_service
+from . import certificates, ironic, issuing, monitor, monitor_service, mounted_secrets, objects, upgrade_service
 from .settings import problems as settings_problems
 
 Object = dict[str, Any]
@@ -106,6 +106,7 @@ class Components(ManifestsService):
             result["seconds"] += self._ask_webhooks(deadline, self.parts)
             result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
                                      for part, settings in self._chosen() if part.name == "cert_manager")
+        self._unmonitor(result)
         return result
 
     def waves(self, items: list[Object]) -> list[list[Object]]:
@@ -133,6 +134,8 @@ class Components(ManifestsService):
         for part, settings in self._chosen():
             shipped, version = self.shipped[part.name]
             items = objects.desired(part, shipped, settings, version)
+            if settings.get("monitor"):
+                items = monitor.added(part, settings, items)
             self._mark_secrets(part, settings, items)
             if self.params["certificates"] == "collection":
                 asked = objects.certificates(items)
@@ -157,6 +160,16 @@ class Components(ManifestsService):
         """Return parts and their settings, in the catalogue's order."""
         settings = dict((item["name"], item) for item in self.params["parts"])
         return [(part, settings[part.name]) for part in self.parts]
+
+    def _unmonitor(self, result: Object) -> None:
+        """Delete what was written for parts that are not to be monitored any more, and add it to the result."""
+        for entry in [entry for part, settings in self._chosen() if not settings.get("monitor")
+                      for entry in monitor_service.written(self.client, part, settings)]:
+            for item in self._deleted([entry]):
+                result["objects"].append({"object": item.entry.title, "action": item.action})
+                result["diff"] += [difference(item.entry)] if item.changed else []
+                result["changed"] = result["changed"] or item.changed
+        result["counts"] = counts(dict(item, error="") for item in result["objects"])
 
     def _listed(self, api_version: str, kind: str, selector: str | None = None) -> list[Object]:
         """Return the objects of a kind in all namespaces; none of one that is not served."""
@@ -187,7 +200,9 @@ class Components(ManifestsService):
         managed = self._managed_by_plane()
         result = fit_service.verified(
             there, planned, [part.name for part in self.parts], warnings,
-            self._other_installations(there) + self._needs(there) + upgrade.problems(self.steps, managed))
+            self._other_installations(there) + self._needs(there) + monitor_service.problems(
+                self.client, self.writes.persist, self._chosen(), self.shipped, self.params["certificates"])
+            + upgrade.problems(self.steps, managed))
         result["upgrades"] = upgrade.described(self.steps, upgrade.interrupted(self.steps, managed.deployments))
         return result
 
@@ -379,7 +394,8 @@ class Components(ManifestsService):
         """Return a part's objects, whose contents do not matter for a removal."""
         if part.name == ironic.PART.name:
             return ironic.removable(self.shipped[part.name][0], settings.get("namespace") or part.namespace)
-        return objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1])
+        return objects.desired(part, self.shipped[part.name][0], settings, self.shipped[part.name][1]) + [
+            entry.current for entry in monitor_service.written(self.client, part, settings) if entry.current]
 
     def _there(self, items: list[Object]) -> list[Entry]:
         """Return the deletions of objects that are there."""

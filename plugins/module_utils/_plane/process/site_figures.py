@@ -17,11 +17,15 @@ NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
 _NAME_EXPECTED = "a lower case letter, then at most 19 lower case letters, digits or dashes"
 LOOPBACK = "127.0.0.1"
 _URL_RULE = re.compile(r"^https?://[^\s/]+/\S+$")
+# Of a server rather than a file; what the operator cannot read ends it.
+_BASE_URL_RULE = re.compile(r"^https?://(\[[0-9A-Fa-f:.]+\]|[^\s/\[\]:]+)(:\d+)?(/\S*)?\Z")
+_EXTERNAL = "external_url_v6"
 BOOT_VARIABLES = {
     "kernel": "bmo_deploy_kernel_url",
     "ramdisk": "bmo_deploy_ramdisk_url",
     "bootloader": "ironic_bootloader_url",
     "iso": "bmo_deploy_iso_url",
+    _EXTERNAL: "bmo_ironic_external_url_v6",
 }
 
 # Ironic's and the image server's are those of ironic-image, which a site's firewall may know; the others are reached on
@@ -85,11 +89,12 @@ def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -
 def boot_problems(images: Mapping[str, str | None]) -> list[Problem]:
     """Return the problems of what servers boot the agent from: an ISO, or kernel, ramdisk and boot loader.
 
-    :param images: ``kernel``, ``ramdisk``, ``bootloader``, ``iso`` → URL; None or empty for what is not given
+    :param images: ``kernel``, ``ramdisk``, ``bootloader``, ``iso``, and ``external_url_v6``, where BMCs with IPv6 get
+        virtual media from → URL; None or empty for what is not given
     """
     found, given = [], dict((name, url) for name, url in images.items() if url)
     for name, url in sorted(given.items()):
-        if not _URL_RULE.match(url):
+        if not (_BASE_URL_RULE if name == _EXTERNAL else _URL_RULE).match(url):
             found.append(Problem("boot-image", "", BOOT_VARIABLES[name], show(url), "an http or https URL",
                                  "correct it"))
     apart = ("kernel", "ramdisk", "bootloader")

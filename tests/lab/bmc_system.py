@@ -1,0 +1,25 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The lab's BMCs as sushy speaks to them."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import sushy
+
+
+def system(lab, server, credentials_of=None, **options):
+    """Return a server's system over Redfish."""
+    bmc = (credentials_of or server)["bmc"]
+    username, password = (Path(bmc[key]).read_text().strip() for key in ("username_file", "password_file"))
+    options.setdefault("verify", str(lab.dir / "pki" / "ca.crt"))
+    root = sushy.Sushy(lab.figures["urls"]["redfish"], auth=sushy.auth.BasicAuth(username, password),
+                       server_side_retries=0, **options)
+    return root.get_system("/redfish/v1/Systems/" + server["uuid"])
+
+
+def media(lab, server):
+    """Return the URLs of what is in the drives of a server's BMC."""
+    drives = [drive for manager in system(lab, server).managers for drive in manager.virtual_media.get_members()]
+    return [drive.image for drive in drives if drive.inserted and drive.image]

@@ -1,0 +1,58 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A port of an address that what is behind does not listen on."""
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+CHUNK_BYTES = 65536
+
+
+class Forwarder:
+    """Takes connections and hands their bytes on, as they are.
+
+    :param address: to listen on, of either family
+    :param behind: host and port
+    """
+
+    def __init__(self, address, behind):
+        self._behind = behind
+        self._listener = socket.create_server(
+            (address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self):
+        """Take no more connections."""
+        # A thread that waits for a connection keeps a socket that is only closed.
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def _serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _peer = self._listener.accept()
+                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+
+    def _handle(self, connection):
+        with contextlib.suppress(OSError), connection, socket.create_connection(self._behind) as far:
+            both_ways(connection, far)
+
+
+def both_ways(near, far):
+    """Copy what two sockets send to each other, until both have ended."""
+    back = threading.Thread(target=_copy, args=(far, near), daemon=True)
+    back.start()
+    _copy(near, far)
+    back.join()
+
+
+def _copy(source, sink):
+    with contextlib.suppress(OSError):
+        while chunk := source.recv(CHUNK_BYTES):
+            sink.sendall(chunk)
+    with contextlib.suppress(OSError):
+        sink.shutdown(socket.SHUT_RDWR)
