@@ -123,8 +123,8 @@ def reported(tmp_path_factory):
         "all:\n  hosts:\n    localhost: {ansible_connection: local, "
         "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
     resources, template = hostile_tree(canary)
-    mac = next(resource["MACAddress"] for path, resource in sorted(resources.items())
-               if path.startswith("/redfish/v1/Systems/") and resource.get("MACAddress"))
+    mac, *_others = (resource["MACAddress"] for path, resource in sorted(resources.items())
+                     if path.startswith("/redfish/v1/Systems/") and resource.get("MACAddress"))
     with FakeRedfish(resources) as bmc, FakeRedfish(resources, host="127.0.0.2") as other, HttpIronic() as ironic:
         for name, address, card in (("true", "127.0.0.1", mac.lower()), ("false", "127.0.0.2", "00:5c:52:00:00:01")):
             uuid = ironic.ironic.add(name)
