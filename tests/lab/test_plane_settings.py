@@ -230,9 +230,17 @@ def test_an_inspected_server_is_not_booted_again_before_it_is_deployed(enrolled)
         assert printed.count("kernel command line: ") == 1, f"{name}: {printed}"
 
 
+@pytest.fixture
+def iso(lab):
+    """URL of a file in the place of the agent's ISO; no server boots it here."""
+    path = lab.dir / "www" / "agent" / "agent.iso"
+    path.write_bytes(b"no server boots it")
+    yield f"{plane_site.image_server(lab)}/agent/{path.name}"
+    path.unlink()
+
+
 def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registers_its_hosts_there(
-        lab, target, kubeconfig, variables, first):
-    iso = plane_site.image_server(lab) + "/agent/agent.iso"
+        lab, target, kubeconfig, variables, first, iso):
     lab.playbook("install", extra=dict(
         variables, ironic_tls="none", ironic_mariadb=False, ironic_mariadb_claim="", bmo_ironic_insecure=False,
         bmo_deploy_kernel_url="", bmo_deploy_ramdisk_url="", bmo_deploy_iso_url=iso, bmo_concurrency=3),
