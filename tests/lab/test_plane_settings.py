@@ -11,6 +11,7 @@ then the first one is there again, behind a server that asks the operator for a 
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import ssl
 import threading
@@ -254,6 +255,15 @@ def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registe
     assert {entry["worker count"] for entry in operator_lines(target) if "worker count" in entry} == {3}
 
 
+def states(lab, kubeconfig):
+    """Return by name what the nodes are, each with its last error."""
+    return dict((name, (node["provision_state"], node["last_error"])) for name, node in nodes(lab, kubeconfig).items())
+
+
+def are_available(found):
+    return all(state == "available" for state, _error in found.values())
+
+
 def operator_lines(target):
     """Return what the operator has logged, as objects."""
     pods = [item["metadata"] for item in target.list(KNOWN["Pod"], OPERATORS)[0]]
@@ -281,8 +291,12 @@ def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
     finally:
         proxy.close()
     lab.playbook("install", extra=variables, seconds=SECONDS).ok()
-    eventually(lambda: {node["provision_state"] for node in nodes(lab, kubeconfig).values()} == {"available"}, 300,
-               "hosts available", not_yet=OSError, interval_seconds=1)
+    # What they are says more than that time is up.
+    with contextlib.suppress(AssertionError):
+        eventually(lambda: are_available(states(lab, kubeconfig)), 300, "hosts available", not_yet=OSError,
+                   interval_seconds=1)
+    found = states(lab, kubeconfig)
+    assert are_available(found), found
 
 
 def test_all_goes_again(lab, target, servers, variables):
