@@ -61,8 +61,8 @@ def files(lab, archive, registry, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def kubeconfig(lab, registry):
-    mirrors = [{"registry": "quay.io", "url": f"https://{registry.host}/quay.io",
-                "ca_certificate": Path(registry.ca).read_text()}]
+    mirrors = [{"registry": name, "url": f"https://{registry.host}/{name}",
+                "ca_certificate": Path(registry.ca).read_text()} for name in ("quay.io", "registry.k8s.io")]
     with plane_site.cluster(lab, "plane", lab_registry_mirrors=mirrors) as path:
         yield path
 
