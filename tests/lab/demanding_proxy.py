@@ -7,12 +7,11 @@ from __future__ import annotations
 import contextlib
 import socket
 import ssl
-import threading
 
-from forwarder import both_ways
+from forwarder import Forwarder, both_ways
 
 
-class DemandingProxy:
+class DemandingProxy(Forwarder):
     """Takes connections by TLS with a client certificate and hands their bytes on.
 
     :param address: to listen on
@@ -26,24 +25,12 @@ class DemandingProxy:
         self._server.verify_mode = ssl.CERT_REQUIRED
         self._server.load_cert_chain(*pair)
         self._client = ssl.create_default_context(cafile=authority)
-        self._behind = behind
         # Common names of clients that came in, and how many were refused.
         self.clients, self.refused = [], 0
-        self._listener = socket.create_server((address, 0))
-        self.url = "https://%s:%d/v1/" % self._listener.getsockname()
-        threading.Thread(target=self._serve, daemon=True).start()
+        super().__init__(address, behind)
+        self.url = f"https://{address}:{self.port}/v1/"
 
-    def close(self):
-        """Take no more connections."""
-        self._listener.close()
-
-    def _serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                connection, _peer = self._listener.accept()
-                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
-
-    def _handle(self, connection):
+    def handle(self, connection):
         try:
             # With TLS 1.3 a client without a certificate is refused only after its side of the handshake.
             secured = self._server.wrap_socket(connection, server_side=True)
@@ -53,5 +40,5 @@ class DemandingProxy:
             return
         self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
         with contextlib.suppress(OSError), secured, self._client.wrap_socket(
-                socket.create_connection(self._behind), server_hostname=self._behind[0]) as far:
+                socket.create_connection(self.behind), server_hostname=self.behind[0]) as far:
             both_ways(secured, far)

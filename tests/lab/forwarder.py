@@ -19,7 +19,7 @@ class Forwarder:
     """
 
     def __init__(self, address, behind):
-        self._behind = behind
+        self.behind = behind
         self._listener = socket.create_server(
             (address, 0), family=socket.AF_INET6 if ":" in address else socket.AF_INET)
         self.port = self._listener.getsockname()[1]
@@ -35,10 +35,11 @@ class Forwarder:
         with contextlib.suppress(OSError):
             while True:
                 connection, _peer = self._listener.accept()
-                threading.Thread(target=self._handle, args=(connection,), daemon=True).start()
+                threading.Thread(target=self.handle, args=(connection,), daemon=True).start()
 
-    def _handle(self, connection):
-        with contextlib.suppress(OSError), connection, socket.create_connection(self._behind) as far:
+    def handle(self, connection):
+        """Serve one connection until both sides have ended it."""
+        with contextlib.suppress(OSError), connection, socket.create_connection(self.behind) as far:
             both_ways(connection, far)
 
 

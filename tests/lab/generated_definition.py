@@ -8,9 +8,12 @@ import os
 import subprocess
 
 import yaml
-from support import REPOSITORY
+from support import REPOSITORY, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import toolchain, user_folders
 
 GENERATOR = "sigs.k8s.io/controller-tools/cmd/controller-gen"
@@ -19,7 +22,6 @@ GO = "1.26.0"
 SECONDS = 900
 # Of the Prometheus operator.
 MONITORS = "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
-SERVICE_MONITORS = "servicemonitors.monitoring.coreos.com"
 
 
 def generate(source, api, name):
@@ -42,6 +44,13 @@ def generate(source, api, name):
     found = dict((item["metadata"]["name"], item) for item in yaml.load_all(done.stdout, loader) if item)
     assert name in found, sorted(found)
     return found[name]
+
+
+def serve_monitors(client):
+    """Have an API server serve ServiceMonitors, as the Prometheus operator brings them along."""
+    definition = generate("prometheus-operator", MONITORS, "servicemonitors.monitoring.coreos.com")
+    client.apply(KNOWN["CustomResourceDefinition"], None, definition)
+    eventually(lambda: client.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=KubeError)
 
 
 def holds(found, expected):

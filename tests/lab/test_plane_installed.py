@@ -19,7 +19,6 @@ from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor
@@ -85,10 +84,7 @@ def test_every_part_comes_up_and_a_second_run_changes_nothing(lab, target, varia
 @pytest.fixture(scope="module")
 def monitors(target):
     """What the Prometheus operator brings along; the operator itself is not there."""
-    definition = generated_definition.generate(
-        "prometheus-operator", generated_definition.MONITORS, generated_definition.SERVICE_MONITORS)
-    target.apply(KNOWN["CustomResourceDefinition"], None, definition)
-    eventually(lambda: target.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=KubeError)
+    generated_definition.serve_monitors(target)
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ import pytest
 from fakes import move_planes
 from support import REPOSITORY, eventually, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
@@ -53,10 +52,7 @@ def target(servers):
 @pytest.fixture(scope="module")
 def operator(target):
     """What the Prometheus operator brings along."""
-    definition = generated_definition.generate(
-        "prometheus-operator", generated_definition.MONITORS, generated_definition.SERVICE_MONITORS)
-    target.apply(KNOWN["CustomResourceDefinition"], None, definition)
-    eventually(lambda: target.list(monitor.MONITORS)[0] == [], 60, "ServiceMonitors served", not_yet=KubeError)
+    generated_definition.serve_monitors(target)
 
 
 def install(servers, *flags, **settings):

@@ -21,13 +21,9 @@ def expand(texts: Sequence[Any], limit: int) -> tuple[list[str], list[Problem]]:
     :param limit: how many hosts there may be in all
     :returns: ``(list of hosts, list of problems)``
     """
-    hosts, problems, total = {}, mistakes(texts), 0
-    for text in texts:
-        text = str(text).strip()
-        try:
-            first, last = _bounds(text)
-        except ValueError:
-            continue
+    bounds, problems = _read(texts)
+    hosts, total = {}, 0
+    for text, first, last in bounds:
         if first is None:
             hosts[text] = None
             total += 1
@@ -47,14 +43,7 @@ def mistakes(texts: Sequence[Any]) -> list[Problem]:
 
     :param texts: as for :func:`expand`
     """
-    found = []
-    for text in texts:
-        try:
-            _bounds(str(text).strip())
-        except ValueError as exc:
-            found.append(Problem("discovery-targets", "", "addresses", shown(str(text).strip()), str(exc),
-                                 "correct it"))
-    return found
+    return _read(texts)[1]
 
 
 def named(texts: Sequence[Any], address: Any) -> bool:
@@ -63,14 +52,19 @@ def named(texts: Sequence[Any], address: Any) -> bool:
     :param texts: as for :func:`expand`, of any size
     :param address: an ``ipaddress`` address
     """
-    for text in texts:
+    return any(first is not None and first.version == address.version and first <= address <= last
+               for dummy, first, last in _read(texts)[0])
+
+
+def _read(texts: Sequence[Any]) -> tuple[list[tuple[str, Any, Any]], list[Problem]]:
+    """Return each text with its first and last address, None twice for a name; and a problem of each other text."""
+    bounds, problems = [], []
+    for text in (str(item).strip() for item in texts):
         try:
-            first, last = _bounds(str(text).strip())
-        except ValueError:
-            continue
-        if first is not None and first.version == address.version and first <= address <= last:
-            return True
-    return False
+            bounds.append((text, *_bounds(text)))
+        except ValueError as exc:
+            problems.append(Problem("discovery-targets", "", "addresses", shown(text), str(exc), "correct it"))
+    return bounds, problems
 
 
 def _bounds(text: str) -> tuple[Any, Any]:

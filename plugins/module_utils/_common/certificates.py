@@ -12,9 +12,9 @@ from typing import Any
 try:
     from cryptography import x509
     from cryptography.utils import CryptographyDeprecationWarning
-    HAS_CRYPTOGRAPHY = True
 except ImportError:
-    HAS_CRYPTOGRAPHY = False
+    # The modules that read certificates say that it is required.
+    pass
 
 
 def first(pem: bytes) -> Any:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from .._cluster.workflow.snapshot import is_paused
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
@@ -130,8 +131,7 @@ def _unpausing(host: Object) -> str:
 def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
     status = (cluster.get("status") or {}).get("initialization") or {}
     found = []
-    is_paused = (cluster.get("spec") or {}).get("paused") and not taken_up
-    if is_paused or _PAUSED in (cluster["metadata"].get("annotations") or {}):
+    if (is_paused(cluster) and not taken_up) or _PAUSED in (cluster["metadata"].get("annotations") or {}):
         found.append(obstacle(cluster, "spec.paused", "true", "false",
                               "find out who paused it and why, then resume it"))
     if cluster["metadata"].get("deletionTimestamp"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from .._cluster.workflow.snapshot import CLUSTER_LABEL
+from .._cluster.workflow.snapshot import CLUSTER_LABEL, is_paused
 from .._host import annotations as host_annotations
 from .._kube.plan import UNCHANGED, UPDATE, Entry
 from .._kube.reconcile import Reconcile, raise_refused
@@ -36,7 +36,7 @@ def resume(side: Side, keys: Collection[Key], progress: Any, sleep: Callable[[fl
     :param sleep: callable that waits a number of seconds
     :raises KubeError: when the API server refuses, or one is another one by now
     """
-    _write(side, keys, lambda cluster: {"spec": {"paused": None}} if _is_paused(cluster) else None, progress, sleep)
+    _write(side, keys, lambda cluster: {"spec": {"paused": None}} if is_paused(cluster) else None, progress, sleep)
 
 
 def for_restore(obj: Object, stays_paused: bool) -> Object:
@@ -47,7 +47,7 @@ def for_restore(obj: Object, stays_paused: bool) -> Object:
     if graph.key(obj)[:2] != graph.CLUSTER:
         return obj
     # A backup of a plane whose restore had not ended has such a note.
-    state = _noted(obj) if _noted(obj) in (PAUSED, RESUMED) else PAUSED if _is_paused(obj) else RESUMED
+    state = _noted(obj) if _noted(obj) in (PAUSED, RESUMED) else PAUSED if is_paused(obj) else RESUMED
     annotations = dict(host_annotations.of(obj), **{RESTORING: PAUSED if stays_paused else state})
     return dict(obj, metadata=dict(obj["metadata"], annotations=annotations),
                 spec=dict(obj.get("spec") or {}, paused=True))
@@ -55,7 +55,7 @@ def for_restore(obj: Object, stays_paused: bool) -> Object:
 
 def keep(side: Side, keys: Collection[Key], progress: Any, sleep: Callable[[float], Any]) -> None:
     """Note at Clusters that are there, and paused, that they are to stay so after a restore; see :func:`resume`."""
-    _write(side, keys, lambda cluster: _note(PAUSED) if _is_paused(cluster) and not _noted(cluster) else None,
+    _write(side, keys, lambda cluster: _note(PAUSED) if is_paused(cluster) and not _noted(cluster) else None,
            progress, sleep)
 
 
@@ -84,7 +84,7 @@ def paused_clusters(client: Any, namespace: str, hosts: Collection[Object]) -> d
     if not machines:
         return {}
     paused = set(cluster["metadata"]["name"] for cluster in client.list(KNOWN["Cluster"], namespace)[0]
-                 if _is_paused(cluster))
+                 if is_paused(cluster))
     clusters = dict((machine["metadata"]["name"], (machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
                     for machine in client.list(KNOWN["Metal3Machine"], namespace)[0])
     return dict((host, clusters[machine]) for host, machine in machines.items() if clusters.get(machine) in paused)
@@ -101,10 +101,6 @@ def _note(after: str | None) -> Object:
 
 def _noted(cluster: Object) -> str | None:
     return host_annotations.of(cluster).get(RESTORING)
-
-
-def _is_paused(cluster: Object) -> bool:
-    return bool((cluster.get("spec") or {}).get("paused"))
 
 
 def _write(side: Side, keys: Collection[Key], change: Callable[[Object], Object | None], progress: Any,
@@ -126,7 +122,7 @@ class _Pauses(Reconcile):
     def entry(self, resource: Any, namespace: str, cluster: Object) -> Entry:
         """Return the entry for a Cluster as it was read."""
         patch = self._change(cluster)
-        before, after = {"paused": _is_paused(cluster)}, dict((patch or {}).get("spec") or {})
+        before, after = {"paused": is_paused(cluster)}, dict((patch or {}).get("spec") or {})
         return Entry(resource, namespace, cluster["metadata"]["name"], UPDATE if patch else UNCHANGED, None, cluster,
                      before, after, patch)
 

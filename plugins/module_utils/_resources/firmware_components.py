@@ -104,13 +104,13 @@ class FirmwareComponents(Family):
         host = seen.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         is_pending = bool(pending(obj))
-        verdict = change_verdict(obj, seen, "firmwareUpdates", before) if is_pending or is_working(host) \
-            else host_verdict(host, before)
+        is_due = is_pending or is_working(host)
+        verdict = change_verdict(obj, seen, "firmwareUpdates", before) if is_due else host_verdict(host, before)
         # Of an image that BMO has begun with, it is this flash that failed, also when that was before the wait: BMO's
         # next attempt may take the image for flashed (see DOCUMENTATION of the module).
         if not is_pending and blamed(obj, verdict):
             verdict = verdict._replace(outcome=FAILED)
-        if is_pending or is_working(host) or verdict.cause:
+        if is_due or verdict.cause:
             return with_component(obj, verdict)
         if is_true(obj, CHANGED):
             return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")

@@ -36,16 +36,21 @@ def playbook(path, tasks):
         "tasks": [dict(("ansible.builtin." + name, value) for name, value in task.items()) for task in tasks]}]))
 
 
-@pytest.fixture(scope="module")
-def discovered(tmp_path_factory):
-    """One run of the playbook discover against the hostile BMC, by which the file is written."""
-    folder = tmp_path_factory.mktemp("site")
-    canary = folder / "canary"
+def hostile_site(folder):
+    """Make an inventory without servers, and return a path, a BMC's resources and a template in them that makes it."""
     (folder / "inventory").mkdir()
     (folder / "inventory" / "hosts.yml").write_text(
         "all:\n  hosts:\n    localhost: {ansible_connection: local, "
         "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
-    resources, template = hostile_tree(canary)
+    canary = folder / "canary"
+    return (canary, *hostile_tree(canary))
+
+
+@pytest.fixture(scope="module")
+def discovered(tmp_path_factory):
+    """One run of the playbook discover against the hostile BMC, by which the file is written."""
+    folder = tmp_path_factory.mktemp("site")
+    canary, resources, template = hostile_site(folder)
     with FakeRedfish(resources) as bmc:
         run = ansible("ansible-playbook", "metal3.baremetal.discover", "-i", "inventory", "-e", json.dumps({
             "discover_addresses": ["127.0.0.1"], "discover_ports": [bmc.port], "discover_transports": ["http"],
@@ -117,12 +122,7 @@ def test_a_second_run_reads_what_the_first_has_written(discovered):
 def reported(tmp_path_factory):
     """One run of discover by what two machines reported; one of them names a BMC that nobody approved."""
     folder = tmp_path_factory.mktemp("reported")
-    canary = folder / "canary"
-    (folder / "inventory").mkdir()
-    (folder / "inventory" / "hosts.yml").write_text(
-        "all:\n  hosts:\n    localhost: {ansible_connection: local, "
-        "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
-    resources, template = hostile_tree(canary)
+    canary, resources, template = hostile_site(folder)
     mac, *_others = (resource["MACAddress"] for path, resource in sorted(resources.items())
                      if path.startswith("/redfish/v1/Systems/") and resource.get("MACAddress"))
     with FakeRedfish(resources) as bmc, FakeRedfish(resources, host="127.0.0.2") as other, HttpIronic() as ironic:

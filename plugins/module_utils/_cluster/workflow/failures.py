@@ -11,7 +11,7 @@ from ..._host.errors import explain
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
 from ..topology import RECONCILED
-from .snapshot import condition
+from .snapshot import condition, is_paused
 from .steps import machine_steps
 
 # subject: the object that shows it; cause and next_step: sentences.
@@ -55,11 +55,10 @@ def failures(snapshot, now, node_startup_timeout_seconds):
 
 def paused(snapshot):
     """Return that Cluster API does nothing with a cluster, because it is paused; a list of no or one Failure."""
-    cluster = snapshot.cluster or {}
     return [Failure(f"Cluster {snapshot.cluster_name}",
                     "it is paused (spec.paused), so that Cluster API and its providers do nothing with it",
                     "resume it; the playbooks pivot and restore resume what a run that was killed has paused")] \
-        if (cluster.get("spec") or {}).get("paused") else []
+        if is_paused(snapshot.cluster) else []
 
 
 def _topology(snapshot, now):

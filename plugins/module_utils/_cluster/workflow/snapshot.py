@@ -154,6 +154,11 @@ def condition(obj, kind):
     return {}
 
 
+def is_paused(cluster):
+    """Say whether a Cluster is paused, so that Cluster API and its providers do nothing with it; None is not."""
+    return bool(((cluster or {}).get("spec") or {}).get("paused"))
+
+
 def is_true(obj, kind):
     """Say whether a condition of an object is True."""
     return condition(obj, kind).get("status") == "True"
