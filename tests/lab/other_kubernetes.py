@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A node image with the next minor version of Kubernetes, beside the lab's: built once, cached, served, mirrored."""
+"""A node image with another minor version of Kubernetes beside the lab's: built once, cached, served, mirrored."""
 from __future__ import annotations
 
 import base64
@@ -16,7 +16,9 @@ from machine_room import partitions
 from machine_room.node_boot.root_partition import root_partition
 from support import REPOSITORY, module
 
-SOURCE = REPOSITORY / "tests" / "lab" / "data" / "kubernetes-1.36"
+# Minor versions whose pins are in tests/lab/data.
+BEFORE, AFTER = "1.34", "1.36"
+DATA = REPOSITORY / "tests" / "lab" / "data"
 LAB = REPOSITORY / "lab"
 # Until the control plane has been replaced, nodes of both versions need these of the other one: kube-proxy's version
 # is that of the control plane, and CoreDNS stays at the version that the cluster began with.
@@ -33,33 +35,35 @@ node_image.NodeImage(source, cache, engine, addons.Addons(programs, cache)).writ
 """
 
 
-def served(lab, folder):
+def served(lab, folder, minor=AFTER):
     """Build the image, serve it by the lab's image server, and fill the lab's registry with what both versions need.
 
     :param folder: Path of an empty folder
+    :param minor: the minor version, BEFORE or AFTER the lab's
     :returns: ``kubernetes_version`` and ``image``, as the playbook ``cluster`` takes them
     """
     cache = str(Path(lab.figures["cache_dir"]))
-    engine = module("plane_programs", source_dir=str(SOURCE), cache_dir=cache, sets=["node", "control-plane"])
+    name = f"kubernetes-{minor}"
+    engine = module("plane_programs", source_dir=str(DATA / name), cache_dir=cache, sets=["node", "control-plane"])
     made = module("lab_node_image", source_dir=str(LAB / "node_image"), engine_dir=engine["engine_dir"],
                   addons_source_dir=str(LAB / "engine" / "addons"), cache_dir=cache)
     images = lab.dir / "www" / "images"
     for suffix in ("", ".sha256"):
-        target = images / f"next.qcow2{suffix}"
+        target = images / f"{name}.qcow2{suffix}"
         target.unlink(missing_ok=True)
         if suffix:
             # The file names what it is of.
-            target.write_text((Path(made["image_dir"]) / "node.qcow2.sha256").read_text().replace("node.", "next."))
+            target.write_text((Path(made["image_dir"]) / "node.qcow2.sha256").read_text().replace("node.", f"{name}."))
         else:
             target.symlink_to(Path(made["image_dir"]) / "node.qcow2")
     before = Path(os.path.realpath(images / "node.qcow2")).parent
-    for name, image_dir, engine_dir in (("before", before, lab.figures["engine_dir"]),
-                                        ("after", Path(made["image_dir"]), engine["engine_dir"])):
-        (folder / name).mkdir()
-        _mirror(lab, folder / name, image_dir, engine_dir, cache)
+    for side, image_dir, engine_dir in (("lab", before, lab.figures["engine_dir"]),
+                                        ("other", Path(made["image_dir"]), engine["engine_dir"])):
+        (folder / side).mkdir()
+        _mirror(lab, folder / side, image_dir, engine_dir, cache)
     url = f"https://{lab.figures['bridge']['address'].partition('/')[0]}:{lab.figures['ports']['image_server']}"
     return SimpleNamespace(kubernetes_version=made["kubernetes_version"], image={
-        "url": f"{url}/images/next.qcow2", "checksum": f"{url}/images/next.qcow2.sha256", "checksum_type": "sha256",
+        "url": f"{url}/images/{name}.qcow2", "checksum": f"{url}/images/{name}.qcow2.sha256", "checksum_type": "sha256",
         "format": "qcow2"})
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import time
 
+import living_cluster
 import other_kubernetes
 import pytest
 import small_cluster
-from support import NAMESPACE, eventually, only
+from support import NAMESPACE, eventually
 from workload import Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.topology import OWNED_LABEL
@@ -31,41 +32,13 @@ KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment",
          "Metal3Machine", "KubeadmConfig", "IPPool", "IPClaim", *CLASS_KINDS)
 
 
-class Site:
-    """The inventory's description of the cluster, which the tests change; what is left out stays as it was."""
-
-    def __init__(self, lab):
-        self.lab = lab
-        self.variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14), cluster_options=dict(
-            small_cluster.labs_options(), topology=True))
-        self.pool = {"replicas": 1}
-
-    def extra(self, confirm=0, pool=None, **changes):
-        self.pool.update(pool or {})
-        self.pool = dict((name, value) for name, value in self.pool.items() if value is not None)
-        self.variables.update(changes)
-        return dict(self.variables, cluster_workers={"pool-a": self.pool}, metal3_confirm=str(confirm or ""))
-
-    def run(self, *arguments, playbook="cluster", **changes):
-        return self.lab.playbook(playbook, *arguments, extra=self.extra(**changes), seconds=SECONDS)
-
-
 @pytest.fixture(scope="module")
 def site(lab):
     """The cluster's description; the cluster is made here and deleted afterwards."""
-    found = Site(lab)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_CLUSTER", "workload")
-        try:
-            # Its server is the one to spare.
-            lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
-            began = time.monotonic()
-            found.run().ok()
-            print(f"a cluster of 1 + 1 by its class: {time.monotonic() - began:.0f} s")
-            yield found
-        finally:
-            extra = dict(found.variables, **small_cluster.teardown(NAME))
-            lab.playbook("teardown", extra=extra, seconds=SECONDS).ok()
+    variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14),
+                     cluster_options=dict(small_cluster.labs_options(), topology=True))
+    with living_cluster.made(living_cluster.Site(lab, NAME, {"replicas": 1}, variables)) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

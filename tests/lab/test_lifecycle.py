@@ -12,6 +12,7 @@ import json
 import subprocess
 import time
 
+import living_cluster
 import other_kubernetes
 import pytest
 import small_cluster
@@ -32,38 +33,12 @@ SECONDS = 1500
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
 
 
-class Site:
-    """The inventory's description of the cluster, which the tests change; what is left out stays as it was."""
-
-    def __init__(self, lab, variables):
-        self.lab, self.variables = lab, variables
-        self.pool = {"replicas": 2}
-
-    def extra(self, confirm=0, pool=None, **changes):
-        """Return extra variables; changes of the pool and of the whole stay for the runs that follow."""
-        self.pool.update(pool or {})
-        self.pool = dict((name, value) for name, value in self.pool.items() if value is not None)
-        self.variables.update(changes)
-        return dict(self.variables, cluster_workers={"pool-a": self.pool}, metal3_confirm=str(confirm or ""))
-
-    def run(self, *arguments, **changes):
-        return self.lab.playbook("cluster", *arguments, extra=self.extra(**changes), seconds=SECONDS)
-
-
 @pytest.fixture(scope="module")
 def site(lab):
     """The cluster's description; the cluster is made here and deleted afterwards."""
-    found = Site(lab, dict(small_cluster.variables(lab, NAME, {}, endpoint=13)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_CLUSTER", "workload")
-        try:
-            # Its server is the one to spare.
-            lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
-            found.run().ok()
-            yield found
-        finally:
-            extra = dict(found.variables, **small_cluster.teardown(NAME))
-            lab.playbook("teardown", extra=extra, seconds=SECONDS).ok()
+    with living_cluster.made(living_cluster.Site(
+            lab, NAME, {"replicas": 2}, small_cluster.variables(lab, NAME, {}, endpoint=13))) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

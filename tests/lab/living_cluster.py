@@ -1,0 +1,55 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster that tests change step by step, as the operator of an inventory does: made, run again, and deleted."""
+from __future__ import annotations
+
+import contextlib
+
+import pytest
+import small_cluster
+from support import only
+
+SECONDS = 1500
+
+
+class Site:
+    """The inventory's description of the cluster, which the tests change; what is left out stays as it was.
+
+    :param lab: a Lab
+    :param name: the cluster's name
+    :param pool: options of its pool of workers
+    :param variables: what is given to the playbooks, of :func:`small_cluster.variables`
+    """
+
+    def __init__(self, lab, name, pool, variables):
+        self.lab, self.name, self.pool, self.variables = lab, name, pool, variables
+
+    def extra(self, confirm=0, pool=None, **changes):
+        """Return extra variables; changes of the pool and of the whole stay for the runs that follow.
+
+        :param confirm: number of machines that may go
+        :param pool: options that change; None takes one away
+        """
+        self.pool.update(pool or {})
+        self.pool = dict((name, value) for name, value in self.pool.items() if value is not None)
+        self.variables.update(changes)
+        return dict(self.variables, cluster_workers={"pool-a": self.pool}, metal3_confirm=str(confirm or ""))
+
+    def run(self, *arguments, playbook="cluster", **changes):
+        """Run a playbook to its end with the description as it is after the changes."""
+        return self.lab.playbook(playbook, *arguments, extra=self.extra(**changes), seconds=SECONDS)
+
+
+@contextlib.contextmanager
+def made(site):
+    """Make the cluster, on all of the lab's servers but one to spare, and delete it afterwards."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        try:
+            site.lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+            site.run().ok()
+            yield site
+        finally:
+            extra = dict(site.variables, **small_cluster.teardown(site.name))
+            site.lab.playbook("teardown", extra=extra, seconds=SECONDS).ok()
