@@ -29,9 +29,11 @@ def measure_move(work_dir, counts):
     """
     with move_planes.planes() as servers:
         folder = os.path.join(work_dir, "move")
-        # What API servers that have just started do first would count against whoever moves first.
-        move_planes.populate(move_planes.client(servers, "here"), "first", 1)
-        _alone(servers, folder, "first")
+        # An API server takes a second for each kind that is listed for the first time since its start; there are kinds
+        # that one of the two lists and the other does not.
+        for namespace, warm_up in (("first", _alone), ("second", _ours)):
+            move_planes.populate(move_planes.client(servers, "here"), namespace, 1)
+            warm_up(servers, folder, namespace)
         for hosts in counts:
             yield from _measure(servers, folder, hosts)
 
@@ -48,8 +50,18 @@ def _alone(servers, work_dir, namespace):
                                                 work_dir, lambda _line: None, lock))
 
 
-def _measure(servers, work_dir, hosts):
+def _ours(servers, work_dir, namespace, hosts=1):
+    """Move a namespace with so many hosts by plane_move and return how many seconds that took."""
     sides = _sides(servers)
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
+              "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
+              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "reach_from": "none",
+              "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+    return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
+
+
+def _measure(servers, work_dir, hosts):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     alone, ours = f"alone-{hosts}", f"ours-{hosts}"
     objects = move_planes.populate(here, alone, hosts)
@@ -61,11 +73,7 @@ def _measure(servers, work_dir, hosts):
         move_planes.programs(), move_planes.clusterctl(), ours, side.objects, side.graph().moved, side.contents(),
         side.contents(), Progress(None))))
     assert outcome[0].problems == [] and outcome[0].objects == objects, outcome[0]
-    params = {"namespace": ours, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(), "work_dir": work_dir,
-              "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
-              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "reach_from": "none",
-              "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
-    taken = _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
+    taken = _ours(servers, work_dir, ours, hosts)
     for namespace in (alone, ours):
         assert len(move_planes.objects(there, namespace)) == objects, namespace
         assert move_planes.objects(here, namespace) == {}, namespace

@@ -8,7 +8,6 @@ One control plane machine and a worker on four servers; the order of a rollout i
 from __future__ import annotations
 
 import json
-import time
 
 import living_cluster
 import other_kubernetes

@@ -221,7 +221,7 @@ def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
             found.append(Problem(
                 "restore-version", f"kind {kind}", "versions", ", ".join(versions) or "no such kind",
                 f"{version}, in which it was backed up", "install this or a newer version of the part"))
-    plane, _warnings = fit_service.read(side.client)
+    plane, _warnings = fit_service.read(side.client, side.definitions)
     return found + fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])[0]
 
 

@@ -35,9 +35,9 @@ def problems(here: Side, there: Side, moving: graph.Graph,
     found = checks.source(moving, here.kinds, here.namespace)
     # What an interrupted run has written over there before it began; its record is not there.
     found += checks.target(moving.moved, there.by_key, there.served, here.kinds)
-    plane, warnings = fit_service.read(there.client)
+    plane, warnings = fit_service.read(there.client, there.definitions)
     parts, others = fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])
-    found += parts + checks.older(fit_service.read(here.client)[0], plane)
+    found += parts + checks.older(fit_service.read(here.client, here.definitions)[0], plane)
     found += _forbidden(here, there, moving)
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)

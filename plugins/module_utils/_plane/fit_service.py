@@ -40,14 +40,15 @@ class UnfitError(RefusedError):
         return dict(super().result(), **described(self.matrix))
 
 
-def read(client: Any) -> tuple[fit.Plane, list[str]]:
+def read(client: Any, definitions: list[Object] | None = None) -> tuple[fit.Plane, list[str]]:
     """Return what is in a cluster, and a warning for each kind that may not be read.
 
     :param client: a KubeClient
+    :param definitions: its CustomResourceDefinitions, megabytes of them, when they have been read already
     :raises KubeError: when the API server can't be asked
     """
     warnings: list[str] = []
-    kinds = list(_LACKS)
+    kinds = [kind for kind in _LACKS if definitions is None or kind != "CustomResourceDefinition"]
     calls: list[Callable[[], Any]] = [_lister(client, kind) for kind in kinds]
     outcomes = bulk.run(calls + [lambda: client.request("GET", "/version").get("gitVersion")])
     refused = outcomes[-1].error
@@ -55,7 +56,7 @@ def read(client: Any) -> tuple[fit.Plane, list[str]]:
         if refused.status not in (403, 404):
             raise refused
         warnings.append(f"plane: the version of Kubernetes is not checked: {refused.message}")
-    found = {}
+    found = {"CustomResourceDefinition": definitions or []}
     for kind, outcome in zip(kinds, outcomes):
         found[kind] = outcome.value
         if outcome.error is None:

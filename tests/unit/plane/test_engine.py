@@ -98,11 +98,13 @@ def test_stamps(pins):
         assert "-X " + part in flags
 
 
-def test_kubernetes_alone_can_be_pinned():
-    path = SOURCE.parents[1] / "tests" / "lab" / "data" / "kubernetes-1.36" / "go.mod"
+@pytest.mark.parametrize("version", ["v1.34.4", "v1.36.1"])
+def test_kubernetes_alone_can_be_pinned(version):
+    minor = version[1:].rpartition(".")[0]
+    path = SOURCE.parents[1] / "tests" / "lab" / "data" / f"kubernetes-{minor}" / "go.mod"
     another = engine.GoMod(path.read_text())
     flags = engine.linker_flags(another)
-    assert "version.gitVersion=v1.36.1'" in flags and "cluster-api" not in flags
+    assert f"version.gitVersion={version}'" in flags and "cluster-api" not in flags
     for name in ("node", "control-plane"):
         for program in engine.SETS[name]:
             assert another.has(program.module)
