@@ -129,7 +129,8 @@ class HostMove:
         problems += self._not_taken(leaving)
         if leaving:
             problems += self._notes_immutable()
-            problems += checks.older(fit_service.read(self._here.client)[0], fit_service.read(self._there.client)[0])
+            problems += checks.older(*(fit_service.read(side.client, side.definitions)[0]
+                                       for side in (self._here, self._there)))
             problems += self._forbidden(leaving)
             problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
         names = [host["metadata"]["name"] for host in leaving]

@@ -56,7 +56,7 @@ def recipient(identity):
 
 @pytest.fixture(autouse=True)
 def complete_plane(monkeypatch):
-    monkeypatch.setattr(backup_service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(backup_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
     monkeypatch.setattr(backup_service.fit, "problems", lambda *_arguments: ([], []))
 
 

@@ -116,7 +116,7 @@ def planes(monkeypatch):
             yield Step(objects, set(objects) | set(NAMES), None, None, True)
 
     monkeypatch.setattr(host_wait, "follow", follow)
-    monkeypatch.setattr(host_move_service.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(host_move_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
     return here, there
 
 

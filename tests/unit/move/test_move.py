@@ -86,7 +86,7 @@ def there():
 
 @pytest.fixture(autouse=True)
 def complete_plane(monkeypatch):
-    monkeypatch.setattr(preflight.fit_service, "read", lambda _client: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
     monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
 
 

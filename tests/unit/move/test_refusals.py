@@ -47,7 +47,7 @@ def versions(monkeypatch, here, there):
     """The versions of the parts, side → part → version, which a test may change."""
     found = {"here": {"bmo": "v0.13.2", "capm3": "v1.13.0"}, "there": {"bmo": "v0.13.2", "capm3": "v1.13.0"}}
 
-    def read(client):
+    def read(client, _definitions):
         parts = found["here" if client is here else "there"]
         return fit.Plane("v1.35.4", dict((name, fit.Found(version, f"Deployment x/{name}", "x", ()))
                                          for name, version in parts.items()), {}), []
