@@ -9,52 +9,29 @@ volumes would hold.
 from __future__ import annotations
 
 import base64
-import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import backup_schedule
 import pytest
 import yaml
+from backup_schedule import CRON_JOB, NAME, NAMESPACE, finished
 from fakes import move_planes
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive, backup_files
 
 # Builds clusterctl when it is not there.
 pytestmark = pytest.mark.pivot
 
-NAMESPACE, NAME = "metal3", "metal3-backup"
-HOSTS = 2
-SECONDS = 300
-CRON_JOB = Resource("batch", "v1", "cronjobs", "CronJob", True)
 # Where a pod has the token of its account.
 ACCOUNT = "/run/secrets/kubernetes.io/serviceaccount"
 
 
-class Site:
-    """A plane with hosts and a cluster, and an inventory whose playbooks work on it."""
-
-    def __init__(self, servers, folder):
-        self.kubeconfig, self.folder = servers.kubeconfig("here"), folder
-        self.kube = move_planes.client(servers, "here")
-        self.total = move_planes.populate(self.kube, NAMESPACE, HOSTS, held=False)
-        self.identity = folder / "identity.txt"
-        subprocess.run(["age-keygen", "-o", str(self.identity)], check=True, capture_output=True)
-        self.recipient = next(line.rpartition(" ")[2] for line in self.identity.read_text().splitlines()
-                              if "public key" in line)
-        (folder / "hosts.yml").write_text(json.dumps({"management": {"hosts": {"here": {
-            "ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}}))
-
-    def schedule(self, *arguments, **variables):
-        """Run the playbook; return its exit code and output."""
-        given = dict({"metal3_kubeconfig": self.kubeconfig, "metal3_namespace": NAMESPACE, "backup_keep": 2,
-                      "backup_recipients": [self.recipient], "backup_schedule_image": "registry.example.org/ee:1",
-                      "backup_schedule_volume": {"persistentVolumeClaim": {"claimName": "backups"}}}, **variables)
-        return finished([str(Path(sys.executable).parent / "ansible-playbook"), "metal3.baremetal.backup_schedule",
-                         "-i", str(self.folder / "hosts.yml"), "-e", json.dumps(given), *arguments], os.environ)
+class Site(backup_schedule.Site):
+    """A site whose CronJob's container is run on this machine."""
 
     def token(self):
         done = subprocess.run([os.path.join(move_planes.programs(), "kubectl"), "--kubeconfig", self.kubeconfig,
@@ -94,16 +71,10 @@ def placed(text, paths):
     return text
 
 
-def finished(arguments, environment):
-    done = subprocess.run(arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False, timeout=SECONDS, env=dict(environment))
-    return done.returncode, done.stdout
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     with move_planes.planes() as servers:
-        yield Site(servers, tmp_path_factory.mktemp("site"))
+        yield Site(servers.kubeconfig("here"), tmp_path_factory.mktemp("site"))
 
 
 def test_mistakes_are_refused_together_and_check_mode_writes_nothing(site):

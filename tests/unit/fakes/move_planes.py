@@ -23,8 +23,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.th
 
 SETTINGS = Resource("metal3.io", "v1alpha1", "hostfirmwaresettings", "HostFirmwareSettings", True)
 # What of a plane's objects is needed here: definitions, inventory, and Deployments that say which version it is.
-_KINDS = ("CustomResourceDefinition", "Namespace", "Provider", "Deployment")
-_PASSWORD = "cGFzc3dvcmQtb2YtYS1ibWM="
+KINDS = ("CustomResourceDefinition", "Namespace", "Provider", "Deployment")
+PASSWORD = "cGFzc3dvcmQtb2YtYS1ibWM="
 _WAIT_SECONDS = 120
 
 
@@ -47,7 +47,7 @@ def planes():
     """Two API servers that have what an installed plane has, without its controllers: a ThrowawayServers."""
     with ThrowawayServers(programs(), ["here", "there"]) as servers:
         for name in ("here", "there"):
-            _install(client(servers, name))
+            install(client(servers, name))
         yield servers
 
 
@@ -55,10 +55,14 @@ def client(servers, name):
     return KubeClient({"kubeconfig": servers.kubeconfig(name)})
 
 
-def _install(of):
+def install(of, kinds=KINDS):
+    """Give an API server what an installed plane has, without its webhooks and without pods.
+
+    :param kinds: out of KINDS; where pods can start, a Deployment starts its controller
+    """
     shipped = [item for part in catalogue.RENDERED for item in manifests.load(
-        os.path.join(engine_dir(), manifests.FOLDER, part.name + ".yaml")) if item["kind"] in _KINDS]
-    by_kind = dict((kind, [item for item in shipped if item["kind"] == kind]) for kind in _KINDS)
+        os.path.join(engine_dir(), manifests.FOLDER, part.name + ".yaml")) if item["kind"] in kinds]
+    by_kind = dict((kind, [item for item in shipped if item["kind"] == kind]) for kind in KINDS)
     definitions = copies.definitions(by_kind["CustomResourceDefinition"])
     _all(of, KNOWN["CustomResourceDefinition"], definitions)
     _all(of, KNOWN["Namespace"], by_kind["Namespace"] + [
@@ -111,7 +115,7 @@ def host(number, consumer=None, held=True):
         (KNOWN["BareMetalHost"], bmh, None),
         (KNOWN["Secret"], {"apiVersion": "v1", "kind": "Secret", "metadata": {
             "name": name + "-bmc", "labels": {"environment.metal3.io": "baremetal"}}, "data": {
-                "username": "YWRtaW4=", "password": _PASSWORD}}, owner),
+                "username": "YWRtaW4=", "password": PASSWORD}}, owner),
         (KNOWN["HardwareData"], {"apiVersion": "metal3.io/v1alpha1", "kind": "HardwareData", "metadata": {"name": name},
                                  "spec": {"hardware": {"hostname": name, "ramMebibytes": 65536}}}, owner),
         (SETTINGS, {"apiVersion": "metal3.io/v1alpha1", "kind": "HostFirmwareSettings", "metadata": {"name": name},
@@ -145,7 +149,7 @@ def cluster(name):
          ("Machine", name + "-m", group)),
         (KNOWN["Secret"], {"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": {
             "name": name + "-kubeconfig", "labels": {"cluster.x-k8s.io/cluster-name": name}},
-            "data": {"value": _PASSWORD}}, owner),
+            "data": {"value": PASSWORD}}, owner),
         (KNOWN["IPPool"], {"apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPPool", "metadata": {
             "name": name + "-pool", "labels": {"cluster.x-k8s.io/cluster-name": name}}, "spec": {
                 "namePrefix": name, "clusterName": name, "pools": []}}, owner),
