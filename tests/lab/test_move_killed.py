@@ -34,8 +34,9 @@ HOSTS = 2
 OBJECTS = 14
 SECONDS = 300
 # What is killed: all that the run has started, as by a lost machine; only clusterctl, as by the kernel for want of
-# memory; only Ansible and its module, so that clusterctl goes on beside the next run.
-VICTIMS = ("all", "clusterctl", "ansible")
+# memory; only Ansible and its module, so that clusterctl goes on beside the next run; the API server of one of the
+# planes, which is started again.
+VICTIMS = ("all", "clusterctl", "ansible", "api-here", "api-there")
 # At the record's appearance over there, at the n-th object over there, and when n objects are left here.
 POINTS = [("record", 0), *(("copied", number) for number in range(1, OBJECTS + 1)),
           *(("left", number) for number in range(OBJECTS - 1, OBJECTS - 11, -1))]
@@ -57,6 +58,7 @@ class Killer:
         arguments = {"kubeconfig": servers.kubeconfig("here"), "to_kubeconfig": servers.kubeconfig("there"),
                      "namespace": namespace, "clusterctl": move_planes.clusterctl(), "confirm": str(HOSTS),
                      "work_dir": str(log.parent / "work")}
+        self._servers = servers
         self._log = log.open("ab")
         self._process = subprocess.Popen(
             [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal.plane_move", "-a",
@@ -76,10 +78,12 @@ class Killer:
         return None
 
     def kill(self, victim):
-        """Kill; return whether the run was on its way."""
+        """Kill; return whether the run was on its way, which has ended then, well or not."""
         program = self._clusterctl()
         was_running = self._process.poll() is None
-        if victim == "clusterctl" and program:
+        if victim.startswith("api-"):
+            move_planes.restart(self._servers, victim.removeprefix("api-"))
+        elif victim == "clusterctl" and program:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(program, signal.SIGKILL)
         elif victim == "ansible" and program:
@@ -111,8 +115,12 @@ def wait_for(point, here, there, namespace, running):
     eventually(reached, SECONDS, f"{kind} {number}", interval_seconds=0.02)
 
 
+def victim_at(number):
+    return VICTIMS[number % len(VICTIMS)]
+
+
 @pytest.mark.parametrize("number", range(len(POINTS)),
-                         ids=lambda number: "-".join(map(str, (*POINTS[number], VICTIMS[number % 3]))))
+                         ids=lambda number: "-".join(map(str, (*POINTS[number], victim_at(number)))))
 def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     namespace = f"killed-{number}"
@@ -122,7 +130,7 @@ def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
     began = time.monotonic()
     run = Killer(servers, namespace, log)
     wait_for(POINTS[number], here, there, namespace, run._process)
-    KILLED["killed"] += run.kill(VICTIMS[number % 3])
+    KILLED["killed"] += run.kill(victim_at(number))
     assert Killer(servers, namespace, log).finish() == 0, log.read_text()
     after = move_planes.objects(there, namespace)
     assert move_planes.objects(here, namespace) == {} and set(after) == set(before), log.read_text()

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
+import time
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
@@ -84,6 +86,27 @@ def _all(of, resource, objects):
     for outcome in bulk.run([creator(item) for item in objects], 3):
         if outcome.error is not None:
             raise outcome.error
+
+
+def restart(servers, name):
+    """Kill an API server, as a machine that loses power does, and start it again; returns when it answers.
+
+    :param servers: a ThrowawayServers
+    :param name: ``here`` or ``there``
+    """
+    former = servers._processes[name]
+    former.kill()
+    former.wait(_WAIT_SECONDS)
+    with open(os.path.join(servers.folder, name + ".log"), "ab") as log:
+        servers._processes[name] = subprocess.Popen(former.args, stdin=subprocess.DEVNULL, stdout=log,
+                                                    stderr=subprocess.STDOUT, start_new_session=True)
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while True:
+        with contextlib.suppress(KubeError):
+            client(servers, name).request("GET", "/readyz", any_content=True)
+            return
+        assert time.monotonic() < deadline, f"API server {name} does not answer"
+        time.sleep(0.2)
 
 
 def make_namespace(of, namespace):
