@@ -339,6 +339,26 @@ def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, work
     assert asked() == [server]
 
 
+def test_without_a_limit_of_reboots_an_unhealthy_machine_is_replaced(lab, site, workload):
+    """Cluster API deletes it, and its set makes another one on a host that is free."""
+    without_reboots = health_check()["health_check"]
+    del without_reboots["reboot_retry_limit"], without_reboots["reboot_timeout_seconds"]
+    site.run(pool={"health_check": without_reboots}).ok()
+    machines = workload.hosts("pool-a")
+    name, server = sorted(machines.items())[0]
+    began = time.monotonic()
+    workload.inside(server, "systemctl", "stop", "kubelet")
+    eventually(lambda: name not in workload.machines("pool-a"), 300, "the Machine is deleted", interval_seconds=1)
+    assert not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]
+    eventually(lambda: len(workload.machines("pool-a")) == 2 and len(workload.ready()) == 3, SECONDS,
+               "three nodes are Ready", interval_seconds=1)
+    print(f"{time.monotonic() - began:.0f} s until another machine was Ready")
+    assert set(machines) - set(workload.machines("pool-a")) == {name}
+    lab.wait_for_host(server, lambda found: not found["spec"].get("consumerRef")
+                      and found["status"]["provisioning"]["state"] == "available", "its host is free")
+    assert site.run().ok().changed() == 0
+
+
 def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
     """Half of a pool at most: of a rack that lost its switch nothing is rebooted or replaced."""
     site.run(pool=health_check(max_unhealthy="50%")).ok()
