@@ -48,5 +48,6 @@ def test_nodes_join_through_the_load_balancer_and_the_cluster_is_available(lab, 
     assert workload.client.server == f"https://{address}:{forwarder.port}"
     eventually(lambda: len(workload.ready()) == 2, 120, "both nodes are Ready")
     worker, = workload.hosts("-w-").values()
-    assert f"server: https://{address}:{forwarder.port}" in workload.inside(worker, "cat", "/etc/kubernetes/kubelet.conf")
+    kubelet = workload.inside(worker, "cat", "/etc/kubernetes/kubelet.conf")
+    assert f"server: {workload.client.server}" in kubelet
     assert lab.playbook("cluster", extra=variables, seconds=SECONDS).ok().changed() == 0
