@@ -102,7 +102,7 @@ EXAMPLES = r"""
   metal3.baremetal.etcd_restore:
     kubeconfig: ~/.kube/management
     cluster_name: prod
-    path: /var/backups/etcd/etcd.metal3.prod-2026-11-25T120000Z.age
+    path: /var/backups/etcd/etcd.metal3.prod.5f1d8a03-2026-11-25T120000Z.age
     identity_file: ~/age/identity.txt
     etcdutl: /usr/local/bin/etcdutl
   check_mode: true
@@ -111,7 +111,7 @@ EXAMPLES = r"""
   metal3.baremetal.etcd_restore:
     kubeconfig: ~/.kube/management
     cluster_name: prod
-    path: /var/backups/etcd/etcd.metal3.prod-2026-11-25T120000Z.age
+    path: /var/backups/etcd/etcd.metal3.prod.5f1d8a03-2026-11-25T120000Z.age
     identity_file: ~/age/identity.txt
     etcdutl: /usr/local/bin/etcdutl
     confirm: prod

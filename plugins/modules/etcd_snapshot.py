@@ -18,8 +18,9 @@ description:
     nothing in it is changed.
   - A member of etcd is asked that has all that was written, or the cluster fails. The snapshot is compared with the
     digest that etcd sends along.
-  - Each run writes a file of its own for each cluster, C(etcd.<namespace>.<cluster>-<time>.age), readable by its owner
-    only. Decrypted it is a compressed tar archive with C(about.json) and C(snapshot.db), which C(etcdutl) takes.
+  - Each run writes a file of its own for each cluster, C(etcd.<namespace>.<cluster>.<digest>-<time>.age), readable by
+    its owner only. The digest is that of the cluster's uid.
+  - Decrypted it is a compressed tar archive with C(about.json) and C(snapshot.db), which C(etcdutl) takes.
   - M(metal3.baremetal.etcd_restore) restores it.
 options:
   namespace:
@@ -141,7 +142,7 @@ clusters:
   sample:
     - name: prod
       changed: true
-      path: /var/backups/etcd/etcd.metal3.prod-2026-11-25T120000Z.age
+      path: /var/backups/etcd/etcd.metal3.prod.5f1d8a03-2026-11-25T120000Z.age
       sha256: 7d865e959b2466918c9863afca942d0fb89d7c9ac0c99bafc3749504ded97730
       taken_at: "2026-11-25T12:00:00Z"
       bytes: 14684192

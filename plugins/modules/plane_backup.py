@@ -15,7 +15,8 @@ description:
     C(clusterctl move) would take along; what it would leave behind without a word is refused.
   - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
     nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
-  - Each run writes a file of its own, C(<namespace>-<time>.age), readable by its owner only.
+  - Each run writes a file of its own, C(<namespace>.<digest>-<time>.age), readable by its owner only. The digest is
+    that of the uid of the plane's cluster, so that planes whose namespaces have the same name may share a folder.
 options:
   namespace:
     description: Namespace of hosts and clusters.
@@ -48,8 +49,8 @@ options:
     type: path
   keep:
     description:
-      - How many backups of the namespace are kept in O(directory), this one counted; older ones are deleted once this
-        one is written, and verified and restored as far as that was asked for. Without it all are kept.
+      - How many backups of the plane and namespace are kept in O(directory), this one counted; older ones are deleted
+        once this one is written, and verified and restored as far as that was asked for. Without it all are kept.
       - Files with other names stay.
     type: int
 extends_documentation_fragment:
@@ -93,7 +94,7 @@ path:
   description: The file.
   returned: success
   type: str
-  sample: /var/backups/metal3/metal3-2026-11-23T120000Z.age
+  sample: /var/backups/metal3/metal3.5f1d8a03-2026-11-23T120000Z.age
 taken_at:
   description: When it was taken.
   returned: success
@@ -112,7 +113,7 @@ removed:
   returned: success
   type: list
   elements: str
-  sample: [/var/backups/metal3/metal3-2026-11-16T120000Z.age]
+  sample: [/var/backups/metal3/metal3.5f1d8a03-2026-11-16T120000Z.age]
 hosts:
   description: Names of the hosts.
   returned: success

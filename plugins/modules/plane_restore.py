@@ -105,7 +105,7 @@ EXAMPLES = r"""
 - name: See what would become of the servers
   metal3.baremetal.plane_restore:
     kubeconfig: ~/.kube/management
-    path: /var/backups/metal3/metal3-2026-11-23T120000Z.age
+    path: /var/backups/metal3/metal3.5f1d8a03-2026-11-23T120000Z.age
     identity_file: /media/key/identity.txt
     clusterctl: /usr/local/bin/clusterctl
   check_mode: true

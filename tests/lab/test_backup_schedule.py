@@ -114,7 +114,9 @@ def test_what_its_container_runs_writes_a_backup_that_the_secret_key_opens(site)
 
 
 def test_older_backups_are_deleted(site):
-    old = [site.folder / "backups" / backup_files.name_of(NAMESPACE, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
+    prefix = backup_files.prefix_of(NAMESPACE, site.kube.get(KNOWN["Namespace"], None, "kube-system")[
+        "metadata"]["uid"])
+    old = [site.folder / "backups" / backup_files.name_of(prefix, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
     for path in old:
         path.write_bytes(b"")
     code, output = site.container()

@@ -86,7 +86,7 @@ class Restore:
             about, sha256 = self._read(database)
             site = sites.read(self._client, self._namespace, self._name)
             snapshot = snapshot_of(self._client, self._namespace, self._name)
-            is_there = self._has_taken(site) and self._is_restored(site, about)
+            is_there = self._has_taken(site, sha256) and self._is_restored(site, about)
             doomed = [] if is_there else site.machines
             self._refuse(about, sha256, site, snapshot, doomed)
             result = {"changed": True, "cluster": self._name, "sha256": sha256, "taken_at": about.taken_at,
@@ -137,10 +137,12 @@ class Restore:
             self._progress.event(f"{problem.field}: {problem.expected}")
 
     @staticmethod
-    def _has_taken(site: Any) -> bool:
-        """Say whether the control plane is the machine to which a run before has sent the data."""
+    def _has_taken(site: Any, sha256: str) -> bool:
+        """Say whether the control plane is the machine to which a run before has sent this file's data."""
         note = planes.note_of(site.control_plane)
-        return note is not None and [machine["metadata"]["uid"] for machine in site.machines] == [note.machine]
+        # All snapshots of a cluster have its uid: nothing that answers says which of them it has.
+        return note is not None and note.sha256 == sha256 and [
+            machine["metadata"]["uid"] for machine in site.machines] == [note.machine]
 
     def _is_restored(self, site: Any, about: About) -> bool:
         """Say whether an API server answers that is the cluster's; the one of before has the same uid."""

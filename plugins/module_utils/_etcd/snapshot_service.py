@@ -26,9 +26,9 @@ _WORKERS = 4
 _PREFIX = "etcd"
 
 
-def prefix_of(namespace: str, cluster: str) -> str:
+def prefix_of(about: About) -> str:
     """Return what the names of a cluster's snapshots begin with; no namespace has a dot."""
-    return f"{_PREFIX}.{namespace}.{cluster}"
+    return backup_files.prefix_of(f"{_PREFIX}.{about.namespace}.{about.cluster}", about.uid)
 
 
 class Snapshots:
@@ -73,12 +73,12 @@ class Snapshots:
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], str(status["version"]),
                       int((status.get("header") or {}).get("revision") or 0))
-        path = os.path.join(self._params["directory"], backup_files.name_of(prefix_of(namespace, name), taken_at))
+        path = os.path.join(self._params["directory"], backup_files.name_of(prefix_of(about), taken_at))
         result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
                   "revision": about.revision, "etcd_version": about.etcd_version,
                   "kubernetes_version": about.kubernetes_version, "error": None}
         if self._check_mode:
-            return dict(result, sha256=None, bytes=None, verified=False, removed=self._outdated(name, path))
+            return dict(result, sha256=None, bytes=None, verified=False, removed=self._outdated(about, path))
         self._progress.event(f"{sites.subject_of(namespace, name)}: snapshot of etcd on Node {member.node}")
         size, packed_digest = self._write(path, about, member)
         self._progress.wrote(path, "created")
@@ -87,7 +87,7 @@ class Snapshots:
             digest = hashlib.sha256()
             for part in iter(lambda: stream.read(1024 ** 2), b""):
                 digest.update(part)
-        removed = self._outdated(name, path)
+        removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
         for old in removed:
             os.unlink(old)
@@ -125,9 +125,9 @@ class Snapshots:
                 raise EtcdError(f"{path}: found another content than was written; look at the disk, then run again")
         return True
 
-    def _outdated(self, cluster: str, path: str) -> list[str]:
-        return backup_files.outdated_in(self._params["directory"], prefix_of(self._params["namespace"], cluster),
-                                        self._params["keep"], os.path.basename(path))
+    def _outdated(self, about: About, path: str) -> list[str]:
+        return backup_files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
+                                        os.path.basename(path))
 
 
 class _Nowhere(io.RawIOBase):

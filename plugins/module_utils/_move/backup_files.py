@@ -4,6 +4,7 @@
 """Files of encrypted backups: their names, what is asked of the options for them, and which are kept."""
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -22,10 +23,20 @@ def option_problems(recipients: list[str], keep: int | None) -> list[Problem]:
     return problems
 
 
+def prefix_of(what: str, uid: str) -> str:
+    """Return the prefix of the names of one cluster's backups, so that others in the same folder are left alone.
+
+    :param what: what is backed up, for example a namespace; clusters often have some of the same name
+    :param uid: of the cluster's Namespace ``kube-system``
+    """
+    # An API server says what it likes; this becomes part of a path.
+    return f"{what}.{hashlib.sha256(uid.encode()).hexdigest()[:8]}"
+
+
 def name_of(prefix: str, taken_at: str) -> str:
     """Return the name of a backup's file; names with one prefix sort by time.
 
-    :param prefix: what was backed up, for example a namespace
+    :param prefix: from :func:`prefix_of`
     """
     return f"{prefix}-{taken_at.replace(':', '')}.age"
 

@@ -313,14 +313,32 @@ def killed(_restore):
     raise Killed
 
 
-def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatch):
+def killed_after_delivery(run, monkeypatch):
+    """Restore a file, killed when its data had arrived; return its path."""
+    path = run.file()
     with monkeypatch.context() as patch:
         patch.setattr(restore_service.Restore, "_finished", killed)
         with pytest.raises(Killed):
-            run.restore()
+            run.restore(path)
     assert run.plane.of("KubeadmControlPlane")["spec"]["replicas"] == 1
+    return path
+
+
+def test_a_run_with_another_file_does_not_take_up_what_was_restored(run, monkeypatch):
+    """The cluster has the data of the first file, whatever its API server answers."""
+    killed_after_delivery(run, monkeypatch)
+    other = run.file(taken_at="2026-11-01T00:00:00Z")
+    with pytest.raises(RefusedError, match=f"expected 1, the number of control plane machines .*{NEW}"):
+        run.restore(other, delete_machines=None)
+    result = run.restore(other)
+    assert result["deleted_machines"] == [NEW] and result["taken_at"] == "2026-11-01T00:00:00Z"
+    assert result["machine"] == f"{NEW}-2" and is_as_described(run.plane)
+
+
+def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatch):
+    path = killed_after_delivery(run, monkeypatch)
     sent = len(run.sent)
-    result = run.restore(delete_machines=None)
+    result = run.restore(path, delete_machines=None)
     assert result["deleted_machines"] == [] and result["machine"] == NEW and len(run.sent) == sent
     assert is_as_described(run.plane)
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import os
 
@@ -63,6 +64,10 @@ def identity(tmp_path):
     return found, str(tmp_path / "identity")
 
 
+# The digest of the uid of the cluster's Namespace kube-system.
+PREFIX = f"etcd.{NAMESPACE}.{NAME}." + hashlib.sha256(b"uid-of-prod").hexdigest()[:8]
+
+
 def take(plane, folder, identity, clusters=(NAME,), check_mode=False, now=1795000000, **params):
     return snapshot_service.Snapshots(plane, dict({
         "namespace": NAMESPACE, "clusters": list(clusters), "directory": str(folder),
@@ -75,7 +80,7 @@ def test_a_snapshot_is_written_and_read_again(plane, etcd, tmp_path, identity):
     result = take(plane, tmp_path / "new" / "snapshots", key, identity_file=path)
     found, = result["clusters"]
     assert result["changed"] and result["errors"] == [] and found["verified"] and found["bytes"] == len(SNAPSHOT)
-    assert found["path"] == str(tmp_path / "new" / "snapshots" / f"etcd.{NAMESPACE}.{NAME}-2026-11-18T110640Z.age")
+    assert found["path"] == str(tmp_path / "new" / "snapshots" / f"{PREFIX}-2026-11-18T110640Z.age")
     assert os.stat(found["path"]).st_mode & 0o777 == 0o600
     assert os.stat(tmp_path / "new" / "snapshots").st_mode & 0o777 == 0o700
     assert os.listdir(tmp_path / "new" / "snapshots") == [os.path.basename(found["path"])]
@@ -102,18 +107,19 @@ def test_check_mode_asks_and_writes_nothing(plane, etcd, tmp_path, identity):
 
 
 def test_so_many_are_kept_of_each_cluster(plane, etcd, tmp_path, identity):
-    for name in (f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age", f"etcd.{NAMESPACE}.{NAME}-2-2026-01-01T000000Z.age",
-                 f"etcd.{NAMESPACE}.{NAME}.x-2026-01-01T000000Z.age", f"{NAMESPACE}-2026-01-01T000000Z.age", "notes"):
+    for name in (f"{PREFIX}-2026-01-01T000000Z.age", f"etcd.{NAMESPACE}.{NAME}-2-2026-01-01T000000Z.age",
+                 f"etcd.{NAMESPACE}.{NAME}.0123abcd-2026-01-01T000000Z.age", f"{NAMESPACE}-2026-01-01T000000Z.age",
+                 "notes"):
         (tmp_path / name).write_text("")
     paths = [take(plane, tmp_path, identity[0], now=1795000000 + day * 86400, keep=2) for day in range(3)]
     removed = [path for result in paths for path in result["clusters"][0]["removed"]]
     assert [os.path.basename(path) for path in removed] == [
-        f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age", f"etcd.{NAMESPACE}.{NAME}-2026-11-18T110640Z.age"]
+        f"{PREFIX}-2026-01-01T000000Z.age", f"{PREFIX}-2026-11-18T110640Z.age"]
     assert len([name for name in os.listdir(tmp_path) if name.startswith("etcd.") or name == "notes"]) == 5
 
 
 def test_a_snapshot_that_is_not_whole_takes_no_other_ones_place(plane, etcd, tmp_path, identity):
-    old = tmp_path / f"etcd.{NAMESPACE}.{NAME}-2026-01-01T000000Z.age"
+    old = tmp_path / f"{PREFIX}-2026-01-01T000000Z.age"
     old.write_text("")
     etcd.content = SNAPSHOT[:-1] + b"\0"
     result = take(plane, tmp_path, identity[0], keep=1)

@@ -29,6 +29,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     age,
     archive,
+    backup_files,
     backup_service,
     cluster_pauses,
     nodes_now,
@@ -276,12 +277,14 @@ def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, r
 
 
 def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
-    others = ["notes.txt", f"{NAMESPACE}-2026.age", f"{NAMESPACE}-b-2020-01-01T000000Z.age"]
+    # Those of another plane, with a namespace of the same name, too.
+    others = ["notes.txt", f"{NAMESPACE}-2026.age", f"{NAMESPACE}-b-2020-01-01T000000Z.age",
+              backup_files.name_of(backup_files.prefix_of(NAMESPACE, "of another plane"), "2020-01-01T00:00:00Z")]
     for name in others:
         (tmp_path / name).write_text("x")
     paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]
     would = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400, check_mode=True)
-    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 6
+    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 7
     made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400)
     assert made["removed"] == paths[:2]
     assert {str(path) for path in tmp_path.iterdir()} == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
