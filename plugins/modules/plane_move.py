@@ -92,6 +92,13 @@ options:
     description: Name of the Deployment of the Ironic that takes over.
     type: str
     default: ironic
+  take_over:
+    description:
+      - Name of the machine on which a move was begun that was interrupted, when this is another one, or another
+        O(work_dir). Its C(clusterctl) may outlive Ansible there, and two of them at a time would lose objects, so make
+        sure first that neither runs any more.
+      - Containers have a name of their own for each run.
+    type: str
   confirm:
     description:
       - How many hosts are moved, or their names with commas between. Of a move that was interrupted all of its hosts,

@@ -57,7 +57,7 @@ def _ours(servers, work_dir, namespace, hosts=1):
     params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
               "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
               "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "reach_from": "none",
-              "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+              "kubectl": None, "take_over": None, "ironic_namespace": "", "ironic_deployment": ""}
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
 
 

@@ -57,7 +57,8 @@ class Planes:
         params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
                   "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
                   "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
-                  "reach_from": reach_from, "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+                  "reach_from": reach_from, "kubectl": None, "take_over": None, "ironic_namespace": "",
+                  "ironic_deployment": ""}
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
         return Move(here, there, params, check_mode, Progress(None)).moved()
 

@@ -35,7 +35,8 @@ def move(servers, folder, source, target):
     params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
               "work_dir": str(folder), "kubeconfig": servers.kubeconfig(source), "context": None,
               "to_kubeconfig": servers.kubeconfig(target), "to_context": None, "rehearsal_programs": None,
-              "reach_from": "none", "kubectl": None, "ironic_namespace": "", "ironic_deployment": ""}
+              "reach_from": "none", "kubectl": None, "take_over": None, "ironic_namespace": "",
+              "ironic_deployment": ""}
     here, there = (move_planes.client(servers, name) for name in (source, target))
     return Move(here, there, params, False, Progress(None)).moved()
 

@@ -39,6 +39,7 @@ def run_plane_move() -> None:
         "kubectl": {"type": "path"},
         "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
         "ironic_deployment": {"type": "str", "default": "ironic"},
+        "take_over": {"type": "str"},
         "confirm": {"type": "str"},
     })
     params = module.params

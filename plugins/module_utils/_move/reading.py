@@ -54,7 +54,12 @@ class Side:
                 raise answer.error
         self.objects: list[Object] = [obj for answer in answers for obj in answer.value]
         self.by_key = graph.by_key(self.objects)
-        self.record = record.read(self.by_key.get(("", "ConfigMap", record.NAME)))
+        self.record = record.read(self.by_key.get(record.KEY))
+
+    def keep(self, config: Object) -> None:
+        """Keep the ConfigMap of a record as it was written, in place of the one that was read."""
+        self.by_key = {**self.by_key, record.KEY: config}
+        self.record = record.read(config)
 
     def _lister(self, resource: Resource) -> Any:
         return lambda: self.client.list(resource, self.namespace)[0]

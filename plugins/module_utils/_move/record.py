@@ -18,6 +18,8 @@ from .graph import Graph, key
 Object = dict[str, Any]
 
 NAME = "metal3-baremetal-move"
+# Of the ConfigMap, as of other objects that are read.
+KEY = ("", "ConfigMap", NAME)
 MOVING, MOVED = "moving", "moved"
 # Of the unpacked record: some bytes for each object, of which a plane has some ten thousand.
 _LIMIT_BYTES = 64 * 1024 ** 2
@@ -54,6 +56,7 @@ class Record(NamedTuple):
     :ivar entries: Entries, owners before what they own
     :ivar hosts: host's name → what must be the same afterwards
     :ivar machines: machine's name → the same
+    :ivar holder: the machine and folder from which it runs, see :func:`holder_of`
     """
 
     state: str
@@ -62,23 +65,34 @@ class Record(NamedTuple):
     entries: tuple[Entry, ...]
     hosts: dict[str, dict[str, Any]]
     machines: dict[str, dict[str, Any]]
+    holder: str = ""
 
     def names(self, group: str, kind: str) -> list[str]:
         """Return the names of the objects of a kind that are moved, sorted."""
         return sorted(entry.name for entry in self.entries if entry.key[:2] == (group, kind))
 
 
-def made(source: str, target: str, graph: Graph) -> Record:
+def holder_of(node: str, work_dir: str) -> str:
+    """Return from where a run moves: within it, a lock keeps runs apart.
+
+    :param node: name of the machine
+    :param work_dir: folder with the lock
+    """
+    return f"{node}:{work_dir}"
+
+
+def made(source: str, target: str, graph: Graph, holder: str) -> Record:
     """Return the record of a move that begins.
 
     :param source: uid of the Namespace kube-system there
     :param target: the same of the other side
     :param graph: of what is moved
+    :param holder: from :func:`holder_of`
     """
     entries = tuple(Entry(*key(obj), obj["metadata"]["uid"]) for obj in graph.moved)
     return Record(MOVING, source, target, entries,
                   dict((host["metadata"]["name"], host_facts(host)) for host in graph.of("BareMetalHost")),
-                  dict((item["metadata"]["name"], machine_facts(item)) for item in graph.of("Machine")))
+                  dict((item["metadata"]["name"], machine_facts(item)) for item in graph.of("Machine")), holder)
 
 
 def host_facts(host: Object) -> dict[str, Any]:
@@ -103,7 +117,8 @@ def config_map(record: Record, namespace: str) -> Object:
     """Return the ConfigMap with a record."""
     text = json.dumps({"entries": record.entries, "hosts": record.hosts, "machines": record.machines}, sort_keys=True)
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": namespace},
-            "data": {"state": record.state, "source": record.source, "target": record.target},
+            "data": {"state": record.state, "source": record.source, "target": record.target,
+                     "holder": record.holder},
             "binaryData": {"record.json.gz": base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}}
 
 
@@ -122,15 +137,15 @@ def read(config: Object | None) -> Record | None:
         found = json.loads(text)
         entries = tuple(Entry(*entry) for entry in found["entries"])
         hosts, machines = found["hosts"], found["machines"]
-        sides = (data["source"], data["target"])
+        sides, holder = (data["source"], data["target"]), data.get("holder", "")
     except (KeyError, TypeError, ValueError, OSError, EOFError, AttributeError, RecursionError, zlib.error):
         return None
-    texts = [*sides, *(part for entry in entries for part in entry)]
+    texts = [*sides, holder, *(part for entry in entries for part in entry)]
     if not all(isinstance(part, str) for part in texts) or data.get("state") not in (MOVING, MOVED) \
             or not all(isinstance(facts, dict) for facts in (hosts, machines)) \
             or not all(isinstance(facts, dict) for facts in [*hosts.values(), *machines.values()]):
         return None
-    return Record(data["state"], *sides, entries, hosts, machines)
+    return Record(data["state"], *sides, entries, hosts, machines, holder)
 
 
 def not_ended(namespace: str) -> Problem:

@@ -4,6 +4,7 @@
 """Moves what a plane manages to another plane, takes up a move that was interrupted, or takes it back."""
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +13,10 @@ from typing import Any
 
 from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
+from .._common.plain_text import plain
 from .._common.problem import Problem
+from .._kube.errors import KubeError
+from .._kube.precondition import ABSENT
 from .._metal3.kinds import KNOWN
 from . import checks, cluster_pauses, clusterctl, graph, interrupted, leftovers, preflight, record, rehearsal
 from .reading import Side
@@ -20,6 +24,7 @@ from .reading import Side
 Object = dict[str, Any]
 
 _CONFIG_MAP = KNOWN["ConfigMap"]
+_CONFLICT = 409
 # From Kubernetes' garbage collector, after clusterctl has ended.
 _GONE_SECONDS = 60
 
@@ -51,6 +56,7 @@ class Move:
         self._run = run
         self._alone = alone
         self._lock = -1
+        self._holder = record.holder_of(os.uname().nodename, params["work_dir"])
         self._rehearse = rehearse
         self._rehearsed: dict[str, Any] | None = None
         self._clock, self._sleep = clock, sleep
@@ -70,7 +76,7 @@ class Move:
             if begun is None:
                 self._checked(self._here.graph(), thoroughly=True)
             else:
-                self._refuse([], self._unconfirmed_move(_hosts(begun)))
+                self._refuse([], self._unconfirmed_again(begun))
         with self._locked():
             return self._moved()
 
@@ -108,9 +114,23 @@ class Move:
             problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
-        unconfirmed = self._unconfirmed_move(_hosts(begun))
+        unconfirmed = self._unconfirmed_again(begun)
         self._refuse(problems, unconfirmed)
         return unconfirmed
+
+    def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
+        return self._unconfirmed_move(_hosts(begun)) + self._unconfirmed_holder(begun)
+
+    def _unconfirmed_holder(self, begun: record.Record) -> list[Problem]:
+        """Return the problem of a move that another machine has begun, and whose clusterctl may run there still."""
+        node, _colon, folder = plain(begun.holder).partition(":")
+        if begun.holder in ("", self._holder) or self._params["take_over"] == node:
+            return []
+        return [Problem(
+            "move-elsewhere", f"ConfigMap {self._here.namespace}/{record.NAME}", "take_over", self._params["take_over"],
+            node, f"the move was begun on machine {node} (work_dir {folder}), this is {self._holder}: two runs at a "
+                  "time would lose objects; finish it there, or make sure that no Ansible and no clusterctl runs there, "
+                  f"then set take_over (playbook: pivot_take_over={node})")]
 
     def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
         if problems or (unconfirmed and not self._check_mode):
@@ -139,10 +159,10 @@ class Move:
         if begun is None:
             # A run that writes has asked BMCs and rehearsed before it took the lock.
             unconfirmed, warnings = self._checked(moving, thoroughly=self._check_mode)
-            planned = record.made(self._here.uid, self._there.uid, moving)
+            planned = record.made(self._here.uid, self._there.uid, moving, self._holder)
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),
-                            confirmation=str(unconfirmed[0]) if unconfirmed else "")
+                            confirmation=_words(unconfirmed))
             self._begin(planned)
             begun = planned
             taken_up = False
@@ -151,7 +171,8 @@ class Move:
             unconfirmed = self._checked_again(begun, moving)
             if self._check_mode:
                 return dict(self._result(begun, True, True),
-                            confirmation=str(unconfirmed[0]) if unconfirmed else "")
+                            confirmation=_words(unconfirmed))
+        begun = self._taken(begun)
         self._go_on(begun)
         return dict(self._result(begun, True, taken_up), diff=_difference(moving))
 
@@ -180,14 +201,16 @@ class Move:
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
-        unconfirmed = self._unconfirmed(_hosts(begun), effect)
+        unconfirmed = self._unconfirmed(_hosts(begun), effect) + self._unconfirmed_holder(begun)
         self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         if not self._check_mode:
+            begun = self._taken(begun)
             self._remove(self._there, begun)
             self._resume_clusters(self._here, begun)
             for side in (self._there, self._here):
-                side.client.delete(_CONFIG_MAP, side.namespace, record.NAME)
-        return dict(self._result(begun, True), confirmation=str(unconfirmed[0]) if unconfirmed else "")
+                with _other_runs_refused(side):
+                    side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
+        return dict(self._result(begun, True), confirmation=_words(unconfirmed))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -217,7 +240,8 @@ class Move:
         if self._here.record is None or self._there.record is None:
             # Written here first: nothing else has happened.
             return None
-        if self._here.record._replace(state="") != self._there.record._replace(state=""):
+        # The state, and who has taken it over, are written on one side after the other.
+        if self._here.record._replace(state="", holder="") != self._there.record._replace(state="", holder=""):
             raise RefusedError([Problem(
                 "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "", "another record than over there",
                 "the same on both sides", "find out who has written one of them; nothing is deleted by a record that "
@@ -251,8 +275,22 @@ class Move:
         self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
                              f"{self._there.client.server}")
 
+    def _taken(self, begun: record.Record) -> record.Record:
+        """Return the record with this run as its holder, as both planes have it then."""
+        taken = begun._replace(holder=self._holder)
+        for side in (self._here, self._there):
+            if side.record is not None and side.record.holder != self._holder:
+                self._keep(side, taken)
+        return taken
+
     def _keep(self, side: Side, what: record.Record) -> None:
-        side.client.apply(_CONFIG_MAP, side.namespace, record.config_map(what, side.namespace))
+        """Write the record over the one that was read.
+
+        :raises RefusedError: when another run has written it since
+        """
+        with _other_runs_refused(side):
+            side.keep(side.client.apply(_CONFIG_MAP, side.namespace, record.config_map(what, side.namespace),
+                                        checked=side.by_key.get(record.KEY, ABSENT)))
 
     def _go_on(self, begun: record.Record) -> None:
         if not self._missing(begun, self._here):
@@ -309,6 +347,23 @@ class Move:
                 "hosts": _hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed}
+
+
+@contextmanager
+def _other_runs_refused(side: Side) -> Iterator[None]:
+    try:
+        yield
+    except KubeError as exc:
+        if exc.status != _CONFLICT:
+            raise
+        raise RefusedError([Problem(
+            "move-other", f"ConfigMap {side.namespace}/{record.NAME}", "",
+            f"a record at {side.client.server} that another run has written since it was read",
+            "one run at a time", "wait for the end of the other run, then run again")]) from exc
+
+
+def _words(problems: list[Problem]) -> str:
+    return "; ".join(str(problem) for problem in problems)
 
 
 def _hosts(what: record.Record) -> list[str]:

@@ -98,7 +98,7 @@ def at_once(*_arguments):
 def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "reach_from": "none", "kubectl": None,
+              "rehearsal_programs": None, "reach_from": "none", "kubectl": None, "take_over": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
                         rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone)
@@ -150,6 +150,70 @@ def test_an_interrupted_move_is_taken_up_with_the_number_of_its_hosts(here, ther
     with pytest.raises(RefusedError, match=r"confirm: not set, .*metal3_confirm=2"):
         move(here, there, confirm=None).moved()
     assert (here.objects, there.objects) == before
+
+
+def begun_elsewhere(here, there, steps=5):
+    """Have a move interrupted that another machine has begun."""
+    with pytest.raises(Killed):
+        other = move(here, there, Clusterctl(here, there, steps))
+        other._holder = record.holder_of("other-node", "/work")
+        other.moved()
+
+
+@pytest.mark.parametrize("state", ["moved", "undone"])
+@pytest.mark.parametrize("take_over", [None, "", "this-node", "/work"])
+def test_a_move_that_was_begun_on_another_machine_is_left_to_it(here, there, take_over, state):
+    """Its clusterctl may run there: a second one beside it, and Clusters that are resumed, would lose objects."""
+    begun_elsewhere(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    assert here.objects["Cluster", "c"]["spec"]["paused"]
+    run = move(here, there, take_over=take_over)
+    with pytest.raises(RefusedError, match=r"begun on machine other-node .*pivot_take_over=other-node"):
+        (run.moved if state == "moved" else run.undone)()
+    planned = move(here, there, check_mode=True, take_over=take_over)
+    assert "pivot_take_over=other-node" in (planned.moved if state == "moved" else planned.undone)()["confirmation"]
+    assert (here.objects, there.objects) == before
+
+
+def test_a_move_of_another_machine_is_taken_over_by_its_name(here, there):
+    before = managed(here)
+    begun_elsewhere(here, there)
+    holders = []
+
+    def run(*arguments):
+        holders.extend(record.read(side.objects["ConfigMap", record.NAME]).holder for side in (here, there))
+        return Clusterctl(here, there)(*arguments)
+
+    assert move(here, there, run, take_over="other-node").moved()["begun"]
+    assert managed(here) == STAY and managed(there) == before - STAY
+    assert len(set(holders)) == 1 and "other-node" not in holders[0]
+
+
+def test_a_take_over_that_was_killed_between_both_planes_goes_on(here, there):
+    begun_elsewhere(here, there)
+    there.failures["ConfigMap", record.NAME] = "no answer"
+    with pytest.raises(KubeError):
+        move(here, there, take_over="other-node").moved()
+    there.failures.clear()
+    assert move(here, there).moved()["begun"] and managed(here) == STAY
+
+
+def test_of_two_moves_that_begin_at_once_one_is_refused(here, there):
+    """Both have found no record; the one that writes second would copy the same hosts to another plane."""
+    clusterctl = Clusterctl(here, there)
+    second = move(here, there, clusterctl)
+    begin = second._begin
+
+    def begun_meanwhile(planned):
+        third = server("c", "https://198.18.0.3:6443")
+        with pytest.raises(Killed):
+            move(here, third, Clusterctl(here, third, 0)).moved()
+        begin(planned)
+
+    second._begin = begun_meanwhile
+    with pytest.raises(RefusedError, match=r"a record at .* that another run has written since it was read"):
+        second.moved()
+    assert clusterctl.runs == 0 and managed(there) == set()
 
 
 def test_what_a_record_says_of_hosts_is_what_it_moves(here, there):

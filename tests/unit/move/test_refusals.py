@@ -169,7 +169,7 @@ REFUSALS = {
 def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": "/nonexistent",
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "reach_from": "none", "kubectl": None,
+              "rehearsal_programs": None, "reach_from": "none", "kubectl": None, "take_over": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     calls = []
     try:
