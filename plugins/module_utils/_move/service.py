@@ -129,7 +129,7 @@ class Move:
         return [Problem(
             "move-elsewhere", f"ConfigMap {self._here.namespace}/{record.NAME}", "take_over", self._params["take_over"],
             node, f"the move was begun on machine {node} (work_dir {folder}), this is {self._holder}: two runs at a "
-                  "time would lose objects; finish it there, or make sure that no Ansible and no clusterctl runs there, "
+                  "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
                   f"then set take_over (playbook: pivot_take_over={node})")]
 
     def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:

@@ -12,6 +12,7 @@ from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.wait_loop import until_nothing
 from ..._kube import bulk
+from ..._kube.patience import Patience
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
@@ -132,14 +133,16 @@ def wait_established(client: Any, names: list[str], timeout_seconds: float,
     """
     resource = KNOWN["CustomResourceDefinition"]
     left = dict.fromkeys(names, "")
+    patience = Patience(clock)
 
     def ask() -> dict[str, str]:
         pending = list(left)
         left.clear()
         for name, outcome in zip(pending, bulk.run([_getter(client, resource, None, name) for name in pending])):
-            if outcome.error is not None:
+            if outcome.error is not None and patience.is_final(outcome.error):
                 raise ProviderError(outcome.error.message)
-            fault = establishment_fault(outcome.value)
+            # An API server is busiest when many definitions have come at once.
+            fault = outcome.error.message if outcome.error is not None else establishment_fault(outcome.value)
             if fault:
                 left[name] = fault
         return left
