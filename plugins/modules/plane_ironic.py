@@ -137,14 +137,18 @@ options:
     type: int
     default: 6180
   deploy_kernel_url:
-    description: URL of the agent's kernel (C(DEPLOY_KERNEL_URL)). With it there is no container that downloads the
-      agent.
+    description: URL of the agent's kernel (C(DEPLOY_KERNEL_URL)).
     type: str
   deploy_ramdisk_url:
     description: URL of the agent's ramdisk (C(DEPLOY_RAMDISK_URL)).
     type: str
+  deploy_iso_url:
+    description: URL of the agent's ISO image, which the Bare Metal Operator names to Ironic for each host that boots
+      by virtual media. It is enough where all do; other hosts need O(deploy_kernel_url) or O(cache_url) beside it.
+    type: str
   cache_url:
-    description: URL of a folder from which the agent's kernel and ramdisk are downloaded into the pod (C(CACHEURL)).
+    description: URL of a folder from which the agent's kernel and ramdisk are downloaded into the pod (C(CACHEURL)),
+      in place of O(deploy_kernel_url). Without it no container downloads the agent.
     type: str
   kernel_params:
     description: Further kernel parameters of the agent (C(IRONIC_KERNEL_PARAMS)).

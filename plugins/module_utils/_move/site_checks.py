@@ -152,11 +152,11 @@ def _version(name: str, cluster: Mapping[str, Any]) -> list[Problem]:
 
 def _images(name: str, cluster: Mapping[str, Any]) -> list[Problem]:
     given = dict((field, cluster.get(f"bmo_deploy_{field}_url")) for field in ("iso", "kernel", "ramdisk"))
-    if given["iso"] or (given["kernel"] and given["ramdisk"]):
+    if given["iso"] or (given["kernel"] and given["ramdisk"]) or cluster.get("ironic_cache_url"):
         return []
     return [Problem(IMAGES, name, "bmo_deploy_kernel_url", None, "where the Ironic in this cluster gets the agent from",
-                    "set bmo_deploy_iso_url, or bmo_deploy_kernel_url and bmo_deploy_ramdisk_url, for this cluster or "
-                    "for all")]
+                    "set bmo_deploy_iso_url, or bmo_deploy_kernel_url and bmo_deploy_ramdisk_url, or ironic_cache_url, "
+                    "for this cluster or for all")]
 
 
 def _urls(cluster: Mapping[str, Any]) -> list[tuple[str, Any]]:

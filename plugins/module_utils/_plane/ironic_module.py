@@ -66,6 +66,7 @@ def run_plane_ironic() -> None:
         http_port={"type": "int", "default": ironic.HTTP_PORT},
         deploy_kernel_url={"type": "str"},
         deploy_ramdisk_url={"type": "str"},
+        deploy_iso_url={"type": "str"},
         cache_url={"type": "str"},
         kernel_params={"type": "str"},
         fast_track={"type": "bool", "default": True},

@@ -30,6 +30,7 @@ def test_a_good_site_has_no_problem():
     assert found({"management_plane": {"mode": "cluster", "kubeconfig": "/site/prod.kubeconfig"}}) == []
     # Another server of the same machine stays when the plane is stopped.
     assert found({"bmo_deploy_iso_url": "https://192.0.2.10/ipa.iso"}) == []
+    assert found({"bmo_deploy_iso_url": None, "ironic_cache_url": "https://images.example.org/agent"}) == []
 
 
 @pytest.mark.parametrize("changes, expected", [

@@ -116,6 +116,8 @@ def test_without_a_range_no_dhcp_server_runs_and_nothing_is_downloaded_that_has_
                             cache_url="https://images.example")))["spec"]
     assert spec["containers"][0]["name"] == "ironic-dnsmasq"
     assert spec["initContainers"][0]["image"] == ironic.DOWNLOADER + ":latest"
+    alone = options(deploy_kernel_url=None, deploy_ramdisk_url=None, deploy_iso_url="https://images.example/agent.iso")
+    assert ironic.problems(alone) == [] and "initContainers" not in pod(made(alone))["spec"]
 
 
 def test_keepalived_comes_from_the_same_registry_and_has_the_address_and_the_interface():
@@ -202,6 +204,8 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"provisioning_ip": "192.0.2.3"}, "issue it for provisioning_ip"),
     ({"deploy_ramdisk_url": None}, "set deploy_kernel_url and deploy_ramdisk_url"),
     ({"deploy_kernel_url": None, "deploy_ramdisk_url": None}, "ironic: deploy_kernel_url: not set"),
+    ({"cache_url": "https://images.example"},
+     'ironic: cache_url: found "https://images.example", expected none with deploy_kernel_url'),
 ])
 def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
     server = Server()

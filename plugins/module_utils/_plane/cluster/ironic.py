@@ -92,9 +92,12 @@ def problems(options: Object) -> list[Problem]:
     if bool(options.get("deploy_kernel_url")) != bool(options.get("deploy_ramdisk_url")):
         found.append(Problem("ironic-agent", "ironic", "deploy_ramdisk_url", options.get("deploy_ramdisk_url"),
                              "both URLs or none", "set deploy_kernel_url and deploy_ramdisk_url"))
-    if not options.get("deploy_kernel_url") and not options.get("cache_url"):
+    if not any(options.get(name) for name in ("deploy_kernel_url", "cache_url", "deploy_iso_url")):
         found.append(Problem("ironic-agent", "ironic", "deploy_kernel_url", None, "where the agent's kernel is",
-                             "set it and deploy_ramdisk_url, or cache_url"))
+                             "set it and deploy_ramdisk_url, or cache_url, or deploy_iso_url"))
+    if options.get("deploy_kernel_url") and options.get("cache_url"):
+        found.append(Problem("ironic-agent", "ironic", "cache_url", show(options["cache_url"]),
+                             "none with deploy_kernel_url, since one of them names the agent's kernel", "remove one"))
     return found + ironic_database.problems(options)
 
 
@@ -191,7 +194,7 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
     pod = template["spec"]
     if not options.get("dhcp_range"):
         pod["containers"] = [item for item in pod["containers"] if item["name"] != DHCP_CONTAINER]
-    if options.get("deploy_kernel_url"):
+    if not options.get("cache_url"):
         # Nothing to download into the pod.
         del pod["initContainers"]
     for container in pod["containers"] + pod.get("initContainers", []):

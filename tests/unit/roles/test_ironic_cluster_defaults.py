@@ -1,0 +1,51 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Role ironic, mode cluster: what the module gets by variables of the plane and of the operator."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from fakes import playbook
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "ironic"
+INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python_interpreter: " \
+            "'{{ ansible_playbook_python }}'}}}"
+LEFT_OUT = "(left out)"
+OPTIONS = ("image_registry_mirror", "pull_secrets", "deploy_kernel_url", "deploy_ramdisk_url", "deploy_iso_url",
+           "cache_url", "tls_certificate", "tls_key", "tls_authority")
+
+
+def given_to_module(folder, variables):
+    """Return those of the options that the module gets."""
+    tasks = yaml.safe_load((ROLE / "tasks" / "cluster.yml").read_text())
+    module = "metal3.baremetal.plane_ironic"
+    expressions = next(task[module] for task in tasks if module in task)
+    shown = ", ".join("'%s': %s" % (name, expressions[name].strip("{} ").replace("omit", f"'{LEFT_OUT}'"))
+                      for name in OPTIONS)
+    path = folder / "shown.json"
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [
+        {"include_vars": str(ROLE / "defaults" / "main.yml")}, {"include_vars": str(ROLE / "vars" / "main.yml")},
+        {"copy": {"content": "{{ {%s} | to_json }}" % shown, "dest": str(path), "mode": "0600"}}]}])
+    code, output = playbook.play(folder, INVENTORY, text, "play.yml", "-e", json.dumps(
+        dict({"management_plane": {"mode": "cluster"}, "ironic_mode": "cluster"}, **variables)))
+    assert code == 0, output
+    return dict((name, value) for name, value in json.loads(path.read_text()).items() if value not in (LEFT_OUT, []))
+
+
+@pytest.mark.parametrize("variables, expected", [
+    ({"management_plane": {"options": {"image_registry_mirror": "mirror.example", "pull_secrets": ["login"]}}},
+     {"image_registry_mirror": "mirror.example", "pull_secrets": ["login"]}),
+    ({"bmo_deploy_kernel_url": "k", "bmo_deploy_ramdisk_url": "r"},
+     {"deploy_kernel_url": "k", "deploy_ramdisk_url": "r"}),
+    # The operator names what is downloaded into the pod.
+    ({"bmo_deploy_kernel_url": "k", "bmo_deploy_ramdisk_url": "r", "ironic_cache_url": "c"}, {"cache_url": "c"}),
+    ({"bmo_deploy_iso_url": "i"}, {"deploy_iso_url": "i"}),
+    # The module reports all that is missing.
+    ({"ironic_tls": "files"}, {}),
+])
+def test_the_pod_follows_the_plane_and_the_operator(tmp_path, variables, expected):
+    assert given_to_module(tmp_path, variables) == expected
