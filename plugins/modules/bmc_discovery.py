@@ -91,6 +91,10 @@ options:
         one of these machines when its BMC names one of the machine's network cards, or, where it names none, its serial
         number.
       - The card that a machine booted from is the server's only boot MAC candidate, when its BMC names this card.
+      - Where a BMC names no card, none is taken from the report. A server's BMC address and serial number can be
+        learned on the provisioning network, and whoever reports them with a card of its own would be booted in the
+        server's place. RV(lines) has what was reported; compare it with the server, and set its boot MAC address
+        yourself.
     type: list
     elements: dict
   field_names:
@@ -201,7 +205,8 @@ refusals:
   elements: dict
   sample: [{host: 192.0.2.12, port: 443, stage: login, text: HTTP 401}]
 lines:
-  description: What was refused and what was silent, as lines of text.
+  description: >-
+    What was refused, what was silent, and for which servers only O(machines) name network cards, as lines of text.
   returned: success
   type: list
   elements: str

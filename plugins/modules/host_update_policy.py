@@ -27,7 +27,7 @@ options:
         type: str
         required: true
       state:
-        description: Whether the object is there.
+        description: Whether the object is there. V(present) is refused while the stored one is being deleted.
         type: str
         choices: [present, absent]
         default: present

@@ -12,8 +12,10 @@ version_added: "0.1.0"
 description:
   - Takes a list of claims for addresses of Metal3's IP address manager, as IPClaim (C(ipam.metal3.io/v1alpha1)) or as
     Cluster API's IPAddressClaim (C(ipam.cluster.x-k8s.io/v1beta2)), and waits for the addresses.
-  - Claims that could not be answered (unknown pool, exhausted pool, address taken, preallocated or out of range) are
-    refused before anything is written.
+  - Claims that could not be answered (unknown pool, pool that is being deleted, exhausted pool, address taken,
+    preallocated or out of range) are refused before anything is written.
+  - A claim that is being deleted is refused with its finalizers, and never returned with an address. The address
+    manager gives that address to another claim as soon as this one is gone.
 options:
   namespace:
     description: Namespace of claims and pools.
@@ -45,7 +47,7 @@ options:
         type: str
       state:
         description:
-          - Whether the claim must exist.
+          - Whether the claim must exist. One that is being deleted does not count.
           - V(absent) gives the address back, for a later run. A claim that has an owner, for example a Metal3Data of a
             machine, is refused before anything is written, unless it is named in O(force_claims).
         type: str
@@ -68,6 +70,8 @@ options:
     description:
       - Whether claims that the address manager has refused are deleted and created again. It does not look at a refused
         claim again by itself.
+      - A claim that is not gone within O(wait_timeout_seconds), or within 60 seconds when that is V(0), is an error of
+        this claim and is not created again.
     type: bool
     default: false
   wait_timeout_seconds:
@@ -131,11 +135,13 @@ claims:
       type: str
       returned: always
     action:
-      description: V(created), V(updated), V(renewed), V(deleted) or V(unchanged).
+      description: >-
+        V(created), V(updated), V(renewed), V(deleted) or V(unchanged). V(deleted) with RV(claims[].error) is a refused
+        claim that was deleted and is not gone yet.
       type: str
       returned: always
     address:
-      description: The address that the claim has got.
+      description: The address that the claim has got; V(null) without one, and while the claim is being deleted.
       type: str
       returned: always
     error:

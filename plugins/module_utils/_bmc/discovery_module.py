@@ -61,12 +61,12 @@ def run_bmc_discovery() -> None:
         servers, refusals, silent = discover(scans, module.params["schemes"], settings(module), module.progress)
     machines = module.params["machines"]
     if machines is None:
-        nodes, problems = [], bmc_discovered.problems(servers, refusals, silent, count)
+        nodes, problems, unconfirmed = [], bmc_discovered.problems(servers, refusals, silent, count), []
     else:
-        servers, nodes, problems = bmc_reported.matched(
+        servers, nodes, problems, unconfirmed = bmc_reported.matched(
             machines, servers, [host for scan in scans for host in scan.hosts])
         problems = bmc_discovered.refused(refusals) + problems
-    lines = [bmc_discovered.line(refusal) for refusal in refusals]
+    lines = unconfirmed + [bmc_discovered.line(refusal) for refusal in refusals]
     module.finish({"changed": False, "servers": servers, "nodes": nodes, "refusals": refusals, "silent": silent,
                    "lines": lines + [f"no answer from {silent} addresses"] if silent else lines,
                    "problems": as_results(problems, names)})

@@ -63,27 +63,29 @@ def _addresses(machine: dict[str, Any]) -> list[Any]:
 
 
 def matched(machines: Sequence[dict[str, Any]], servers: Sequence[dict[str, Any]],
-            asked: Sequence[str]) -> tuple[list[dict[str, Any]], list[str], list[Problem]]:
-    """Return the servers that machines are, those machines' nodes, and a Problem for each other machine.
+            asked: Sequence[str]) -> tuple[list[dict[str, Any]], list[str], list[Problem], list[str]]:
+    """Return the servers that machines are, those machines' nodes, a Problem for each other machine, and lines.
 
     :param machines: what ``ironic_discovery`` returned
     :param servers: what answered at the addresses, as ``bmc_discovered.describe`` returns it
     :param asked: the addresses that were asked
-    :returns: ``(servers, nodes, problems)``; of a server the NIC that the machine booted from is its boot NIC
+    :returns: ``(servers, nodes, problems, lines)``; of a server the NIC that the machine booted from is its boot NIC,
+        if the BMC names it; lines say of which servers only the machine names cards, which are not taken over
     """
     pairs = [(machine, [server for server in servers if _same(machine, server, servers)]) for machine in machines]
     claims: dict[str, int] = {}
     for _machine, own in pairs:
         for server in own:
             claims[server["address"]] = claims.get(server["address"], 0) + 1
-    found, nodes, problems = [], [], []
+    found, nodes, problems, lines = [], [], [], []
     for machine, own in pairs:
         if len(own) == 1 and claims[own[0]["address"]] == 1:
             found.append(_booted(own[0], machine))
             nodes.append(machine["node"])
+            lines += [] if own[0]["nics"] else [_unconfirmed(own[0], machine)]
         else:
             problems.append(_problem(machine, own, asked))
-    return found, nodes, problems
+    return found, nodes, problems, lines
 
 
 def _same(machine: dict[str, Any], server: dict[str, Any], servers: Sequence[dict[str, Any]]) -> bool:
@@ -103,11 +105,21 @@ def _macs(machine: dict[str, Any]) -> list[str]:
 
 
 def _booted(server: dict[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
-    if not server["nics"]:
-        server = dict(server, nics=[dict(nic, link="") for nic in machine["nics"]])
+    """Return a server with the card that the machine booted from, if its BMC names that card.
+
+    Address and serial number of another machine's BMC can be learned on the provisioning network; with them and a card
+    of its own a false report would make its sender the machine that is booted and gets the image in that one's place.
+    """
     macs = [nic["mac"] for nic in server["nics"]]
     booted = next((mac for mac in macs if mac.lower() == machine["boot_mac"].lower()), None)
     return dict(server, boot_mac_candidates=[booted]) if booted else server
+
+
+def _unconfirmed(server: dict[str, Any], machine: dict[str, Any]) -> str:
+    booted = show(machine["boot_mac"]) if machine["boot_mac"] else "a card that it does not name"
+    return (f"{server['address']}: boot_mac is not set, for its BMC names no network card; the machine with its serial "
+            f"number reports that it booted from {booted} and has {few(_macs(machine), 4) or 'no card'}, which nothing "
+            "confirms: compare them with the server itself, and set boot_mac for it")
 
 
 def _problem(machine: dict[str, Any], own: Sequence[dict[str, Any]], asked: Sequence[str]) -> Problem:

@@ -16,6 +16,7 @@ from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
+from .._kube.finalizers import deletion_of
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile, Written
@@ -33,6 +34,11 @@ CAPI_ADDRESS = Resource("ipam.cluster.x-k8s.io", CAPI_VERSION, "ipaddresses", "I
 ADDRESS_RESOURCES = (KNOWN["IPAddress"], CAPI_ADDRESS)
 _CRD = KNOWN["CustomResourceDefinition"]
 _POOL_CRD = "ippools.ipam.metal3.io"
+
+# How long a refused claim that is deleted may take to go when nothing is said of waiting.
+_RENEWAL_SECONDS = 60
+_GOING_HINT = ("do not use its address, which is free for others when the claim is gone; wait until then, and run "
+               "again; if it stays, look at the controllers that its finalizers name")
 
 
 class Addresses:
@@ -55,6 +61,11 @@ class Addresses:
         self.pools = by_name(pools)
         self.addresses = [item for item in own + capi if item["spec"].get("address")]
         self.claims = claims + capi_claims
+
+    def claim(self, kind: str, name: str | None) -> dict[str, Any] | None:
+        """Return one claim, or None."""
+        return next((claim for claim in self.claims
+                     if (claim["kind"], claim["metadata"]["name"]) == (kind, name)), None)
 
     def usage(self, name: str) -> dict[str, Any]:
         """Return who has which address of a pool (see ``ipam_usage.usage``)."""
@@ -165,6 +176,9 @@ class PoolService:
         current = known.pools.get(pool["name"])
         if current is None:
             return []
+        going = ipam_validation.deletion_problems(f"IPPool {self.namespace}/{pool['name']}", "name", current)
+        if going:
+            return going
         allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
         return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
 
@@ -290,7 +304,7 @@ class ClaimService:
         for key in doomed:
             found += self._owner_problems(current[key]) if key in current else []
         for item in items:
-            found += _claim_change(item, current.get((item["kind"], item["metadata"]["name"])), self.namespace)
+            found += self._problems_with(item, current.get(_of(item)), known)
         if found:
             raise RefusedError(found)
         removed = self._remove_refused(items, current)
@@ -314,15 +328,30 @@ class ClaimService:
             results.append(result)
         return [item for item in removed if item.error is None] + list(written.values()), results
 
+    def _problems_with(self, item: dict[str, Any], current: dict[str, Any] | None, known: Addresses) -> list[Problem]:
+        """Return why a claim must not be written."""
+        if self.renew and _refused(current) is not None:
+            # It is deleted first, and may be already by a run that was interrupted.
+            current = None
+        found = _claim_change(item, current, self.namespace)
+        if found or _answer(current):
+            return found
+        return ipam_validation.deletion_problems(f"{item['kind']} {self.namespace}/{item['metadata']['name']}", "pool",
+                                                 known.pools.get(_pool_of(item) or ""))
+
     def _remove_refused(self, items: list[dict[str, Any]], current: Any) -> list[Written]:
-        """Delete the claims that IPAM has refused: it does not look at them again."""
+        """Delete the claims that IPAM has refused: it does not look at them again.
+
+        :returns: each of them, with an error when it is not gone in the end
+        """
         refused = [current[_of(item)] for item in items if self.renew and _refused(current.get(_of(item))) is not None]
         removed = self._writes(_renewal_problems).write([
             deletion(CLAIM_RESOURCES[claim["kind"]], claim) for claim in refused])
-        gone = [item.entry for item in removed if item.error is None]
-        if gone and not self.check_mode:
-            self._until_gone(gone)
-        return removed
+        due = [item.entry for item in removed if item.error is None]
+        left = self._until_gone(due) if due and not self.check_mode else {}
+        # Until it is gone its name is taken, and what is found under it is the refused claim.
+        return [item if _key(item.entry) not in left else item._replace(
+            error=KubeError(f"{item.entry.title}: {left[_key(item.entry)]}"), begun=item.changed) for item in removed]
 
     def _owner_problems(self, claim: dict[str, Any]) -> list[Problem]:
         """Whoever owns a claim uses its address, which would be free for another server."""
@@ -334,10 +363,16 @@ class ClaimService:
                         f"no owner (it belongs to {', '.join(owners)})",
                         "delete the owner instead, or name the claim in force_claims")]
 
-    def _until_gone(self, entries: list[Entry]) -> None:
+    def _until_gone(self, entries: list[Entry]) -> dict[tuple[str, str], str]:
+        """Wait for claims that were deleted, and return of those that are still there why, ``{(kind, name): text}``."""
+        timeout_seconds = self.wait_timeout_seconds or _RENEWAL_SECONDS
         now = self.clock()
-        items = dict((_key(entry), Awaited("gone", now, _gone)) for entry in entries)
-        self._follow(items, self.wait_timeout_seconds or 60)
+        items = dict((_key(entry), Awaited("gone", now, _gone, "look at the controllers that its finalizers name, and "
+                                           "run again when it is gone")) for entry in entries)
+        silence = self._follow(items, timeout_seconds)
+        now = self.clock()
+        errors = dict((key, item.error(timeout_seconds, now, silence)) for key, item in items.items())
+        return dict((key, error) for key, error in errors.items() if error)
 
     def _follow(self, items: dict[tuple[str, str], Awaited], timeout_seconds: float) -> str:
         """Wait for claims, ``{(kind, name): Awaited}``, and return why nothing newer is known, empty when it is."""
@@ -371,8 +406,13 @@ class ClaimService:
         if kept:
             known = Addresses(self.client, self.namespace)
             for result in results:
-                if (result["kind"], result["name"]) in kept:
-                    result["address"] = _address_of(known, result["kind"], result["name"])
+                if (result["kind"], result["name"]) not in kept:
+                    continue
+                # A claim that was answered may have been deleted while others were waited for.
+                verdict = _answered(known.claim(result["kind"], result["name"]))
+                if not result["error"] and verdict.outcome != REACHED:
+                    result["error"] = f"{result['kind']} {self.namespace}/{result['name']}: {verdict.text}"
+                result["address"] = _address_of(known, result["kind"], result["name"])
 
     def _advice(self, name: str) -> str:
         """Say what a claim that IPAM does not answer may wait for."""
@@ -395,13 +435,26 @@ def _gone(claim: dict[str, Any] | None) -> Verdict:
 
 def _answered(claim: dict[str, Any] | None) -> Verdict:
     """Return the Verdict on a claim that IPAM is to answer."""
+    if deletion_of(claim):
+        return Verdict(FAILED, f"it is {deletion_of(claim)}", _GOING_HINT)
     refused = _refused(claim)
     if refused:
         return Verdict(FAILED, refused, "correct the pool or the claim and set renew_refused")
-    status = (claim or {}).get("status") or {}
-    if (status.get("address") or status.get("addressRef") or {}).get("name"):
+    if _answer(claim):
         return Verdict(REACHED, "", "")
-    return Verdict(WAITING, "IPAM has not answered yet" if claim else "it does not exist", "")
+    if claim is None:
+        return Verdict(WAITING, "it does not exist", "run again to create it")
+    return Verdict(WAITING, "IPAM has not answered yet", "")
+
+
+def _answer(claim: dict[str, Any] | None) -> str:
+    """Return the name of the IPAddress that a claim has got, empty without one."""
+    status = (claim or {}).get("status") or {}
+    return (status.get("address") or status.get("addressRef") or {}).get("name") or ""
+
+
+def _pool_of(claim: dict[str, Any]) -> str | None:
+    return (claim["spec"].get("pool") or claim["spec"].get("poolRef") or {}).get("name")
 
 
 def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> list[Problem]:
@@ -409,8 +462,11 @@ def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> 
     if current is None:
         return []
     subject = f"{item['kind']} {namespace}/{item['metadata']['name']}"
+    if deletion_of(current):
+        return [Problem("ip-claim", subject, "name", f"a claim that is {deletion_of(current)}", "a claim that stays",
+                        _GOING_HINT)]
     found = []
-    pools = [(obj["spec"].get("pool") or obj["spec"].get("poolRef") or {}).get("name") for obj in (item, current)]
+    pools = [_pool_of(obj) for obj in (item, current)]
     if pools[0] != pools[1]:
         found.append(Problem("ip-claim", subject, "pool", shown(pools[0]), f"{pools[1]}, for a claim keeps its pool",
                              "delete the claim first"))
@@ -426,7 +482,7 @@ def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> 
 def _refused(claim: dict[str, Any] | None) -> str | None:
     """Return why IPAM refused a claim, or None."""
     status = (claim or {}).get("status") or {}
-    if (status.get("address") or status.get("addressRef") or {}).get("name"):
+    if _answer(claim):
         return None
     if status.get("errorMessage"):
         return status["errorMessage"]
@@ -451,13 +507,19 @@ def _renewal_problems(claim: dict[str, Any]) -> list[str]:
 def _claim_result(item: Written, known: Addresses | None) -> dict[str, Any]:
     kind, name = _key(item.entry)
     return {"kind": kind, "name": name, "action": item.action, "error": _message(item),
-            "address": _address_of(known, kind, name) if known else None}
+            "address": _address_of(known, kind, name) if known and item.error is None else None}
 
 
 def _address_of(known: Addresses, kind: str, name: str) -> str | None:
+    """Return the address that a claim has, None without one.
+
+    An address that is given back is none: IPAM gives it to another claim as soon as this one is gone.
+    """
+    claim = known.claim(kind, name)
+    answer = "" if deletion_of(claim) else _answer(claim)
     for item in known.addresses:
         spec = item["spec"]
         reference = spec.get("claim") if kind == "IPClaim" else spec.get("claimRef")
-        if (reference or {}).get("name") == name:
+        if (item["metadata"]["name"], (reference or {}).get("name")) == (answer, name):
             return spec["address"]
     return None

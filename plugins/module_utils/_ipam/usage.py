@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from .._kube.finalizers import deletion_of
 from .pool import describe
 from .range import Span, contains, size, span_of
 
@@ -88,10 +89,8 @@ def _leak(item: dict[str, Any], claim: dict[str, Any] | None, kind: str, claim_n
           spans: list[Span]) -> str | None:
     if claim is None:
         return f"its {kind} {claim_name or '(none)'} does not exist"
-    if claim["metadata"].get("deletionTimestamp"):
-        return "its %s %s is being deleted since %s, held by %s" % (
-            kind, claim_name, claim["metadata"]["deletionTimestamp"],
-            ", ".join(claim["metadata"].get("finalizers") or []) or "nothing")
+    if deletion_of(claim):
+        return f"its {kind} {claim_name} is {deletion_of(claim)}"
     if not any(contains(span, ipaddress.ip_address(item["spec"]["address"])) for span in spans):
         return "it is in no range of its pool"
     return None

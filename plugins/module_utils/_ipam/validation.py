@@ -12,6 +12,7 @@ from typing import Any
 from .._common import ip_texts
 from .._common.field_checks import shown
 from .._common.problem import Problem
+from .._kube.finalizers import deletion_of
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
 
@@ -72,6 +73,23 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
             found.append(Problem("pool", subject, "ranges", f"no range with {address}", "every address that is in use",
                                  "keep the address in a range until its claim is gone"))
     return found
+
+
+def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:
+    """Return the Problem of a pool that is described or used and goes away, in a list.
+
+    Until it is gone IPAM still gives out its addresses, the preallocated ones to anybody (``ippool_manager.go``,
+    ``getIndexes``).
+
+    :param subject: what describes or uses it, as the user names it
+    :param field: the option that does
+    :param current: the IPPool as it was read, or None
+    """
+    if not deletion_of(current):
+        return []
+    name = (current or {})["metadata"]["name"]
+    return [Problem("pool", subject, field, f"pool {name}, which is {deletion_of(current)}", "a pool that stays",
+                    "wait until it is gone, then run again; IPAM keeps it until the last of its claims is gone")]
 
 
 def _names(subject: str, pool: dict[str, Any]) -> list[Problem]:

@@ -4,10 +4,17 @@
 """Machines that reported themselves: which addresses are asked, which reports are believed."""
 from __future__ import annotations
 
+import json
+
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reported
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
+    discovered_inventory,
+    discovery_module,
+    reported,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
 
@@ -39,30 +46,48 @@ def test_only_addresses_that_both_name_are_asked(texts, asked):
 
 
 def test_the_card_that_the_machine_booted_from_is_the_boot_nic():
-    found, nodes, problems = reported.matched([machine()], [server()], ["192.0.2.11"])
+    found, nodes, problems, lines = reported.matched([machine()], [server()], ["192.0.2.11"])
     assert problems == [] and nodes == ["n1"]
-    assert found[0]["boot_mac_candidates"] == [OTHER_MAC.upper()]
+    assert found[0]["boot_mac_candidates"] == [OTHER_MAC.upper()] and lines == []
 
 
 def test_a_boot_card_that_the_bmc_does_not_name_is_not_believed():
-    found, dummy, problems = reported.matched([machine(boot_mac="00:5c:52:00:00:99")], [server()], ["192.0.2.11"])
+    found, dummy, problems, dummy2 = reported.matched(
+        [machine(boot_mac="00:5c:52:00:00:99")], [server()], ["192.0.2.11"])
     assert problems == []
     assert found[0]["boot_mac_candidates"] == [MAC.upper(), OTHER_MAC.upper()]
 
 
 def test_of_a_bmc_with_several_systems_only_the_machine_s_is_taken():
     other = server(2, nics=[{"name": "NIC.1", "mac": "00:5c:52:00:00:07", "link": ""}])
-    found, dummy, problems = reported.matched([machine()], [other, server()], ["192.0.2.11"])
+    found, dummy, problems, dummy2 = reported.matched([machine()], [other, server()], ["192.0.2.11"])
     assert [item["address"] for item in found] == [server()["address"]] and problems == []
 
 
-def test_without_cards_the_serial_number_counts_and_the_cards_are_the_reported_ones():
+def test_without_cards_the_serial_number_counts_and_no_card_is_taken_from_the_report():
+    """Both can be learned on the provisioning network: the machine that is booted would be the one that reports."""
     bare = server(nics=[], boot_mac_candidates=[])
-    found, nodes, problems = reported.matched([machine()], [bare], ["192.0.2.11"])
-    assert problems == [] and nodes == ["n1"]
-    assert found[0]["nics"] == [
-        {"name": "eno1", "mac": MAC, "link": ""}, {"name": "eno2", "mac": OTHER_MAC, "link": ""}]
-    assert found[0]["boot_mac_candidates"] == [OTHER_MAC]
+    found, nodes, problems, lines = reported.matched([machine()], [bare], ["192.0.2.11"])
+    assert (found, nodes, problems) == ([bare], ["n1"], [])
+    line, = lines
+    assert line.startswith(f"{bare['address']}: boot_mac is not set, for its BMC names no network card")
+    assert f'booted from "{OTHER_MAC}" and has {MAC}, {OTHER_MAC}, which nothing confirms' in line
+    assert line.endswith("set boot_mac for it")
+
+
+@pytest.mark.parametrize("boot_nic", ["", "eno1"])
+def test_no_card_of_a_report_gets_into_the_inventory(boot_nic):
+    """Neither by the name of a card, nor as the card by which another server of the inventory is known."""
+    bare = dict(server(nics=[], boot_mac_candidates=[]), scheme="ipmi", address="ipmi://192.0.2.11", system_path="",
+                **dict.fromkeys(("manufacturer", "model", "sku", "uuid", "hostname", "bmc_model"), ""))
+    known = [{"name": "other", "bmc": {"address": "ipmi://192.0.2.99"}, "boot_mac_address": MAC}]
+    found, *dummy = reported.matched([machine()], [bare], ["192.0.2.11"])
+    content, report, problems = discovered_inventory.merge(found, {}, known, {
+        "name_format": "server-{serial_number}", "boot_nic": boot_nic, "username_expression": "",
+        "password_expression": "", "disable_certificate_verification": False})
+    assert problems == [] and [item["name"] for item in report] == ["server-s1"]
+    assert MAC not in str(content) and OTHER_MAC not in str(content)
+    assert content["baremetal"]["hosts"]["server-s1"]["bmc_address"] == "ipmi://192.0.2.11"
 
 
 @pytest.mark.parametrize(("machines", "servers", "asked", "texts"), [
@@ -83,8 +108,8 @@ def test_without_cards_the_serial_number_counts_and_the_cards_are_the_reported_o
     ([machine()], [server(), server(2)], ["192.0.2.11"], ["Systems/1, redfish://192.0.2.11/redfish/v1/Systems/2"]),
 ])
 def test_what_is_not_confirmed_is_a_problem_and_is_not_taken_over(machines, servers, asked, texts):
-    found, nodes, problems = reported.matched(machines, servers, asked)
-    assert (found, nodes) == ([], [])
+    found, nodes, problems, lines = reported.matched(machines, servers, asked)
+    assert (found, nodes, lines) == ([], [], [])
     assert len(problems) == len(machines)
     for text in texts:
         assert any(text in str(problem) for problem in problems), [str(problem) for problem in problems]
@@ -92,7 +117,7 @@ def test_what_is_not_confirmed_is_a_problem_and_is_not_taken_over(machines, serv
 
 def test_one_false_report_does_not_keep_others_from_being_found():
     liar = machine("n2", bmc_addresses=["198.51.100.1"], nics=[{"name": "a", "mac": MAC}])
-    found, nodes, problems = reported.matched([liar, machine()], [server()], ["192.0.2.11"])
+    found, nodes, problems, dummy = reported.matched([liar, machine()], [server()], ["192.0.2.11"])
     assert nodes == ["n1"] and len(found) == len(problems) == 1
 
 
@@ -116,8 +141,27 @@ def test_an_address_that_nobody_named_gets_no_credentials():
         servers, dummy, dummy2 = discover(
             [Scan(hosts, [bmc.port], ["http"], "admin", "right", False, None)], [], Settings(None, 2, 5, 8))
         mac = servers[0]["nics"][0]["mac"]
-        found, nodes, problems = reported.matched(
+        found, nodes, problems, dummy = reported.matched(
             [machine(bmc_addresses=["127.0.0.1"], nics=[{"name": "eno1", "mac": mac.lower()}], boot_mac=mac.lower()),
              machine("n2", bmc_addresses=["127.0.1.1"])], servers, hosts)
     assert nodes == ["n1"] and found[0]["boot_mac_candidates"] == [mac]
     assert [problem.subject.partition("(")[2] for problem in problems] == ["node n2)"]
+
+
+def test_the_module_says_for_which_servers_the_card_is_to_be_named(capsys):
+    cards = ("MACAddress", "PermanentMACAddress")
+    bare = dict((path, dict((key, value) for key, value in resource.items() if key not in cards))
+                for path, resource in tree("dell").items())
+    serial_number, = (resource["SerialNumber"] for path, resource in bare.items()
+                      if path.rpartition("/")[0] == "/redfish/v1/Systems")
+    with FakeRedfish(bare) as bmc, patch_module_args({
+            "targets": [{"addresses": ["127.0.0.1"], "ports": [bmc.port], "transports": ["http"], "username": "admin",
+                         "password": "right"}],
+            "machines": [machine(bmc_addresses=["127.0.0.1"], serial_number=serial_number)]}), \
+            pytest.raises(SystemExit):
+        discovery_module.run_bmc_discovery()
+    result = json.loads(capsys.readouterr().out)
+    found, = result["servers"]
+    assert (found["nics"], found["boot_mac_candidates"], result["problems"]) == ([], [], [])
+    line, = result["lines"]
+    assert line.startswith(f"{found['address']}: boot_mac is not set") and OTHER_MAC in line

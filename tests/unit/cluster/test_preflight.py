@@ -120,6 +120,24 @@ def test_a_pool_that_is_there_must_be_there_and_have_enough():
     assert "shared with 1 free addresses, expected at least 2" in str(found[0])
 
 
+def going(obj):
+    obj["metadata"].update(deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["ippool.ipam.metal3.io"])
+    return obj
+
+
+def test_a_pool_that_is_being_deleted_is_none_for_new_machines():
+    text = ("which is being deleted since 2026-11-25T20:00:00Z, held by ippool.ipam.metal3.io, "
+            "expected a pool that stays")
+    own, = problems(facts(pools={"c1-prov": going(pool("c1-prov"))}))
+    assert f"IPPool metal3/c1-prov: name: found pool c1-prov, {text}" in str(own)
+    networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
+    shared = facts(pools={"shared": going(pool("shared"))})
+    found, = problems(shared, networks=networks)
+    assert f"networks.prov.ipv4.pool: found pool shared, {text}" in str(found)
+    # It stays for the machines that there are.
+    assert cluster_preflight._pools("cluster metal3/c1", described(networks=networks), shared, []) == []
+
+
 def existing():
     """A cluster whose worker has its host, while its control plane machine still waits for one."""
     labels = {"cluster.x-k8s.io/cluster-name": "c1"}

@@ -20,6 +20,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 RANGE = {"start": "192.0.2.10", "end": "192.0.2.20"}
 POOL = {"name": "p", "name_prefix": "p", "prefix": 24, "gateway": "192.0.2.1", "ranges": [RANGE]}
 GONE = {"name": "p", "state": "absent"}
+DELETED_AT, FINALIZER = "2026-11-25T20:00:00Z", "ipam.metal3.io/ipclaim"
+GOING = f"being deleted since {DELETED_AT}, held by {FINALIZER}"
 GIVEN_BACK = {"name": "c", "kind": "IPClaim", "state": "absent"}
 
 
@@ -40,6 +42,19 @@ class Cluster(Server):
         if resource.group == "ipam.cluster.x-k8s.io":
             return [], "1"
         return super().list(resource, namespace, label_selector, field_selector)
+
+    def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
+        stored = self.objects.get((resource.kind, name))
+        if dry_run or not stored or not stored["metadata"].get("finalizers"):
+            return super().delete(resource, namespace, name, propagation, uid, dry_run, checked)
+        self._request("DELETE", resource, name)
+        self.going(resource.kind, name)
+        return self._answer("DELETE", resource, name, True)
+
+    def going(self, kind, name):
+        """Let an object be deleted and held, as it is while its controller is busy or down."""
+        self.change(kind, name)
+        self.objects[kind, name]["metadata"].update(deletionTimestamp=DELETED_AT, finalizers=[FINALIZER])
 
     def allocate(self, pool, address, claim):
         """Do what IPAM does for a claim: an address, and a note in the pool's status."""
@@ -274,3 +289,139 @@ def test_claims_of_both_states_are_waited_for_each_by_its_own_goal(stocked):
     results = claims(stocked, CLAIM, dict(GIVEN_BACK, name="d"), wait_timeout_seconds=5)
     assert [(item["action"], item["error"], item["address"]) for item in results] == [
         ("unchanged", "", "192.0.2.11"), ("unchanged", "", None)]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("params", [{}, {"renew_refused": True}])
+def test_a_claim_that_is_being_deleted_is_not_one_that_is_there(stocked, params, check_mode):
+    """Its address is complete, and another server's as soon as IPAM has taken its finalizer off."""
+    stocked.allocate("p", "192.0.2.11", "c")
+    stocked.going("IPClaim", "c")
+    stocked.stored.clear()
+    with pytest.raises(RefusedError) as caught:
+        claims(stocked, CLAIM, dict(CLAIM, name="d"), check_mode=check_mode, **params)
+    text = str(caught.value)
+    assert f"IPClaim metal3/c: name: found a claim that is {GOING}" in text and "do not use its address" in text
+    assert stocked.stored == []
+    # To wait until it is gone is what the state absent is for.
+    result, = claims(stocked, GIVEN_BACK, wait_timeout_seconds=1, check_mode=check_mode)
+    assert result["action"] == "unchanged" and ("held by" in result["error"]) is not check_mode
+
+
+def test_a_claim_that_is_deleted_before_it_is_written_is_not_written(stocked):
+    stocked.allocate("p", "192.0.2.11", "c")
+    stocked.meanwhile["IPClaim", "c"] = lambda: stocked.going("IPClaim", "c")
+    result, = claims(stocked, dict(CLAIM, labels={"a": "b"}))
+    assert GOING in result["error"] and result["address"] is None and stocked.stored == []
+
+
+@pytest.mark.parametrize(("event", "text"), [
+    (lambda cluster: cluster.going("IPClaim", "c"), f"IPClaim metal3/c: it is {GOING}; do not use its address"),
+    (lambda cluster: cluster.objects.pop(("IPClaim", "c")), "IPClaim metal3/c: not answered within 1 s: "
+                                                            "it does not exist; run again to create it")])
+def test_a_claim_that_is_deleted_after_it_was_found_is_never_answered(stocked, event, text):
+    stocked.allocate("p", "192.0.2.11", "c")
+    # The other claim is written between the first LIST and the wait.
+    stocked.meanwhile["IPClaim", "d"] = lambda: event(stocked)
+    result, dummy = claims(stocked, CLAIM, dict(CLAIM, name="d"), wait_timeout_seconds=1)
+    assert result["error"].startswith(text) and result["address"] is None
+
+
+def test_a_claim_that_is_deleted_while_others_are_waited_for_has_no_address(stocked):
+    stocked.allocate("p", "192.0.2.11", "c")
+
+    class Late(Cluster):
+        def watch(self, resource, *dummy, **dummy2):
+            # The claims have been listed, this one as answered.
+            if ("IPClaim", "c") in self.objects:
+                self.going("IPClaim", "c")
+            return iter(())
+
+    stocked.__class__ = Late
+    result, dummy = claims(stocked, CLAIM, dict(CLAIM, name="d"), wait_timeout_seconds=1)
+    assert f"it is {GOING}" in result["error"] and result["address"] is None
+
+
+def test_the_address_of_a_claim_is_the_one_that_its_answer_names(stocked):
+    """IPAM may have kept the address of a claim of this name that is gone."""
+    stocked.allocate("p", "192.0.2.11", "c")
+    stocked.allocate("p", "192.0.2.12", "c")
+    assert [item["address"] for item in claims(stocked, CLAIM)] == ["192.0.2.12"]
+    del stocked.objects["IPClaim", "c"]
+    assert [(item["action"], item["address"]) for item in claims(stocked, CLAIM)] == [("created", None)]
+
+
+def test_a_refused_claim_that_is_held_is_not_renewed(stocked):
+    refuse(stocked, "c")
+    stocked.objects["IPClaim", "c"]["metadata"]["finalizers"] = [FINALIZER]
+    result = claim_run(stocked, CLAIM, dict(CLAIM, name="d"), renew_refused=True, wait_timeout_seconds=1)
+    held, other = result["claims"]
+    # It was deleted, which is a change, and nothing more.
+    assert (result["changed"], held["action"], held["address"]) == (True, "deleted", None)
+    assert held["error"].startswith(
+        f"IPClaim metal3/c: not gone within 1 s: it is held by {FINALIZER}; look at the controllers")
+    assert other["action"] == "created"
+    assert stocked.stored == [("DELETE", "IPClaim", "c"), ("APPLY", "IPClaim", "d")]
+
+
+def test_a_renewal_that_was_interrupted_goes_on(stocked):
+    refuse(stocked, "c")
+    stocked.going("IPClaim", "c")
+    held, = claims(stocked, CLAIM, renew_refused=True, wait_timeout_seconds=1)
+    assert held["action"] == "unchanged" and f"not gone within 1 s: it is held by {FINALIZER}" in held["error"]
+
+    class Back(Cluster):
+        """IPAM's controller runs again."""
+
+        def watch(self, resource, *dummy, **dummy2):
+            stored = self.objects.get(("IPClaim", "c"))
+            if stored and stored["metadata"].get("deletionTimestamp"):
+                yield {"type": "DELETED", "object": self.objects.pop(("IPClaim", "c"))}
+            elif stored and "status" not in stored:
+                self.allocate("p", "192.0.2.11", "c")
+                yield {"type": "MODIFIED", "object": self.objects["IPClaim", "c"]}
+
+    stocked.__class__ = Back
+    result, = claims(stocked, CLAIM, renew_refused=True, wait_timeout_seconds=30)
+    assert (result["action"], result["error"], result["address"]) == ("renewed", "", "192.0.2.11")
+    assert stocked.stored == [("APPLY", "IPClaim", "c")]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_refused_claim_is_created_again_for_another_pool(stocked, check_mode):
+    """A claim keeps its pool; a new one of its name does not."""
+    pools(stocked, dict(POOL, name="q", ranges=[{"start": "192.0.2.30", "end": "192.0.2.40"}]))
+    refuse(stocked, "c")
+    result, = claims(stocked, dict(CLAIM, pool="q"), renew_refused=True, check_mode=check_mode)
+    assert (result["action"], result["error"]) == ("renewed", "")
+    assert stocked.objects["IPClaim", "c"]["spec"]["pool"]["name"] == ("p" if check_mode else "q")
+
+
+def test_a_pool_that_is_being_deleted_is_not_one_that_is_there(stocked):
+    stocked.going("IPPool", "p")
+    stocked.stored.clear()
+    for given in (POOL, WIDER):
+        with pytest.raises(RefusedError, match=f"IPPool metal3/p: name: found pool p, which is {GOING}, expected a "
+                                               "pool that stays"):
+            pools(stocked, given)
+    # It is gone soon, as was asked for.
+    assert [(pool["action"], pool["error"]) for pool in pools(stocked, GONE)] == [("unchanged", "")]
+    assert stocked.stored == []
+
+
+def test_a_pool_that_is_deleted_before_it_is_written_is_not_written(cluster):
+    cluster.stored.clear()
+    cluster.meanwhile["IPPool", "p"] = lambda: cluster.going("IPPool", "p")
+    result, = pools(cluster, WIDER)
+    assert GOING in result["error"] and cluster.stored == []
+
+
+def test_no_new_claim_is_made_for_a_pool_that_is_being_deleted(stocked):
+    """IPAM would still give it an address, a preallocated one of another claim too."""
+    stocked.allocate("p", "192.0.2.11", "e")
+    stocked.going("IPPool", "p")
+    for name in ("c", "d"):
+        with pytest.raises(RefusedError, match=f"IPClaim metal3/{name}: pool: found pool p, which is {GOING}"):
+            claims(stocked, dict(CLAIM, name=name))
+    # The pool stays for those that have an address of it.
+    assert claims(stocked, dict(CLAIM, name="e"))[0]["address"] == "192.0.2.11"

@@ -158,6 +158,37 @@ def test_deletion_is_waited_for(cluster):
     assert items[0]["error"] == "" and items[0]["action"] == "deleted"
 
 
+DELETED_AT = "2026-11-25T20:00:00Z"
+GOING = f"being deleted since {DELETED_AT}, held by dataimage.metal3.io"
+IMAGE = {"name": "h1", "url": "http://198.18.0.1/a.iso"}
+
+
+def attach(cluster, is_going):
+    """A DataImage whose image is attached; BMO ejects it when the host is switched off and on again."""
+    cluster.add("DataImage", "h1", spec={"url": IMAGE["url"]}, status={"attachedImage": {"url": IMAGE["url"]}})
+    if is_going:
+        cluster.objects["DataImage", "h1"]["metadata"].update(
+            deletionTimestamp=DELETED_AT, finalizers=["dataimage.metal3.io"])
+
+
+def test_an_object_that_is_being_deleted_is_not_one_that_is_there(cluster):
+    attach(cluster, is_going=True)
+    with pytest.raises(RefusedError, match=f"DataImage h1: name: found an object that is {GOING}, expected one that "
+                                           "stays; wait until it is gone"):
+        run(cluster, "DataImage", [IMAGE], wait_for="attached", wait_timeout_seconds=1)
+    assert cluster.writes() == []
+    assert run(cluster, "DataImage", [dict(IMAGE, state="absent")])[1][0]["action"] == "unchanged"
+
+
+def test_an_object_that_is_deleted_after_it_was_found_has_not_reached_its_goal(cluster):
+    attach(cluster, is_going=False)
+    # The other object is written between the first LIST and the wait.
+    cluster.meanwhile["DataImage", "h2"] = lambda: attach(cluster, is_going=True)
+    dummy, items, dummy2 = run(cluster, "DataImage", [IMAGE, dict(IMAGE, name="h2")], wait_for="attached",
+                               wait_timeout_seconds=1)
+    assert items[0]["error"] == f"it is {GOING}; wait until it is gone, then run again"
+
+
 def test_facts(cluster):
     params = {"namespace": "metal3", "all_namespaces": False, "names": ["h2", "h9"], "label_selector": None,
               "full_objects": True, "schemas": True}

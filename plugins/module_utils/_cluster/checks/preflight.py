@@ -12,7 +12,7 @@ from ..._common.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
-from ..._ipam.validation import change_problems, pool_problems
+from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
 from ..spec import METAL3, METALSTACK
@@ -105,6 +105,7 @@ def _pools(subject, description, facts, wanted):
     for pool in own:
         current = facts.pools.get(pool["name"])
         if current is not None:
+            found += deletion_problems(f"IPPool {description.namespace}/{pool['name']}", "name", current)
             used = usage(current, facts.addresses, facts.claims)
             found += change_problems(pool, describe(current), description.namespace,
                                      [entry["address"] for entry in used["allocations"]])
@@ -121,6 +122,8 @@ def _pools(subject, description, facts, wanted):
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue
+        if more.get(pool):
+            found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
         free = usage(facts.pools[pool], facts.addresses, facts.claims)["free"]
         if free < more.get(pool, 0):
             found.append(Problem(
