@@ -24,7 +24,8 @@ description:
   - >-
     All hosts are looked at again before each step. It is left out for those of which nothing is wrong any more, and for
     those that are another server, have another Machine, need something else, or are worked on by somebody else by then,
-    which fail with the reason.
+    which fail with the reason. So does a host that is deleted or enrolled again, or whose Machine is deleted, while a
+    step is waited for.
   - Hosts that are locked or being maintained, and Machines that are being deleted or that Cluster API remediates
     itself, are refused before anything is written, as is what would cost a control plane its quorum, for all hosts at
     once.

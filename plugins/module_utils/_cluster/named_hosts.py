@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._common.problem import Problem
+from .._kube.precondition import uid_of
 
 Object = dict[str, Any]
 
@@ -38,3 +39,23 @@ def find(code: str, names: Iterable[str], objects: Mapping[str, list[Object]],
         else:
             found.append(hosts[name])
     return found, wrong
+
+
+def lost(host: Object, machine: Object | None, host_now: Object | None, machine_now: Object | None) -> str:
+    """Return what of a host and its Machine is gone, or another one, by now, in words; empty when nothing is.
+
+    A host that had no Machine may have one by now.
+
+    :param host: the BareMetalHost as it was checked
+    :param machine: its Machine then, or None
+    :param host_now: the BareMetalHost of the name by now, or None
+    :param machine_now: the Machine that is on it by now, or None
+    """
+    if host_now is None:
+        return "found no such BareMetalHost any more; look for who has deleted it"
+    if uid_of(host_now) != uid_of(host):
+        return "found another BareMetalHost of this name, expected the one of before; look at it, then run again"
+    if machine is not None and uid_of(machine_now) != uid_of(machine):
+        found = f"Machine {machine_now['metadata']['name']}" if machine_now else "no Machine"
+        return f"found {found} on it by now, expected the one of before; run again"
+    return ""

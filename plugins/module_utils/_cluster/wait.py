@@ -13,6 +13,7 @@ from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._host.errors import explain
 from .._kube.follow import follow_kinds
+from .._kube.precondition import uid_of
 from .._metal3.kinds import KNOWN
 from .endpoint_watch import EndpointWatch
 from .providers import provider_of
@@ -91,16 +92,24 @@ class ClusterWait:
         return self._until(goal, node_startup_timeout_seconds,
                            lambda snapshot: workflow_goals.missing(snapshot, goal, self.wall_clock()))
 
-    def until_rolled(self, kind, name, goal, node_startup_timeout_seconds):
+    def until_rolled(self, kind, name, goal, node_startup_timeout_seconds, uid=None):
         """Wait until the machines of one owner are all as it describes them now.
 
         :param kind: ``KubeadmControlPlane`` or ``MachineDeployment``
         :param name: the owner's name
         :param goal: ``nodes`` or ``available``
-        :raises WaitFailedError: as :meth:`until`
+        :param uid: of the owner that is meant, None for whichever has its name
+        :raises WaitFailedError: as :meth:`until`, and when another owner has its name
         """
-        self._until(goal, node_startup_timeout_seconds,
-                    lambda snapshot: workflow_goals.missing_of(snapshot, kind, name, goal, self.wall_clock()))
+        def missing_in(snapshot):
+            owner = snapshot.get(kind, name)
+            if owner is not None and uid is not None and uid_of(owner) != uid:
+                raise WaitFailedError(
+                    f"cluster {self.namespace}/{self.cluster}: found another {kind} {name}, expected the one whose "
+                    "machines are waited for; look at it, then run again", machine_steps(snapshot))
+            return workflow_goals.missing_of(snapshot, kind, name, goal, self.wall_clock())
+
+        self._until(goal, node_startup_timeout_seconds, missing_in)
 
     def _until(self, goal, node_startup_timeout_seconds, missing_in):
         def decide(objects):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Callable
 
 from .._common.errors import RefusedError
@@ -13,6 +14,7 @@ from .._common.problem import text as problem_text
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.plan import UNCHANGED, UPDATE, Entry
+from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import difference as difference_of
 from . import (
@@ -119,12 +121,16 @@ class HostActionService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
+    :param checked: ``{name: BareMetalHost}`` as the caller has checked them; a request is refused for another host of
+        the name, and for one that has another consumer by now
     """
 
     def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 phase: Callable[[dict[str, Any], float], str] | None = None):
+                 phase: Callable[[dict[str, Any], float], str] | None = None,
+                 checked: Mapping[str, Any] | None = None):
         self.client = client
+        self.checked = dict(checked or {})
         self.phase = phase
         self.requests = requests
         self.namespace = params["namespace"]
@@ -174,12 +180,15 @@ class HostActionService:
         if problems:
             raise RefusedError(problems, self.names)
         current, hardware_data = self._read()
-        problems = host_action_rules.check_hosts(
-            self.requests, current, hardware_data, self.namespace, self.forced)
+        problems = self._problems(self.requests, current, hardware_data)
         if problems:
             raise RefusedError(problems, self.names)
         return [Outcome(request, entry_of(self.namespace, request, current[request.name]))
                 for request in self.requests]
+
+    def _problems(self, requests, current, hardware_data):
+        return host_action_rules.check_identity(requests, current, self.checked) + host_action_rules.check_hosts(
+            requests, current, hardware_data, self.namespace, self.forced)
 
     def _read(self):
         calls = [lambda: hosts_of(self.client, self.namespace)]
@@ -215,7 +224,7 @@ class HostActionService:
         current, hardware_data = {} if bmh is None else {request.name: bmh}, {}
         if request.action == "set_hardware":
             hardware_data = hardware_data_of(self.client, self.namespace)
-        problems = host_action_rules.check_hosts([request], current, hardware_data, self.namespace, self.forced)
+        problems = self._problems([request], current, hardware_data)
         return [problem_text(problem._replace(subject=""), self.names) for problem in problems]
 
     # Waiting
@@ -238,6 +247,6 @@ class HostActionService:
         history = host_goals.HostHistory(
             words, item.entry.current, now, self.error_limit, tolerated=action.tolerates,
             is_reached=lambda bmh: bmh is not None and action.reached(item.entry.current, bmh, item.request),
-            phase=self.phase)
+            phase=self.phase, uid=uid_of(item.entry.current))
         history.update(item.stored, now)
         return history

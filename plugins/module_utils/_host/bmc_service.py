@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+from .._kube.precondition import uid_of
 from . import bmc_change as host_bmc_change
 from . import goals as host_goals
 from .actions import ACTIONS
@@ -64,7 +65,8 @@ class BmcChange:
             begun.append(item)
             histories[item.name] = host_goals.HostHistory(
                 "detached", item.current, self._clock(), tolerated=("detached",), patience_seconds=DETACH_SECONDS,
-                is_reached=lambda bmh: bmh is not None and ACTIONS["detach"].reached(None, bmh, None))
+                is_reached=lambda bmh: bmh is not None and ACTIONS["detach"].reached(None, bmh, None),
+                uid=uid_of(item.current))
             histories[item.name].update(answer.value, self._clock())
         wait_for_hosts(self._client, self._namespace, histories, self._clock() + DETACH_SECONDS, self._progress,
                        self._clock)

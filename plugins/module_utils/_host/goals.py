@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .._common.formats import duration
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from .._kube.precondition import uid_of
 from . import annotations as host_annotations
 from .errors import explain
 
@@ -98,12 +99,14 @@ class HostHistory(Awaited):
     :param lacking: callable that takes the BareMetalHost and says what is to come beside the goal, empty for nothing
     :param phase: callable that takes the BareMetalHost and for how many seconds it has been in its state, and says
         where its server is, empty when nothing is known
+    :param uid: of the host that is waited for, None for whichever has its name
     """
 
     def __init__(self, goal, baseline, now, error_limit=3, patience_seconds=180, is_reached=None, tolerated=(),
-                 lacking=None, phase=None):
+                 lacking=None, phase=None, uid=None):
         super().__init__(goal, now, advice="raise wait_timeout_seconds or look at the server's console")
         self._lacking = lacking
+        self._uid = uid
         self._phase = phase or (lambda bmh, seconds: "")
         self._is_reached = is_reached or (lambda bmh: reached(bmh, goal))
         self.tolerated = frozenset(("deleting",) if goal == "deleted" else ()) | frozenset(tolerated)
@@ -149,6 +152,9 @@ class HostHistory(Awaited):
     def _judge(self, bmh, error, now):
         if bmh is None and not self.seen:
             return Verdict(WAITING, "no status yet", "")
+        if bmh is not None and self._uid is not None and uid_of(bmh) != self._uid:
+            return Verdict(FAILED, "found another BareMetalHost of this name than the one that was waited for",
+                           "look at it, then run again")
         lacking = self._lacking(bmh) if self._lacking and bmh is not None else ""
         if self._is_reached(bmh) and not lacking:
             return Verdict(REACHED, "", "")

@@ -17,6 +17,7 @@ from .._kube import bulk
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
+from .._kube.precondition import uid_of
 from .._kube.report import counts
 from .._metal3.kinds import KNOWN
 from . import (
@@ -254,7 +255,7 @@ class HostService:
             self.goal, item.baseline, now, self.error_limit, tolerated=("detached",) if detached else (),
             lacking=None if self.goal == "deleted" else lambda bmh: (
                 self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret),
-            phase=self.phase)
+            phase=self.phase, uid=uid_of(item.stored))
 
     def _text(self, text):
         return renamed(text, self.names)

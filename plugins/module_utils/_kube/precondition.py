@@ -28,6 +28,11 @@ def in_body(body: dict[str, Any], checked: Any) -> dict[str, Any]:
     return dict(body, metadata=dict(body.get("metadata") or {}, **condition))
 
 
+def uid_of(obj: dict[str, Any] | None) -> str | None:
+    """Return what distinguishes an object that was read from another one of its name; None without an object."""
+    return ((obj or {}).get("metadata") or {}).get("uid")
+
+
 def identity(obj: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Return ``uid`` and ``resourceVersion`` of an object that was read: the preconditions of its deletion."""
     return dict((key, obj["metadata"][key]) for key in ("uid", "resourceVersion") if obj["metadata"].get(key))

@@ -15,6 +15,7 @@ from .._common.redaction import secret_texts, without_secrets
 from . import bulk, checked, plan
 from .errors import KubeError
 from .plan import DELETE, DONE, UNCHANGED, Entry, Listed, Object
+from .precondition import uid_of
 from .resources import Resource, resource_for
 
 
@@ -136,7 +137,7 @@ class Reconcile:
             return checked.Settled(stored, entry._replace(action=UNCHANGED))
         # An apply says what the object of a name is to be, whichever it is; these two were decided for one object.
         is_of_one = entry.action == DELETE or entry.patch is not None
-        if is_of_one and stored and entry.current and _uid(stored) != _uid(entry.current):
+        if is_of_one and stored and entry.current and uid_of(stored) != uid_of(entry.current):
             raise KubeError(f"{entry.title}: found another object of this name than the one that was checked; it "
                             "stays as it is", 409, "Conflict", next_step="look at it, then run again")
         lines = self.problems_again(entry, stored)
@@ -185,10 +186,6 @@ class Reconcile:
         if entry.desired is None:
             raise NotImplementedError(f"{type(self).__name__} plans no patch again")
         return plan.planned_for(self.client, entry, entry.desired, stored)
-
-
-def _uid(obj: Object | None) -> str | None:
-    return (obj or {}).get("metadata", {}).get("uid")
 
 
 def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False,

@@ -18,10 +18,11 @@ from .._kube.errors import KubeError
 from .._kube.finalizers import deletion_of
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
+from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
-from .base import GOING_HINT, Seen, check_host, check_lock, check_stays, check_typed, desired, label_of
+from .base import GOING_HINT, HOST, Seen, check_host, check_lock, check_stays, check_typed, desired, label_of
 from .wake import wake
 
 # BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
@@ -244,8 +245,14 @@ class FamilyService:
 
     def _judge(self, item, baseline):
         """Return the callable that takes the item's object, or None, and returns the Verdict on it."""
+        awaited = item.stored
+
         def decide(stored):
             item.stored = stored
+            another = self._another(awaited, stored, baseline)
+            if another is not None:
+                item.before = None
+                return another
             if not item.present:
                 return self.family.judge_deletion(stored, self.seen)
             if deletion_of(stored):
@@ -257,6 +264,20 @@ class FamilyService:
             item.worked_on = item.worked_on or verdict.outcome == WAITING
             return verdict
         return decide
+
+    def _another(self, awaited, stored, baseline):
+        """Return the Verdict on an object, or a host, that was created under the name during the wait, None for none.
+
+        BMO creates the objects of a host that is enrolled again without what was asked for.
+        """
+        if stored is None:
+            return None
+        pairs = [(self.family.kind, awaited, stored)]
+        if self.family.of_host:
+            pairs.append((HOST, baseline.host_of(stored), self.seen.host_of(stored)))
+        return next((Verdict(FAILED, f"found another {kind} of this name than the one that was waited for",
+                             "look at it, then run again")
+                     for kind, before, now in pairs if before and now and uid_of(before) != uid_of(now)), None)
 
     def _steps(self, deadline):
         """Yield Steps of all kinds that the family looks at; ``seen`` is brought up to date."""

@@ -8,6 +8,7 @@ import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
@@ -143,3 +144,36 @@ def test_a_cluster_with_a_locked_host_is_not_deleted(plane):
     plane.objects["BareMetalHost", "host-of-c1-one-1"]["metadata"]["annotations"] = dict(LOCK)
     with pytest.raises(RefusedError, match="cluster metal3/c1: found host host-of-c1-one-1 locked"):
         service_of(plane, confirm="c1").absent()
+
+
+def test_a_machine_that_is_not_the_one_that_a_caller_has_checked_stays(plane):
+    params = {"namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0", "c1-one-1"], "action": "replace",
+              "confirm": "2", "wait": False, "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
+    with pytest.raises(RefusedError, match=r"1 problem, .*\n- cluster metal3/c1: machines: found another Machine of "
+                                           r"the name c1-one-0, expected the one that was checked"):
+        MachineActionService(plane, params, False, Progress(), checked={
+            "c1-one-0": "former", "c1-one-1": "uid-c1-one-1"}).run()
+    assert "c1-one-1" in plane.names("Machine")
+    MachineActionService(plane, params, False, Progress(), checked={"c1-one-0": "uid-c1-one-0"}).run()
+    assert "c1-one-1" not in plane.names("Machine")
+
+
+def test_the_machines_of_another_owner_of_the_name_are_not_those_that_are_waited_for(plane):
+    """It was deleted and created again during the wait, and had all its machines."""
+    owner = plane.objects["MachineDeployment", "c1-one"]
+    owner["spec"]["replicas"], owner["status"] = 2, dict.fromkeys(
+        ("upToDateReplicas", "readyReplicas", "availableReplicas"), 2)
+    for number in (1, 2):
+        plane.make_ready(f"c1-one-{number}")
+    listed = plane.list
+
+    def list_then(resource, *arguments, **more):
+        if resource.kind == "MachineDeployment" and "c1-one-0" not in plane.names("Machine"):
+            owner["metadata"]["uid"] = "another"
+        return listed(resource, *arguments, **more)
+
+    params = {"namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0"], "action": "replace",
+              "confirm": "1", "wait": True, "wait_timeout_seconds": 20, "node_startup_timeout_seconds": 900}
+    plane.list = list_then
+    with pytest.raises(WaitFailedError, match="found another MachineDeployment c1-one, expected the one whose"):
+        MachineActionService(plane, params, False, Progress()).run()

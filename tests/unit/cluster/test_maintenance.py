@@ -100,7 +100,8 @@ def plane():
     return found
 
 
-def go(plane, workload, state="drained", hosts=(HOST,), check_mode=False, **more):
+def go(plane, workload, state="drained", hosts=(HOST,), check_mode=False, then=lambda: None, **more):
+    """Run the service; ``then`` is called at each pause."""
     params = dict({"namespace": "metal3", "hosts": list(hosts), "state": state, "reason": "fan", "confirm": "1",
                    "confirm_among": [], "allow_bare_pods": False, "allow_local_data": False,
                    "wait_timeout_seconds": 60}, **more)
@@ -108,6 +109,7 @@ def go(plane, workload, state="drained", hosts=(HOST,), check_mode=False, **more
 
     def sleep(seconds):
         now[0] += seconds
+        then()
 
     return MaintenanceService(plane, params, check_mode, Progress(), lambda: now[0], sleep,
                               lambda *dummy: workload).run()
@@ -293,3 +295,47 @@ def test_a_run_that_is_taken_up_repeats_its_number_or_names_what_is_left(plane, 
     workload.objects["Pod", "going"]["metadata"]["deletionTimestamp"] = "t"
     with pytest.raises(DrainError, match="the end of default/going"):
         go(plane, workload, hosts=hosts, confirm=None)
+
+
+def free(plane):
+    """Do what a scale-down does: the Machine is gone, and its host is nobody's."""
+    for kind in ("Machine", "Metal3Machine"):
+        plane.objects.pop((kind, "c1-one-0"), None)
+    plane.objects["BareMetalHost", HOST]["spec"].pop("consumerRef", None)
+
+
+def make_anew(plane):
+    plane.objects["Machine", "c1-one-0"]["metadata"]["uid"] = "another"
+
+
+def enrol_anew(plane):
+    plane.objects["BareMetalHost", HOST]["metadata"]["uid"] = "another"
+
+
+def forget(plane):
+    plane.objects.pop(("BareMetalHost", HOST), None)
+
+
+BY_OTHERS = pytest.mark.parametrize("change, text", [
+    (free, "found no Machine on it by now, expected the one of before"),
+    (make_anew, "found Machine c1-one-0 on it by now, expected the one of before"),
+    (enrol_anew, "found another BareMetalHost of this name, expected the one of before"),
+    (forget, "found no such BareMetalHost any more")])
+
+
+@BY_OTHERS
+def test_a_host_whose_machine_goes_during_the_drain_is_not_drained(plane, workload, change, text):
+    """Its pods went with its Node, and what has the host by then was never looked at."""
+    workload.add_pod("web")
+    workload.refusals["web"] = ["would violate the disruption budget"]
+    with pytest.raises(DrainError, match=f"waited for to be drained:\n- {HOST}: {text}"):
+        go(plane, workload, then=lambda: change(plane))
+
+
+@BY_OTHERS
+def test_the_node_of_another_machine_does_not_bring_a_host_back(plane, workload, change, text):
+    """Nodes are waited for by name, which the Node of another Machine may have."""
+    go(plane, workload)
+    with pytest.raises(DrainError, match=f"waited for to be Ready:\n- {HOST}: {text}"):
+        go(plane, workload, "returned", then=lambda: change(plane))
+    assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}

@@ -321,6 +321,141 @@ def test_a_host_that_recovers_late_from_its_reboot_is_not_replaced(plane):
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
+def free(plane, machine="c1-one-0"):
+    """Do what a scale-down does: the Machine is gone, and its host is nobody's."""
+    del plane.objects["Machine", machine], plane.objects["Metal3Machine", machine]
+    del plane.objects["BareMetalHost", "host-of-" + machine]["spec"]["consumerRef"]
+
+
+def free_and_enrol_anew(plane):
+    free(plane)
+    enrol_anew(plane)
+
+
+def replace_and_recover(plane):
+    make_anew(plane)
+    recover(plane)
+
+
+@pytest.mark.parametrize("up_to", ["reboot", "replace"])
+@pytest.mark.parametrize("change, text", [
+    (free, "found no Machine on it by now, expected the one of before"),
+    (free_and_enrol_anew, "found another BareMetalHost of this name, expected the one of before"),
+    (replace_and_recover, "found Machine c1-one-0 on it by now, expected the one of before"),
+    (forget, "found no such BareMetalHost any more")])
+def test_a_reboot_has_not_helped_a_machine_that_is_gone(plane, change, text, up_to):
+    """Nothing was wrong with what had the host's name by then, and the run ended with "helped: reboot"."""
+    looks = []
+
+    def then(seconds):
+        looks.append(seconds)
+        if 20 < seconds < 30:
+            change(plane)
+
+    with pytest.raises(RemediationError, match=rf"{ILL}: Node not Ready: .*tried: reboot; while reboot was waited for: "
+                                               rf"{text}"):
+        go(plane, up_to=up_to, then=then)
+    assert max(looks) < 30, "nothing is waited for that cannot come"
+    assert UNHEALTHY not in str(plane.objects.get(("BareMetalHost", ILL)))
+
+
+def test_a_machine_that_has_come_before_the_next_step_is_not_taken_for_the_one_that_was_ill(plane, monkeypatch):
+    waited = RemediationService._until_well
+
+    def until_well(self, step, due):
+        waited(self, step, due)
+        replace_and_recover(plane)
+
+    monkeypatch.setattr(RemediationService, "_until_well", until_well)
+    with pytest.raises(RemediationError, match="replace not tried: found Machine c1-one-0 on it by now, expected the"):
+        go(plane, up_to="replace")
+    assert ("Machine", "c1-one-0") in plane.objects
+
+
+def test_a_host_of_no_cluster_that_a_machine_gets_after_the_retry_has_recovered(plane):
+    host = plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={"online": True}, status={
+        "poweredOn": True, "operationalStatus": "OK", "lastUpdated": "t", "provisioning": {"state": "available"}})
+    set_error(plane, "spare", "power management error", "BMC: no answer")
+
+    def then(dummy):
+        if RETRY in annotations(plane, "BareMetalHost", "spare"):
+            set_error(plane, "spare")
+            plane.add("cluster.x-k8s.io/v1beta2", "Machine", "new", spec={}, status={})
+            plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", "new", spec={})["metadata"][
+                "ownerReferences"] = [{"kind": "Machine", "name": "new"}]
+            host["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "new"}
+
+    assert go(plane, "spare", confirm=None, then=then)["hosts"][0]["helped"] == "retry"
+
+
+def give_to_another(plane):
+    plane.objects["BareMetalHost", ILL]["spec"]["consumerRef"] = {
+        "kind": "Metal3Machine", "name": "other", "namespace": "metal3"}
+
+
+@pytest.mark.parametrize("change, text", [
+    (enrol_anew, "found another BareMetalHost of this name, expected the one that was checked"),
+    (give_to_another, "found a host in use by Metal3Machine metal3/other, expected Metal3Machine /c1-one-0, its consum"
+                      "er when it was checked")])
+def test_a_reboot_goes_to_the_host_that_was_confirmed_only_and_others_are_rebooted(plane, change, text):
+    """It went to whatever had the name when the Machine was marked, protected from nothing."""
+    set_ready(plane, "c1-one-1", "False", KUBELET)
+    plane.meanwhile["Machine", "c1-one-0"] = lambda: change(plane)
+    with pytest.raises(RemediationError, match=rf"1 host not .*\n- {ILL}: .*tried: nothing; reboot not tried: {text}"):
+        go(plane, ILL, WELL, confirm="2", then=lambda seconds: set_ready(plane, "c1-one-1"))
+    assert REBOOT not in annotations(plane, "BareMetalHost", ILL)
+    assert REBOOT in annotations(plane, "BareMetalHost", WELL)
+    assert [SKIP in annotations(plane, "Machine", f"c1-one-{number}") for number in range(2)] == [False, False]
+
+
+def test_a_host_whose_reboot_was_not_stored_is_not_waited_for(plane):
+    plane.failures["BareMetalHost", ILL] = "denied"
+    with pytest.raises(RemediationError, match="tried: nothing; reboot failed: denied\n"):
+        go(plane, then=lambda seconds: recover(plane))
+    assert SKIP not in annotations(plane, "Machine", "c1-one-0")
+
+
+def test_health_checks_are_kept_from_the_machine_that_was_confirmed_only(plane, monkeypatch):
+    asked = RemediationService._asked
+
+    def ask(self, step, due):
+        if due:
+            make_anew(plane)
+        return asked(self, step, due)
+
+    monkeypatch.setattr(RemediationService, "_asked", ask)
+    with pytest.raises(RemediationError, match="found Machine c1-one-0 on it by now"):
+        go(plane)
+    assert not [request for request in plane.requests if request[:3] == ("PATCH", "Machine", "c1-one-0")]
+
+
+def test_a_host_that_is_another_one_when_it_is_to_be_marked_keeps_its_machine(plane, monkeypatch):
+    kept = RemediationService._kept_from_machines
+
+    def keep(self, due):
+        enrol_anew(plane)
+        return kept(self, due)
+
+    monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+    with pytest.raises(RemediationError, match="replace not tried: found another BareMetalHost of this name"):
+        go(plane, up_to="replace")
+    assert ("Machine", "c1-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+
+
+def test_a_machine_that_is_another_one_when_it_is_to_be_replaced_stays(plane, monkeypatch):
+    kept = RemediationService._kept_from_machines
+
+    def keep(self, due):
+        result = kept(self, due)
+        make_anew(plane)
+        return result
+
+    monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+    with pytest.raises(RefusedError, match="found another Machine of the name c1-one-0, expected the one that was che"):
+        go(plane, up_to="replace")
+    assert ("Machine", "c1-one-0") in plane.objects
+
+
 def replaced_first(monkeypatch, then):
     """Let something happen while the machines of the first cluster are replaced, which takes up to an hour."""
     replace = MachineActionService.run

@@ -262,3 +262,55 @@ def test_a_power_off_whose_answer_was_lost_has_happened():
     result, dummy = run(server, names=["h1"], action="power_off")
     assert result["changed"] and not result["hosts"][0]["failed"]
     assert server.writes() == [("PATCH", "h1"), ("PATCH", "h1")] and server.hosts["h1"]["spec"]["online"] is False
+
+
+def other(**changes):
+    """Return h1 as somebody has checked it, who found something else than there is."""
+    found = copy.deepcopy(Server("h1").hosts["h1"])
+    found["metadata"].update(changes.pop("metadata", {}))
+    found["spec"].update(changes)
+    return {"h1": found}
+
+
+def act_on_checked(server, checked, action="reboot", **values):
+    params = given(names=["h1", "h2"], action=action, force_hosts=["h1", "h2"], wait=False, **values)
+    return HostActionService(server, requests_of(params, "now"), params, False, Reports(),
+                             sleep=lambda seconds: None, checked=checked).run()
+
+
+@pytest.mark.parametrize("checked, text", [
+    (other(metadata={"uid": "former"}), "found another BareMetalHost of this name, expected the one that was checked"),
+    (other(consumerRef=CONSUMER), "found a host without consumer, expected Metal3Machine metal3/m, its consumer when "
+                                  "it was checked")])
+def test_an_action_is_refused_on_another_host_than_the_caller_has_checked(checked, text):
+    """Also where the host is forced: that was said of the one that was checked."""
+    server = Server("h1", "h2")
+    with pytest.raises(RefusedError, match=f"1 problem, nothing was changed:\n- h1: reboot: {text}; look at it, then"):
+        act_on_checked(server, checked, force=True)
+    assert server.writes() == []
+    assert act_on_checked(server, other(), force=True)["counts"] == {"total": 2, "changed": 2, "failed": 0}
+
+
+def test_a_host_that_another_consumer_gets_meanwhile_is_left_alone_although_it_is_forced():
+    server = Server("h1", "h2")
+    server.meanwhile["h1"] = lambda: server.touch("h1", consumerRef=CONSUMER)
+    result = act_on_checked(server, other(), force=True)
+    assert "reboot: found a host in use by Metal3Machine metal3/m, expected none, its consumer when it was checked" in \
+        result["hosts"][0]["error"]
+    assert [bool(server.hosts[name]["metadata"].get("annotations")) for name in ("h1", "h2")] == [False, True]
+
+
+def test_a_host_that_another_one_replaces_during_the_wait_has_not_done_it():
+    """Each of them was powered off, so the wait ended well."""
+    server = Server("h1", "h2")
+    listed = server.list
+
+    def list_then(*arguments, **more):
+        if not server.hosts["h1"]["spec"]["online"]:
+            server.hosts["h1"]["metadata"]["uid"] = "another"
+        return listed(*arguments, **more)
+
+    server.list = list_then
+    result, dummy = run(server, names=["h1", "h2"], action="power_off")
+    assert "found another BareMetalHost of this name than the one that was waited for" in result["hosts"][0]["error"]
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]

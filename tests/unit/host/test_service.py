@@ -102,6 +102,22 @@ def test_a_host_is_detached_while_its_bmc_changes():
     assert server.writes() == []
 
 
+def test_a_host_that_somebody_creates_again_while_it_is_detached_gets_no_other_bmc():
+    """The new one was detached, too, and was written in place of the one that was checked."""
+    server = enrolled()
+    listed = server.list
+
+    def list_then(resource, *arguments, **more):
+        if ("PATCH", "BareMetalHost", "h1") in server.stored:
+            server.objects["BareMetalHost", "h1"]["metadata"]["uid"] = "another"
+        return listed(resource, *arguments, **more)
+
+    server.list = list_then
+    result, dummy = run(server, [host(1, bmc=MOVED)])
+    assert "found another BareMetalHost of this name than the one that was waited for" in result["hosts"][0]["error"]
+    assert server.objects["BareMetalHost", "h1"]["spec"]["bmc"]["address"] == "ipmi://192.0.2.1"
+
+
 def test_the_wait_goes_on_until_the_host_is_registered_again():
     server = enrolled("available")
     result, dummy = run(server, [host(1, bmc=MOVED)], allow_detach=True, wait_for="available")
@@ -667,3 +683,28 @@ def test_an_account_that_may_not_read_the_note_goes_on_and_says_so():
     server.get = forbidden
     result = run(server, [host(1)])[0]
     assert result["changed"] and any("was not checked" in warning for warning in result["warnings"])
+
+
+def test_a_host_that_somebody_creates_again_during_the_wait_is_not_the_one_that_was_asked_for():
+    server = Server()
+    run(server, [host(1), host(2)])
+    for name in ("h1", "h2"):
+        server.objects["BareMetalHost", name]["status"] = {"provisioning": {"state": "available"}}
+    listed, reads = server.list, []
+
+    def list_then(resource, *arguments, **more):
+        reads.extend([resource.kind] if resource.kind == "BareMetalHost" else [])
+        if len(reads) > 1:
+            server.objects["BareMetalHost", "h1"]["metadata"]["uid"] = "another"
+        elif reads:
+            for name in ("h1", "h2"):
+                server.objects["BareMetalHost", name]["status"]["provisioning"]["state"] = "inspecting"
+        found = listed(resource, *arguments, **more)
+        for name in ("h1", "h2"):
+            server.objects["BareMetalHost", name]["status"]["provisioning"]["state"] = "available"
+        return found
+
+    server.list = list_then
+    result, dummy = run(server, [host(1), host(2)], wait_for="available")
+    assert "found another BareMetalHost of this name than the one that was waited for" in result["hosts"][0]["error"]
+    assert [facts["failed"] for facts in result["hosts"]] == [True, False]

@@ -424,3 +424,51 @@ def test_a_flash_that_failed_before_the_wait_is_no_success():
     assert "bios: " in items[0]["error"] and "is no firmware" in items[0]["error"], items[0]["error"]
     assert items[1]["error"].startswith("not applied within")
     assert not cluster.woken()
+
+
+def created_again(cluster, kind):
+    """Let h1's object of a kind be another one, with nothing left to do, from the first look of the wait on."""
+    listed = cluster.list
+
+    def list_then(resource, *arguments, **more):
+        if cluster.stored and resource.kind == kind:
+            cluster.objects[kind, "h1"]["metadata"]["uid"] = "another"
+        return listed(resource, *arguments, **more)
+
+    cluster.list = list_then
+
+
+@pytest.mark.parametrize("kind", ["HostFirmwareSettings", "BareMetalHost"])
+def test_what_is_created_again_during_a_wait_has_nothing_of_what_was_asked_for(cluster, kind):
+    """BMO creates the settings of a host that is enrolled again: empty, valid, and without a change to be made."""
+    created_again(cluster, kind)
+    patch = cluster.patch
+
+    def patch_then(resource, namespace, name, body, *arguments, **more):
+        result = patch(resource, namespace, name, body, *arguments, **more)
+        cluster.objects["HostFirmwareSettings", name]["status"]["conditions"] = [
+            {"type": "Valid", "status": "True"}, {"type": "ChangeDetected", "status": "False"}]
+        return result
+
+    cluster.patch = patch_then
+    dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"), wait_for="applied",
+                               wait_timeout_seconds=5)
+    assert [item["error"] for item in items] == [
+        f"found another {kind} of this name than the one that was waited for; look at it, then run again", ""]
+
+
+def test_an_object_that_somebody_creates_again_is_not_waited_for_until_it_is_gone(cluster):
+    run(cluster, "HostClaim", [{"name": "h1", "powered_on": True}])
+    cluster.stored.clear()
+    claim = copy.deepcopy(cluster.objects["HostClaim", "h1"])
+    delete = cluster.delete
+
+    def delete_then(*arguments, **more):
+        result = delete(*arguments, **more)
+        cluster.objects["HostClaim", "h1"] = dict(claim, metadata=dict(claim["metadata"], uid="another"))
+        return result
+
+    cluster.delete = delete_then
+    dummy, items, dummy2 = run(cluster, "HostClaim", [{"name": "h1", "powered_on": True, "state": "absent"}],
+                               wait_for="deleted", wait_timeout_seconds=5)
+    assert items[0]["error"].startswith("found another HostClaim of this name")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
+from ..._kube.precondition import uid_of
 from ..workflow.snapshot import is_control_plane
 from ..workflow.steps import machine_steps
 
@@ -82,6 +83,18 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
         found.append(Problem("machine-action", subject, "machines", f"{name} twice", "each Machine once"))
     return found or (quorum_problems([mine[name] for name in names], snapshot, subject, "machines")
                      if action == REPLACE else [])
+
+
+def identity_problems(names: Iterable[str], checked: Mapping[str, str | None], snapshot: Any,
+                      subject: str) -> list[Problem]:
+    """Return a Problem for each Machine that is not the one that was checked under its name.
+
+    :param checked: ``{name: uid}``; Machines that it does not name may be any
+    """
+    return [Problem("machine-action", subject, "machines", f"another Machine of the name {name}",
+                    "the one that was checked", "look at it, then run again")
+            for name in names for machine in [snapshot.get("Machine", name)]
+            if machine and name in checked and uid_of(machine) != checked[name]]
 
 
 def owners(names: Iterable[str], snapshot: Any) -> list[tuple[str, str]]:

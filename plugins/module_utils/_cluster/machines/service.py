@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._common import confirmation
@@ -14,6 +14,7 @@ from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
 from ..._host import lock as host_lock
 from ..._kube.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
+from ..._kube.precondition import uid_of
 from ..._kube.reconcile import Reconcile, raise_refused
 from ..._kube.report import difference
 from ..._metal3.kinds import KNOWN
@@ -61,11 +62,14 @@ class MachineActionService:
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
+    :param checked: ``{name: uid}`` of the Machines that the caller has checked; another one of the name is refused
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time):
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
+                 checked: Mapping[str, str | None] | None = None):
         self.client = client
+        self.checked = dict(checked or {})
         self.namespace, self.name = params["namespace"], params["cluster_name"]
         self.machines, self.action = params["machines"], params["action"]
         self.params = params
@@ -86,7 +90,8 @@ class MachineActionService:
         """
         snapshot = self._checked()
         entries = [entry_of(self.action, snapshot.get("Machine", name)) for name in self.machines]
-        owners = actions.owners(self.machines, snapshot) if self.action == actions.REPLACE else []
+        owners = [(*owner, uid_of(snapshot.get(*owner))) for owner in actions.owners(self.machines, snapshot)] \
+            if self.action == actions.REPLACE else []
         hosts = dict((name, _host_name(snapshot, name)) for name in self.machines)
         self.writes.announce(entries, len(entries), "Machines")
         written = self.writes.write(entries)
@@ -126,15 +131,16 @@ class MachineActionService:
         return [problem_text(problem._replace(subject="")) for problem in self._problems([name], snapshot)]
 
     def _problems(self, names: list[str], snapshot: Any) -> list[Problem]:
-        found = actions.problems(self.action, names, snapshot, self.subject)
+        found = actions.identity_problems(names, self.checked, snapshot, self.subject) or actions.problems(
+            self.action, names, snapshot, self.subject)
         if found or self.action != actions.REPLACE:
             return found
         return host_lock.problems(self.subject, "machines", [_host(snapshot, name) for name in names], self._now())
 
-    def _wait(self, owners: list[tuple[str, str]], result: dict[str, Any]) -> None:
+    def _wait(self, owners: list[tuple[str, str, str | None]], result: dict[str, Any]) -> None:
         wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress)
-        for owner in owners:
-            wait.until_rolled(*owner, "available", self.params["node_startup_timeout_seconds"])
+        for kind, name, uid in owners:
+            wait.until_rolled(kind, name, "available", self.params["node_startup_timeout_seconds"], uid)
         result["timeline"], result["seconds"] = wait.timeline, round(wait.clock() - wait.began_at, 1)
 
 

@@ -61,6 +61,21 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
     return found, wrong
 
 
+def changes(before: Iterable[Place], objects: Mapping[str, list[Object]], namespace: str) -> dict[str, str]:
+    """Return what of hosts and their Machines is gone or another one by now: name of the host to text.
+
+    :param before: the Places as they were checked
+    :param objects: dict of kind to list of objects of the namespace, as they are by now
+    """
+    before = list(before)
+    hosts = dict((item["metadata"]["name"], item) for item in objects["BareMetalHost"])
+    machines = dict((place.name, place.machine) for place in places(
+        [place.name for place in before], objects, namespace, leaves=False)[0])
+    found = dict((place.name, named_hosts.lost(place.host, place.machine, hosts.get(place.name),
+                                               machines.get(place.name))) for place in before)
+    return dict((name, text) for name, text in found.items() if text)
+
+
 def _place(host, consumers, objects, subject):
     consumer = host["spec"].get("consumerRef") or {}
     if not consumer:

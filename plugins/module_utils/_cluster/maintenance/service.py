@@ -26,7 +26,7 @@ from ..._metal3.kinds import KNOWN
 from ..reading import objects_of
 from . import drain, node
 from .patches import Patches
-from .places import Place, places
+from .places import Place, changes, places
 
 # As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
 INTERVAL_SECONDS = 5
@@ -111,6 +111,7 @@ class MaintenanceService:
             raise DrainError("pods have come since the hosts were looked at:\n" + "\n".join(
                 f"- {problem}" for problem in late) + f"\n{_STAY}")
         self._drain(members, due)
+        self._check_same(members, "drained")
 
     def _due(self, members: list[Place]) -> tuple[dict[str, list[Any]], list[Problem]]:
         """Return the pods that are to go, by host, and what is lost with them unless it is allowed."""
@@ -193,6 +194,7 @@ class MaintenanceService:
                 "power it on (playbook host_action, power_on or reboot_release)") for name in off])
         if not self.check_mode:
             self._wait_ready(members)
+            self._check_same(members, "Ready")
         for place in members:
             self._write("Node", [self._node(place)], node.uncordon, self._client_of(place))
         self._write("Machine", [place.machine for place in members], node.give_back)
@@ -246,6 +248,16 @@ class MaintenanceService:
                 f"not {goal} within {duration(self.params['wait_timeout_seconds'])}:\n" + "\n".join(late)
                 + (f"\n- {loop.silence()}" if loop.silence() else "")
                 + f"\n{_STAY}")
+
+    def _check_same(self, members: list[Place], goal: str) -> None:
+        """Refuse what was reached when another Machine may have reached it: nodes are waited for by their names.
+
+        :raises DrainError: with what is gone or another one by now
+        """
+        found = changes(members, objects_of(self.client, self.namespace), self.namespace) if members else {}
+        if found:
+            raise DrainError(f"changed by others while the hosts were waited for to be {goal}:\n" + "\n".join(
+                f"- {name}: {text}" for name, text in found.items()) + f"\n{_STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
         outcomes = bulk.run([lambda place=place: self._client_of(place).list(

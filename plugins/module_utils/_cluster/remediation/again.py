@@ -46,7 +46,7 @@ def look(step: str, before: Iterable[Patient], objects: Mapping[str, list[Object
         due = []
         for item in found:
             obstacle = again.obstacles.get(item.name) or _obstacle(step, mine[item.name], item)
-            if not item.reason and _uid(item.host) == _uid(mine[item.name].host):
+            if not item.reason and not lost(mine[item.name], item):
                 again.well.append(item.name)
             elif obstacle:
                 again.obstacles[item.name] = obstacle
@@ -59,6 +59,11 @@ def look(step: str, before: Iterable[Patient], objects: Mapping[str, list[Object
         else:
             again.due.extend(due)
     return again
+
+
+def lost(before: Patient, now: Patient | None) -> str:
+    """Return what of a host that was confirmed is gone or another one by now; see :func:`named_hosts.lost`."""
+    return named_hosts.lost(before.host, before.machine, now.host if now else None, now.machine if now else None)
 
 
 def _of_hosts(problems: Iterable[Problem], names: Iterable[str], namespace: str) -> dict[str, str]:
@@ -77,13 +82,9 @@ def _said(problems: Iterable[Problem]) -> str:
 
 def _obstacle(step: str, before: Patient, item: Patient) -> str:
     """Return why a step that was confirmed for a host is not for what has its name by now, empty for nothing."""
-    if _uid(item.host) != _uid(before.host):
-        return "found another BareMetalHost of this name than the one that was confirmed; look at it, then run again"
-    if _uid(item.machine) != _uid(before.machine):
-        found = f"Machine {item.machine['metadata']['name']}" if item.machine else "no Machine"
-        return f"found {found} on it by now, expected the one of before; run again"
+    gone = lost(before, item)
+    if gone:
+        return gone
+    if item.machine and before.machine is None:
+        return f"found Machine {item.machine['metadata']['name']} on it by now, expected none; run again"
     return "" if step in item.steps else f"found by now {item.reason}, for which it is not; run again"
-
-
-def _uid(obj: Object | None) -> str | None:
-    return obj["metadata"].get("uid") if obj else None

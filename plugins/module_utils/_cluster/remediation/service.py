@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ..._common import confirmation
@@ -14,12 +15,13 @@ from ..._common.formats import duration, timestamp
 from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
 from ..._common.wait_loop import WaitLoop, poll
-from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._host.action_service import HostActionService
 from ..._host.actions import Request
 from ..._host.rules import action as host_action_rules
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
+from ..._kube.precondition import uid_of
 from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
 from ..._kube.workload_client import workload_client
@@ -29,7 +31,7 @@ from ..machines.service import MachineActionService
 from ..maintenance import node
 from ..maintenance.patches import Patches
 from ..reading import objects_of
-from .again import look
+from .again import look, lost
 from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
 from .kubelet_questions import with_answers
 
@@ -144,9 +146,9 @@ class RemediationService:
             self._replace(due)
             return [item for item in ill if item.name not in self._helped]
         due = self._still(step, due)
-        if due:
-            due = self._asked(step, due)
-            self._until_well(step, due)
+        asked = self._asked(step, due)
+        if asked:
+            self._until_well(step, asked)
         if step == REBOOT:
             # Also of those that stay ill: health checks are not kept from a Machine for longer than it is worked on.
             self._keep_from_checks(due, node.give_back)
@@ -166,40 +168,71 @@ class RemediationService:
         return again.due
 
     def _asked(self, step: str, due: list[Patient]) -> list[Patient]:
-        """Ask BMO for a step; hosts with which it would do nothing are left out, and the reason is kept."""
+        """Ask BMO for a step and return the hosts that were asked for; why others were not is kept."""
         options = {"mode": self.params["mode"]} if step == REBOOT else {}
         requests = dict((item.name, Request(item.name, step, now=timestamp(self.now()), **options)) for item in due)
         hosts = dict((item.name, item.host) for item in due)
-        for problem in host_action_rules.check_hosts(list(requests.values()), hosts, {}, self.namespace, set(requests)):
-            requests.pop(problem.subject, None)
-            self._obstacles.setdefault(problem.subject, []).append(
-                f"{step} not tried: {problem_text(problem._replace(subject='', field=''))}")
+        for name in self._note(step, host_action_rules.check_hosts(
+                list(requests.values()), hosts, {}, self.namespace, set(requests))):
+            requests.pop(name, None)
         due = [item for item in due if item.name in requests]
         if not due:
             return []
         if step == REBOOT:
             self._keep_from_checks(due, node.keep)
         self.progress.event(f"{step}: {', '.join(requests)}")
-        result = HostActionService(
-            self.client, list(requests.values()), {
-                "namespace": self.namespace, "force_hosts": list(requests), "wait": False, "wait_timeout_seconds": 0,
-                "error_limit": 1}, False, self.progress, self.clock, self.sleep).run()
-        self.done["changed"] = self.done["changed"] or result["changed"]
-        self.diff += result["diff"]
-        for facts in result["hosts"]:
-            if facts["failed"]:
-                self._obstacles.setdefault(facts["name"], []).append(f"{step} failed: {facts['error']}")
-            else:
-                self._tried.setdefault(facts["name"], []).append(step)
-        return due
+        asked = self._act(step, due, list(requests.values()), list(requests))
+        for item in asked:
+            self._tried.setdefault(item.name, []).append(step)
+        return asked
+
+    def _act(self, step: str, due: list[Patient], requests: list[Request], forced: list[str]) -> list[Patient]:
+        """Have actions carried out on the hosts as they were confirmed, and return those on which they were.
+
+        :param forced: names of the hosts on which what runs may be interrupted
+        """
+        while requests:
+            service = HostActionService(
+                self.client, requests, {
+                    "namespace": self.namespace, "force_hosts": forced, "wait": False, "wait_timeout_seconds": 0,
+                    "error_limit": 1}, False, self.progress, self.clock, self.sleep,
+                checked=dict((item.name, item.host) for item in due))
+            try:
+                result = service.run()
+            except RefusedError as exc:
+                # Nothing was written. What is refused of one host keeps nothing from the others.
+                refused = self._note(step, exc.problems)
+                if not any(request.name in refused for request in requests):
+                    raise
+                requests = [request for request in requests if request.name not in refused]
+                continue
+            self.done["changed"] = self.done["changed"] or result["changed"]
+            self.diff += result["diff"]
+            failed = dict((facts["name"], facts["error"]) for facts in result["hosts"] if facts["failed"])
+            for name, error in failed.items():
+                self._obstacles.setdefault(name, []).append(f"{step} failed: {error}")
+            done = set(request.name for request in requests) - set(failed)
+            return [item for item in due if item.name in done]
+        return []
+
+    def _note(self, step: str, problems: Iterable[Problem]) -> set[str]:
+        """Keep why a step is not tried on hosts, and return their names."""
+        subjects = set()
+        for problem in problems:
+            subjects.add(problem.subject)
+            self._obstacles.setdefault(problem.subject, []).append(
+                f"{step} not tried: {problem_text(problem._replace(subject='', field=''))}")
+        return subjects
 
     def _until_well(self, step: str, due: list[Patient]) -> None:
         """Wait until the hosts are well, but not longer than a step may take."""
         seconds = self.params["step_timeout_seconds"]
 
-        def decide(observed: Patient | None) -> Verdict:
-            if observed is None:
-                return Verdict(WAITING, "the BareMetalHost is gone", "")
+        def verdict_on(asked: Patient, observed: Patient | None) -> Verdict:
+            # Neither comes back: what has the host's name by now is well, or ill, for reasons of its own.
+            gone = lost(asked, observed)
+            if gone or observed is None:
+                return Verdict(FAILED, gone, "")
             # What a retry cannot help is left to the steps after it.
             rest = observed.reason if step == REBOOT or RETRY in observed.steps else ""
             return Verdict(WAITING, rest, "") if rest else Verdict(REACHED, "", "")
@@ -209,7 +242,7 @@ class RemediationService:
                                         self.now())
             return dict((item.name, item) for item in found)
 
-        items = dict((item.name, Awaited(_GOALS[step], self.clock(), decide)) for item in due)
+        items = dict((item.name, Awaited(_GOALS[step], self.clock(), partial(verdict_on, item))) for item in due)
         patience = Patience(self.clock)
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
         last: dict[str, Patient] = {}
@@ -222,11 +255,14 @@ class RemediationService:
         loop.run(items, poll(read, self.clock() + seconds, INTERVAL_SECONDS, self.clock, self.sleep,
                              lambda error: isinstance(error, KubeError) and not patience.is_final(error)), find)
         for item in due:
-            if item.name in last and not last[item.name].reason:
+            verdict = items[item.name].verdict
+            if verdict.outcome == REACHED and not last[item.name].reason:
                 self._helped[item.name] = step
-            elif items[item.name].waiting:
+            elif verdict.outcome == FAILED:
+                self._obstacles.setdefault(item.name, []).append(f"while {step} was waited for: {verdict.cause}")
+            elif verdict.outcome == WAITING:
                 self._obstacles.setdefault(item.name, []).append(
-                    f"after {duration(seconds)} of {step}: {items[item.name].verdict.cause or 'no answer'}")
+                    f"after {duration(seconds)} of {step}: {verdict.cause or 'no answer'}")
 
     def _replace(self, due: list[Patient]) -> None:
         """Delete the Machines, and keep their hosts from the machines that take their place."""
@@ -235,7 +271,9 @@ class RemediationService:
             mine = self._still(REPLACE, [item for item in due if item.cluster == cluster])
             if not mine:
                 continue
-            self._keep_from_machines(mine)
+            mine = self._kept_from_machines(mine)
+            if not mine:
+                continue
             names = [item.machine["metadata"]["name"] for item in mine if item.machine]
             for item in mine:
                 self._tried.setdefault(item.name, []).append(REPLACE)
@@ -245,19 +283,17 @@ class RemediationService:
                 "action": machine_actions.REPLACE, "confirm": str(len(names)), "wait": self.params["wait"],
                 "wait_timeout_seconds": self.params["wait_timeout_seconds"],
                 "node_startup_timeout_seconds": self.params["node_startup_timeout_seconds"]},
-                False, self.progress, self.sleep, self.now).run()
+                False, self.progress, self.sleep, self.now,
+                dict((item.machine["metadata"]["name"], uid_of(item.machine)) for item in mine if item.machine)).run()
             self.done["changed"] = True
             self.diff += result["diff"]
             self._helped.update((item.name, REPLACE) for item in mine)
 
-    def _keep_from_machines(self, due: list[Patient]) -> None:
+    def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:
+        """Mark hosts so that no machine gets them, and return those that were marked."""
         requests = [Request(item.name, "mark_unhealthy", reason=f"metal3.baremetal: {item.reason}"[:200],
                             now=timestamp(self.now())) for item in due]
-        result = HostActionService(self.client, requests, {
-            "namespace": self.namespace, "force_hosts": [], "wait": False, "wait_timeout_seconds": 0, "error_limit": 1},
-            False, self.progress, self.clock, self.sleep).run()
-        self.done["changed"] = self.done["changed"] or result["changed"]
-        self.diff += result["diff"]
+        return self._act(REPLACE, due, requests, [])
 
     def _keep_from_checks(self, items: list[Patient], make: Callable[[Any], Any]) -> None:
         """Set, or take away, the mark that keeps health checks from the hosts' Machines while they are worked on.
@@ -266,8 +302,9 @@ class RemediationService:
         """
         machines = [item.machine for item in items
                     if item.machine and node.HELD not in (item.host["metadata"].get("annotations") or {})]
-        fresh = [stored for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])
-                                       for machine in machines] if stored]
+        fresh = [stored for machine in machines
+                 for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])]
+                 if stored and uid_of(stored) == uid_of(machine)]
         writes = Patches(self.client, self.check_mode, self.progress, self.sleep, make)
         written = writes.write([writes.entry(KNOWN["Machine"], machine) for machine in fresh])
         for item in written:

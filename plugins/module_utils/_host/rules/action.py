@@ -12,6 +12,7 @@ import re
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
 from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
@@ -149,6 +150,30 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
                 "correct the name or the namespace, or enrol the host first"))
         elif not is_done(bmh, request):
             problems += _check_host(request, bmh, hardware_data.get((namespace, request.name)), forced)
+    return problems
+
+
+def check_identity(requests, current, checked):
+    """Check that hosts are those that the caller has checked, with the consumers that they had.
+
+    :param requests: list of Request
+    :param current: ``{name: BareMetalHost}``
+    :param checked: ``{name: BareMetalHost}`` as the caller has checked them; hosts that it does not name may be any
+    :returns: list of Problem
+    """
+    problems = []
+    for request in requests:
+        bmh, before = current.get(request.name), checked.get(request.name)
+        if bmh is None or before is None:
+            continue
+        if uid_of(bmh) != uid_of(before):
+            texts = "another BareMetalHost of this name", "the one that was checked"
+        elif consumer_of(bmh) != consumer_of(before):
+            texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
+                     f"{consumer_of(before) or 'none'}, its consumer when it was checked")
+        else:
+            continue
+        problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
     return problems
 
 
