@@ -444,7 +444,10 @@ options:
             type: bool
       hardware_profile:
         description:
-          - Name of a hardware profile; deprecated upstream, without effect.
+          - Name of a hardware profile; deprecated upstream. Of a host without O(hosts[].root_device_hints) it says
+            which disk the image goes to.
+          - V(empty) lets the deploy agent take the smallest disk of 4 GiB or more, for example an array of software
+            RAID. Without a profile it is C(/dev/sda). A change after the first inspection has no effect.
         type: str
       taints:
         description:

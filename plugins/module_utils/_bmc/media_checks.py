@@ -16,11 +16,13 @@ from .verdict import PROBLEM, Finding, ok, unknown
 
 INSERTED, REFUSED, NOT_SHOWN, LEFT = "inserted", "refused", "not_shown", "left"
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+/[A-Za-z0-9._~%/-]+\Z")
+# What to do about a certificate that a BMC does not trust.
+TRUST = ("import its authority into the BMC, switch the BMC's verification of media servers off, or serve images for "
+         "virtual media by HTTP")
 # What BMCs and their HTTP clients say, and what to do then; the first that fits is meant.
 _CAUSES = (
     (r"certificate|ssl|\btls\b|x509|handshake|self.?signed",
-     "the BMC does not trust the image server's certificate: import its authority into the BMC, switch the BMC's "
-     "verification of media servers off, or serve images for virtual media by HTTP"),
+     f"the BMC does not trust the image server's certificate: {TRUST}"),
     (r"\b404\b|not found|no such file|does not exist", "correct the path of the URL"),
     (r"\b40[13]\b|unauthori|forbidden|permission|privilege|access denied",
      "let the image server serve it without a login, and give the BMC's account the role Administrator"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common.formats import duration
 from .._common.plain_text import cut, plain
 from .._ironic.states import FAILURES
 
@@ -18,6 +19,10 @@ _AT_WORK = {"verifying": "Ironic logs in at the BMC", "inspecting": "Ironic prep
             "cleaning": "clean_step", "deploying": "deploy_step", "servicing": "service_step",
             "deleting": "Ironic removes the deployment", "adopting": "Ironic adopts the server"}
 _STEP_CHARACTERS = 40
+# An agent calls after 30 to 60 percent of Ironic's option heartbeat_timeout (ironic_python_agent/agent.py), which is
+# 300 s unless it is set.
+SILENT_SECONDS = 180
+_SILENT = "silent for"
 
 
 def has_agent(node: dict[str, Any]) -> bool:
@@ -29,10 +34,24 @@ def has_agent(node: dict[str, Any]) -> bool:
     return bool(isinstance(info, dict) and info.get("agent_url"))
 
 
-def phase(node: dict[str, Any]) -> str:
+def last_call(node: dict[str, Any]) -> str | None:
+    """Return what Ironic says of when the agent that works on a node has called last, None when it waits for none.
+
+    While a conductor works on a node, Ironic refuses calls.
+
+    :param node: the node with :data:`FIELDS`, as Ironic has it
+    """
+    if node.get("provision_state") not in _WAITS or not has_agent(node):
+        return None
+    call = node["driver_internal_info"].get("agent_last_heartbeat")
+    return call if isinstance(call, str) else None
+
+
+def phase(node: dict[str, Any], silent_seconds: float = 0) -> str:
     """Return where Ironic is with a node, empty when it does nothing with it.
 
     :param node: the node with :data:`FIELDS`, as Ironic has it
+    :param silent_seconds: for how long its agent has not called
     """
     state = node.get("provision_state")
     if state in FAILURES:
@@ -44,7 +63,8 @@ def phase(node: dict[str, Any]) -> str:
         return ""
     step = _step(node, _WAITS[state])
     if has_agent(node):
-        return f"the agent is at {step}" if step else "the agent has called"
+        text = f"the agent is at {step}" if step else "the agent has called"
+        return text if silent_seconds < SILENT_SECONDS else f"{text}, {_SILENT} {duration(silent_seconds)}"
     power = node.get("power_state")
     if power == "power on":
         return "powered on, the agent has not called yet"

@@ -16,7 +16,7 @@ from .._common.formats import duration
 from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .._ironic.errors import IronicError
 from .log_tail import LogTail
-from .node_phase import FIELDS, has_agent, phase
+from .node_phase import FIELDS, has_agent, last_call, phase
 from .traces import Traces
 
 INTERVAL_SECONDS = 5
@@ -49,6 +49,8 @@ class BootWatch:
         self._client: Any = None
         self._traces = Traces()
         self._nodes: dict[str, dict[str, Any]] = {}
+        # By node: its agent's last call, and the clock's reading when that was found. Ironic's clock may be another.
+        self._calls: dict[str, tuple[str, float]] = {}
         self._keys: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Lock()
         self._ended = threading.Event()
@@ -79,7 +81,8 @@ class BootWatch:
         with self._lock:
             self._keys[bmh["metadata"]["name"]] = keys
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
-        doing = phase(found) if found else ""
+            call = self._calls.get(node) if isinstance(node, str) else None
+        doing = phase(found, self._clock() - call[1] if call else 0) if found else ""
         if trace is None or (found and (not doing or has_agent(found))):
             return doing
         age = self._clock() - trace.at
@@ -120,8 +123,15 @@ class BootWatch:
             if not exc.retriable:
                 self._give_up(str(exc))
             nodes = {}
+        now = self._clock()
         with self._lock:
             self._nodes = nodes
+            for uuid, node in nodes.items():
+                text = last_call(node)
+                if text is None:
+                    self._calls.pop(uuid, None)
+                elif uuid not in self._calls or self._calls[uuid][0] != text:
+                    self._calls[uuid] = (text, now)
 
     def _give_up(self, why: str) -> None:
         self._ironic = None

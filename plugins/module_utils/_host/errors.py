@@ -7,6 +7,8 @@ from __future__ import annotations
 import re
 from collections import namedtuple
 
+from .._bmc.media_checks import TRUST
+
 # definitive: BMO will try again, but with the same result until somebody acts.
 Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
 
@@ -19,6 +21,9 @@ _TABLE = (
      "give an image that fits the server, by another URL: BMO may take this one for flashed from now on", True),
     (r"apply_configuration failed|BIOS (apply )?configuration failed|[Ff]ailed to apply BIOS",
      "the BMC refused BIOS settings", "correct the settings", True),
+    # Before Ironic's own verification of the BMC, which Python reports in the same words.
+    (r"Virtual media mount failed.*([Cc]ertificate|CERTIFICATE_VERIFY_FAILED|SSLError|x509)",
+     "the BMC does not trust the TLS certificate of the server that gives out the boot image", TRUST, True),
     # Before the BMC's own answers with these codes.
     (r"Validation of image href .* HTTP code 40[134]\b|Received status code 40[134] from|"
      r"[Cc]hecksum file \S+ status code 40[134]\b",

@@ -6,7 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._boot.node_phase import has_agent, phase
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.node_phase import (
+    SILENT_SECONDS,
+    has_agent,
+    last_call,
+    phase,
+)
 
 AGENT = {"agent_url": "https://198.18.3.1:9999", "agent_last_heartbeat": "2026-11-25T06:23:26"}
 
@@ -46,3 +51,24 @@ def test_the_phase(node, expected):
 def test_an_agent_is_there_as_long_as_ironic_knows_its_address():
     assert has_agent({"driver_internal_info": AGENT})
     assert not has_agent({"driver_internal_info": {"agent_last_heartbeat": "2026-11-25T06:23:26"}})
+
+
+def test_an_agent_that_does_not_call_is_silent():
+    node = {"provision_state": "wait call-back", "deploy_step": {"step": "write_image"}, "driver_internal_info": AGENT}
+    assert phase(node, SILENT_SECONDS - 1) == "the agent is at write_image"
+    assert phase(node, 200) == "the agent is at write_image, silent for 3 min 20 s"
+    # Nobody has called of whom silence could be said.
+    assert phase(dict(node, driver_internal_info={}), 200) == "the agent has not called yet"
+
+
+@pytest.mark.parametrize("node, expected", [
+    ({"provision_state": "clean wait", "driver_internal_info": AGENT}, "2026-11-25T06:23:26"),
+    ({"provision_state": "clean wait", "driver_internal_info": {"agent_url": "u"}}, None),
+    ({"provision_state": "clean wait", "driver_internal_info": {"agent_last_heartbeat": "t"}}, None),
+    ({"provision_state": "clean wait", "driver_internal_info": dict(AGENT, agent_last_heartbeat=7)}, None),
+    # Ironic refuses calls while a conductor works on the node, and of a deployed system there are none.
+    ({"provision_state": "cleaning", "driver_internal_info": AGENT}, None),
+    ({"provision_state": "active", "driver_internal_info": AGENT}, None),
+])
+def test_the_last_call_is_that_of_an_agent_that_is_waited_for(node, expected):
+    assert last_call(node) == expected

@@ -71,6 +71,34 @@ def test_a_log_says_more_as_long_as_the_agent_has_not_called(tmp_path):
     assert looked.text(HOST, 60) == ""
 
 
+def test_the_silence_of_an_agent_is_counted_from_its_last_call():
+    times = [1000]
+
+    def at(state="wait call-back", called="2026-11-25T06:23:26"):
+        return node(state, deploy_step={"step": "write_image"},
+                    driver_internal_info={"agent_url": "u", "agent_last_heartbeat": called})
+
+    ironic = Ironic(at())
+    looked = watch(ironic, now=lambda: times[0])
+
+    def text(later_seconds, *nodes):
+        times[0] += later_seconds
+        ironic.nodes = nodes or ironic.nodes
+        looked.look()
+        return looked.text(HOST, 60)
+
+    assert text(0) == "the agent is at write_image"
+    assert text(240) == "the agent is at write_image, silent for 4 min"
+    ironic.error = IronicError("list of nodes: no answer", reason="Unreachable")
+    assert text(20) == ""
+    ironic.error = None
+    assert text(40) == "the agent is at write_image, silent for 5 min"
+    assert text(5, at(called="2026-11-25T06:28:30")) == "the agent is at write_image"
+    # While a conductor works nobody can call.
+    assert text(300, at("deploying", "2026-11-25T06:28:30")) == "Ironic is at write_image"
+    assert text(5, at(called="2026-11-25T06:28:30")) == "the agent is at write_image"
+
+
 def test_without_sources_nothing_is_known_and_nothing_runs():
     before = threading.active_count()
     with watch() as looked:

@@ -228,6 +228,11 @@ def test_a_timeout_tells_the_last_state_and_error():
     ("registration error", "Resource https://b/redfish/v1/Systems/9 not found", "no system at the path", True),
     ("registration error", "SSLError(SSLCertVerificationError(1, 'certificate verify failed: self-signed'))",
      "certificate is not trusted", True),
+    ("inspection error", "Failed to inspect hardware. Reason: unable to start inspection: Virtual media mount failed "
+     "for node u with image https://192.0.2.1/boot-u.iso. Error: HTTP POST https://b/InsertMedia returned code 500. "
+     "Failed fetching image from URL https://192.0.2.1/boot-u.iso: Max retries exceeded (Caused by "
+     "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed')))",
+     "the BMC does not trust", True),
     (*UNREACHABLE, "does not answer", False),
     ("registration error", "HTTP GET https://b/redfish/v1/ returned code 503. busy", "does not answer", False),
     ("inspection error", "timeout reached while inspecting the node", "never reported", False),

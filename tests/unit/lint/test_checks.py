@@ -193,6 +193,19 @@ def test_every_combination_names_its_source():
     assert lint_rules.RULES and all(rule.source and rule.summary.endswith(".") for rule in lint_rules.RULES)
 
 
+@pytest.mark.parametrize("fields, found", [
+    ({"root_device_hints": {}}, True),
+    ({"root_device_hints": {"model": None}}, True),
+    ({"root_device_hints": {"rotational": False}}, False),
+    ({"hardware_profile": "empty"}, False),
+    ({"hardware_profile": "unknown"}, True),
+])
+def test_software_raid_without_a_hint_needs_the_profile_without_a_hint(fields, found):
+    host = server(4, raid={"software_raid_volumes": [{"level": "1"}]}, **fields)
+    rules = [finding.problem.code for finding in lint_checks.lint(site(more(host)))]
+    assert ("software-raid-root" in rules) is found
+
+
 def test_documentation_is_made_from_the_table():
     assert (REPOSITORY / "docs" / "lint-rules.md").read_text() == lint_rules.as_markdown(), \
         "write to docs/lint-rules.md what lint_rules.as_markdown() returns"

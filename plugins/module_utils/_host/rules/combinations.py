@@ -53,12 +53,17 @@ def _legacy_on_arm(host, address):
 
 def _array_without_hint(host, address):
     volumes = (host.get("raid") or {}).get("software_raid_volumes")
-    return "root_device_hints" if volumes and host.get("root_device_hints") is None else None
+    # Hints without a value remove the field, as if none were given.
+    hints = [value for value in (host.get("root_device_hints") or {}).values() if value is not None]
+    return "root_device_hints" if volumes and not hints and host.get("hardware_profile") != NO_HINTS else None
 
 
 def _external_deploy(host, address):
     return _first(host, ("custom_deploy",) + _CONFIG_DRIVE) if host.get("externally_provisioned") else None
 
+
+# BMO's hardware profile without a hint of its own; that of a host without a profile is /dev/sda.
+NO_HINTS = "empty"
 
 COMBINATIONS = (
     Combination("live-iso-data", "A live ISO is given no user data, network data or metadata.",
@@ -85,8 +90,9 @@ COMBINATIONS = (
     Combination("software-raid-root", "A host with software RAID says where the image goes.",
                 _array_without_hint, "software RAID without root device hints",
                 "hints: without them BMO 0.13 has the image written to /dev/sda, a disk of the array",
-                "write {}, with which the agent takes the smallest disk, and make the array the smallest, or hints "
-                "that the array alone matches", "BMO 0.13 updateRootDeviceHints, hardware profile unknown"),
+                f"set hardware_profile to {NO_HINTS}, with which the agent takes the smallest disk of 4 GiB or more, "
+                "and make the array the smallest; or write hints that the array alone matches",
+                "BMO 0.13 updateRootDeviceHints, hardware profile unknown"),
     Combination("external-deploy", "Nothing is deployed on a host that is provisioned by somebody else.",
                 _external_deploy, "something to deploy on an externally provisioned host",
                 "nothing: BMO deploys nothing on it", "remove it, or externally_provisioned",
