@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine with systemd as its init, made of this one: its root file system with a layer of its own, in namespaces.
+"""A machine with systemd as its init, in namespaces: a root file system, this machine's or another, with a layer.
 
 What is written stays from one start to the next, as on a disk. Its network has an address of its own and no way out.
 """
@@ -17,6 +17,7 @@ from machine_room.node_boot import cgroups, first_stage, linux
 from support import eventually
 
 ADDRESS = "192.0.2.10"
+THIS_MACHINE = "/"
 # What this machine would start; there only the test starts something.
 HIDDEN = ("etc/systemd/system/multi-user.target.wants", "etc/systemd/system/timers.target.wants")
 # systemd takes it for a request to power off.
@@ -34,17 +35,18 @@ class Machine:
     """See above; a context manager that leaves nothing.
 
     :param folder: for what is written
+    :param lower: the root file system below it
     """
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder, lower=THIS_MACHINE):
+        self.folder, self._lower = Path(folder), lower
         self.namespace = f"m3operator-{os.getpid()}"
         self.group = cgroups.NodeGroup(cgroups.of_this_machine(), FIRST_INDEX + os.getpid(), SPEC["name"])
         self.pid = None
         self._terminal = None
         for name in ("upper", "work", "root"):
             (self.folder / name).mkdir()
-        for name in HIDDEN:
+        for name in HIDDEN if lower == THIS_MACHINE else ():
             path = self.folder / "upper" / name
             path.mkdir(parents=True)
             # overlayfs: nothing of the folder of that name below.
@@ -68,7 +70,7 @@ class Machine:
         """
         self._ip("netns", "add", self.namespace)
         self._in_network("link", "set", "lo", "up")
-        self._in_network("link", "add", "provisioning", "type", "bridge")
+        self.make_interfaces()
         if address_after is None:
             self.give_address()
         self.group.make(None)
@@ -107,14 +109,18 @@ class Machine:
         except BlockingIOError:
             return
 
+    def make_interfaces(self):
+        """Make what the network has when the machine is switched on."""
+        self._in_network("link", "add", "provisioning", "type", "bridge")
+
     def give_address(self):
         """Configure the machine's address."""
         self._in_network("address", "add", f"{ADDRESS}/24", "dev", "provisioning")
         self._in_network("link", "set", "provisioning", "up")
 
     def _mount_root(self, root):
-        linux.mount("overlay", root, "overlay", 0, "lowerdir=/,upperdir=%s,workdir=%s" % (
-            self.folder / "upper", self.folder / "work"))
+        linux.mount("overlay", root, "overlay", 0, "lowerdir=%s,upperdir=%s,workdir=%s" % (
+            self._lower, self.folder / "upper", self.folder / "work"))
 
     @staticmethod
     def _ip(*arguments):

@@ -19,6 +19,7 @@ HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
 PREFIX = "60-metal3-"
 # Between the names of a network and its port in the name of a file: no interface's name has it.
 OF_PORT = "@"
+_TITLES = {"networkd": "systemd-networkd", "network_manager": "NetworkManager", "ifupdown": "ifupdown"}
 # Names of connections of NetworkManager: stable, so that a second run writes the same file.
 _NAMESPACE = uuid.UUID("5f0b8a52-6d0e-4d6f-9b53-0a4c3f1f7e10")
 
@@ -38,14 +39,15 @@ class Found(NamedTuple):
     :param network_manager: NetworkManager runs
     :param netplan: netplan is installed and has files
     :param ifupdown: ifup is installed and /etc/network/interfaces exists
-    :param managed_by: which of the first two configures the interface now: ``networkd``, ``network_manager`` or empty
+    :param owners: what configures the interface or one of its ports now: of ``networkd``, ``network_manager`` and
+        ``ifupdown``
     """
 
     networkd: bool = False
     network_manager: bool = False
     netplan: bool = False
     ifupdown: bool = False
-    managed_by: str = ""
+    owners: tuple[str, ...] = ()
 
 
 def chosen(found: Found) -> tuple[str, str]:
@@ -53,12 +55,14 @@ def chosen(found: Found) -> tuple[str, str]:
 
     :returns: ``netplan``, ``networkd``, ``network_manager`` or ``ifupdown``, and a phrase that says what was found
     """
-    if found.netplan:
+    if found.netplan and "ifupdown" not in found.owners:
         # netplan writes the files of one of the daemons: a file beside them would be a second owner.
         return "netplan", ""
     daemons = [name for name in ("networkd", "network_manager") if getattr(found, name)]
-    if found.managed_by in daemons:
-        return found.managed_by, ""
+    if len(found.owners) == 1:
+        return found.owners[0], ""
+    if found.owners:
+        return "", f"{' and '.join(_TITLES[owner] for owner in found.owners)}, which configure interfaces of it"
     if len(daemons) > 1:
         return "", "systemd-networkd and NetworkManager, both running, and neither configures the interface"
     if daemons:

@@ -79,7 +79,7 @@ def end(name: str, folder: str = FOLDER) -> bool:
     return True
 
 
-def watch(name: str, seconds: float, take_back: Callable[[], None], folder: str = FOLDER) -> None:
+def watch(name: str, seconds: float, take_back: Callable[[], Any], folder: str = FOLDER) -> None:
     """Start a process that takes the change back after a time, unless the record is gone before.
 
     :param seconds: how long the confirmation may take
@@ -106,7 +106,7 @@ def watch(name: str, seconds: float, take_back: Callable[[], None], folder: str 
         os._exit(0)
 
 
-def _guard(name: str, seconds: float, take_back: Callable[[], None], folder: str) -> None:
+def _guard(name: str, seconds: float, take_back: Callable[[], Any], folder: str) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if not os.path.exists(record_path(name, folder)):

@@ -204,11 +204,10 @@ class NetworkService:
                 # No system changes the VLAN or mode of a device that there is.
                 systems.remove_device(self.network, self.runner)
             self.progress.event(f"{self.subject}: {system} applies its files")
-            systems.apply(system, self.network, made_before, self.runner)
+            systems.apply(system, self.network, self.runner)
             self._until_there(system)
         except ReportedError as exc:
-            self._take_back(record)
-            raise NetworkError(f"{self.subject}: {exc}; what was before is back") from exc
+            raise NetworkError(f"{self.subject}: {exc}; {self._return(record)}") from exc
         if not seconds:
             pending.end(self.name, self.folder)
 
@@ -236,17 +235,31 @@ class NetworkService:
         return (f" ({'; '.join(foreign)}: systemd-networkd uses the first file that matches; remove it)" if foreign
                 else "; see journalctl -u systemd-networkd")
 
-    def _take_back(self, record: Mapping[str, Any]) -> None:
-        """Put the files of before back, and the interface with them; only one of all who try does it."""
+    def _return(self, record: Mapping[str, Any]) -> str:
+        """Take a failed change back and return in words what became of it."""
+        try:
+            done = self._take_back(record)
+        except ReportedError as exc:
+            return f"taking it back failed, too: {exc}; look at the machine's console"
+        return "what was before is back" if done else (
+            f"the change took longer than {record['seconds']} s and has been taken back meanwhile; "
+            "raise rollback_seconds")
+
+    def _take_back(self, record: Mapping[str, Any]) -> bool:
+        """Put the files of before back, and the interface with them; return whether this call did it.
+
+        Only one of all who try does it.
+        """
         if not pending.end(self.name, self.folder):
-            return
+            return False
         pending.put_back(record["files"])
         had = any(file["content"] is not None for file in record["files"])
         if had:
             systems.remove_device(record["network"], self.runner)
-            systems.apply(record["system"], record["network"], False, self.runner)
+            systems.apply(record["system"], record["network"], self.runner)
         else:
             systems.withdraw(record["system"], record["network"], self.runner)
+        return True
 
 
 def _folder_for(path: str) -> None:

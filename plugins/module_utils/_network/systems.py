@@ -60,6 +60,12 @@ def links(runner: Runner = run) -> list[dict[str, Any]]:
     return [entry for entry in json.loads(answer.stdout or "[]") if entry]
 
 
+def _managed_by_manager(name: str, runner: Runner) -> bool:
+    """Return whether NetworkManager configures an interface itself, not only shows it as connected."""
+    state = runner(["nmcli", "-g", "GENERAL.STATE", "device", "show", name]).stdout
+    return state.startswith("100") and "externally" not in state
+
+
 def find(interfaces: Iterable[Mapping[str, Any]], names: Iterable[str], runner: Runner = run) -> Found:
     """Return what configures this machine's network.
 
@@ -69,17 +75,19 @@ def find(interfaces: Iterable[Mapping[str, Any]], names: Iterable[str], runner: 
     numbers = {link.get("ifname"): link.get("ifindex") for link in interfaces}
     networkd, manager = (runner(["systemctl", "is-active", "--quiet", unit]).code == 0
                          for unit in ("systemd-networkd.service", "NetworkManager.service"))
+    ifupdown = shutil.which("ifup") is not None and os.path.exists("/etc/network/interfaces")
     owners = set()
     for name in names:
         if networkd and _networkd_link(numbers.get(name)).get("ADMIN_STATE") in _MANAGED:
             owners.add("networkd")
-        if manager and runner(["nmcli", "-g", "GENERAL.STATE", "device", "show", name]).stdout[:3] == "100":
+        if manager and _managed_by_manager(name, runner):
             owners.add("network_manager")
+        if ifupdown and runner(["ifquery", "--state", name]).stdout.strip():
+            owners.add("ifupdown")
     return Found(
         networkd=networkd, network_manager=manager,
         netplan=shutil.which("netplan") is not None and bool(glob.glob("/etc/netplan/*.yaml")),
-        ifupdown=shutil.which("ifup") is not None and os.path.exists("/etc/network/interfaces"),
-        managed_by=owners.pop() if len(owners) == 1 else "")
+        ifupdown=ifupdown, owners=tuple(sorted(owners)))
 
 
 def port_files(interfaces: Iterable[Mapping[str, Any]], ports: Iterable[str]) -> dict[str, str]:
@@ -98,27 +106,31 @@ def _networkd_link(number: Any) -> dict[str, str]:
     return {key: value for key, _sign, value in pairs}
 
 
-def apply(system: str, network: Mapping[str, Any], made_before: bool, runner: Runner = run) -> None:
+def apply(system: str, network: Mapping[str, Any], runner: Runner = run) -> None:
     """Let a system read its files again, so that the machine has what they say.
 
     :param system: see ``interface_files.chosen``
     :param network: the description whose files were written or removed
-    :param made_before: whether the interface existed before, made by these files
     :raises NetworkSystemError: with what the program answered
     """
-    for command in _APPLY[system](network, made_before):
+    for command in _APPLY[system](network):
         _checked(runner, command)
 
 
 def remove_device(network: Mapping[str, Any], runner: Runner = run) -> None:
-    """Delete the device that a description made, which no system does by itself; nothing when it is gone.
+    """Delete the device that a description made, which not every system does by itself; nothing when it is gone.
 
     :raises NetworkSystemError: with what ``ip`` answered
     """
     if (network.get("kind") or "ethernet") == "ethernet":
         return
-    if runner(["ip", "link", "show", network["name"]]).code == 0:
-        _checked(runner, ["ip", "link", "delete", network["name"]])
+    name = network["name"]
+    try:
+        _checked(runner, ["ip", "link", "delete", name])
+    except NetworkSystemError:
+        # NetworkManager and netplan delete it themselves, and may do so at this moment.
+        if runner(["ip", "link", "show", name]).code == 0:
+            raise
 
 
 def _checked(runner: Runner, command: list[str]) -> None:
@@ -128,29 +140,30 @@ def _checked(runner: Runner, command: list[str]) -> None:
         raise NetworkSystemError(f"{' '.join(command)} failed with code {answer.code}: {said or '(no text)'}")
 
 
-def _networkd(_network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+def _networkd(_network: Mapping[str, Any]) -> list[list[str]]:
     # Makes devices of new files, and configures again the interfaces whose file is new, other or gone (networkctl(1)).
     return [["networkctl", "reload"]]
 
 
-def _network_manager(network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+def _network_manager(network: Mapping[str, Any]) -> list[list[str]]:
     ports = network.get("ports") or ()
     attached = (network.get("kind") or "") in ("bridge", "bond")
-    ids = [f"metal3-{network['name']}-{port}" for port in ports if attached] + [f"metal3-{network['name']}"]
+    # A bridge or bond that is activated again lets go of its ports: they come after it.
+    ids = [f"metal3-{network['name']}"] + [f"metal3-{network['name']}-{port}" for port in ports if attached]
     return [["nmcli", "connection", "reload"], *(["nmcli", "--wait", "60", "connection", "up", name] for name in ids)]
 
 
-def _netplan(_network: Mapping[str, Any], _made_before: bool) -> list[list[str]]:
+def _netplan(_network: Mapping[str, Any]) -> list[list[str]]:
     # generate refuses a file with a mistake before anything is applied.
     return [["netplan", "generate"], ["netplan", "apply"]]
 
 
-def _ifupdown(network: Mapping[str, Any], made_before: bool) -> list[list[str]]:
-    down = [["ifdown", "--force", network["name"]]] if made_before else []
-    return [*down, ["ifup", network["name"]]]
+def _ifupdown(network: Mapping[str, Any]) -> list[list[str]]:
+    # Its record of what is up stays when files and devices go, and ifup does nothing for what is up by that record.
+    return [["ifdown", "--force", network["name"]], ["ifup", "--force", network["name"]]]
 
 
-_APPLY: dict[str, Callable[[Mapping[str, Any], bool], list[list[str]]]] = {
+_APPLY: dict[str, Callable[[Mapping[str, Any]], list[list[str]]]] = {
     "networkd": _networkd, "network_manager": _network_manager, "netplan": _netplan, "ifupdown": _ifupdown}
 
 
@@ -166,6 +179,9 @@ def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run) -> N
     elif system == "networkd":
         _checked(runner, ["networkctl", "reload"])
     remove_device(network, runner)
+    if system == "ifupdown" and runner(["ifquery", network["name"]]).code != 0:
+        # Of an interface that no file has, this removes its record of what is up, and nothing else.
+        runner(["ifdown", "--force", network["name"]])
     if system == "ifupdown" and (network.get("kind") or "ethernet") == "ethernet":
         for text in network.get("addresses") or ():
             # Not an error: the system may have taken it away itself.

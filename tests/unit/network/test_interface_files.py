@@ -28,15 +28,21 @@ def written(system, network):
 @pytest.mark.parametrize(("found", "system"), [
     (Found(networkd=True), "networkd"), (Found(network_manager=True, ifupdown=True), "network_manager"),
     (Found(ifupdown=True), "ifupdown"), (Found(networkd=True, netplan=True), "netplan"),
-    (Found(networkd=True, network_manager=True, managed_by="network_manager"), "network_manager")])
+    (Found(networkd=True, network_manager=True, owners=("network_manager",)), "network_manager"),
+    (Found(networkd=True, netplan=True, owners=("networkd",)), "netplan"),
+    (Found(networkd=True, netplan=True, ifupdown=True, owners=("ifupdown",)), "ifupdown")])
 def test_the_system_that_configures_the_machine_is_chosen(found, system):
     assert interface_files.chosen(found) == (system, "")
 
 
-@pytest.mark.parametrize("found", [Found(), Found(networkd=True, network_manager=True)])
-def test_none_is_chosen_when_that_would_be_a_guess(found):
+@pytest.mark.parametrize(("found", "text"), [
+    (Found(), "none of netplan"), (Found(networkd=True, network_manager=True), "neither configures"),
+    (Found(networkd=True, network_manager=True, owners=("network_manager", "networkd")),
+     "NetworkManager and systemd-networkd, which configure"),
+    (Found(networkd=True, netplan=True, owners=("ifupdown", "networkd")), "ifupdown and systemd-networkd")])
+def test_none_is_chosen_when_that_would_be_a_guess(found, text):
     system, reason = interface_files.chosen(found)
-    assert system == "" and reason
+    assert system == "" and text in reason
 
 
 def parsed(content):

@@ -171,3 +171,21 @@ def test_a_name_that_is_a_path_is_refused(folders, act):
     name = "../../tmp/x"
     with pytest.raises(RefusedError, match="name: found"):
         getattr(run(folders, Machine(folders[0]), network=dict(NETWORK, name=name), confirm=name), act)()
+
+
+def test_a_change_that_cannot_be_taken_back_says_so(folders):
+    machine = Machine(folders[0])
+    refused = Result(1, "", "no daemon")
+
+    def programs(command):
+        return refused if command[0] == "networkctl" else machine(command)
+    with pytest.raises(NetworkError, match=r"network prov: networkctl reload failed with code 1: no daemon; taking it "
+                                           r"back failed, too: networkctl reload failed"):
+        run(folders, programs, rollback_seconds=60).present()
+
+
+def test_a_change_that_takes_longer_than_its_confirmation_says_so(folders):
+    machine = Machine(folders[0], works=False)
+    with pytest.raises(NetworkError, match="took longer than 1 s and has been taken back meanwhile; raise"):
+        run(folders, machine, rollback_seconds=1, wait_timeout_seconds=4).present()
+    assert names(folders[0]) == []

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What programs are asked, and what their answers mean; real ones answer in tests/lab/test_network_systems.py."""
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import systems
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result
+
+BRIDGE = {"name": "prov", "kind": "bridge", "ports": ["eno2"], "addresses": ["172.22.0.1/24"]}
+CARD = {"name": "eno2", "addresses": ["172.22.0.1/24"]}
+
+
+class Programs:
+    """Programs that answer by the longest beginning of their command line; others succeed without a word."""
+
+    def __init__(self, answers):
+        self.answers, self.asked = answers, []
+
+    def __call__(self, command):
+        self.asked.append(" ".join(command))
+        for begin in sorted(self.answers, key=len, reverse=True):
+            if self.asked[-1].startswith(begin):
+                return self.answers[begin]
+        return Result(0, "", "")
+
+
+def found(monkeypatch, answers, programs=("ifup",)):
+    monkeypatch.setattr(systems.shutil, "which", lambda name: name if name in programs else None)
+    monkeypatch.setattr(systems.os.path, "exists", lambda path: True)
+    return systems.find([{"ifname": "eno2", "ifindex": 2}], ["prov", "eno2"], Programs(answers))
+
+
+@pytest.mark.parametrize(("answers", "owners"), [
+    ({"nmcli": Result(0, "100 (connected)\n", "")}, ("network_manager",)),
+    ({"nmcli": Result(0, "100 (connected (externally))\n", "")}, ()),
+    ({"nmcli": Result(0, "70 (connecting (getting IP configuration))\n", "")}, ()),
+    ({"ifquery --state eno2": Result(0, "eno2=eno2\n", "")}, ("ifupdown",)),
+    ({"ifquery --state eno2": Result(0, "eno2=eno2\n", ""), "nmcli": Result(0, "100 (connected)\n", "")},
+     ("ifupdown", "network_manager"))])
+def test_owners_are_those_that_configure_an_interface_themselves(monkeypatch, answers, owners):
+    assert found(monkeypatch, answers).owners == owners
+
+
+def test_a_device_that_its_system_deletes_at_this_moment_is_gone():
+    programs = Programs({"ip link": Result(1, "", 'Cannot find device "prov"')})
+    systems.remove_device(BRIDGE, programs)
+    assert programs.asked == ["ip link delete prov", "ip link show prov"]
+
+
+def test_a_device_that_stays_is_an_error():
+    with pytest.raises(systems.NetworkSystemError, match="ip link delete prov failed with code 2: not permitted"):
+        systems.remove_device(BRIDGE, Programs({"ip link delete": Result(2, "", "not permitted")}))
+
+
+def test_network_manager_brings_ports_after_the_bridge_which_would_let_go_of_them():
+    programs = Programs({})
+    systems.apply("network_manager", BRIDGE, programs)
+    assert [command.rpartition(" ")[2] for command in programs.asked] == ["reload", "metal3-prov", "metal3-prov-eno2"]
+
+
+@pytest.mark.parametrize("network", [BRIDGE, CARD])
+def test_ifupdown_is_forced_as_its_record_of_what_is_up_may_be_old(network):
+    programs = Programs({})
+    systems.apply("ifupdown", network, programs)
+    assert programs.asked == [f"ifdown --force {network['name']}", f"ifup --force {network['name']}"]
+
+
+def test_ifupdown_forgets_what_no_file_has_and_keeps_up_what_another_file_has():
+    programs = Programs({"ifquery": Result(1, "", "unknown interface")})
+    systems.withdraw("ifupdown", BRIDGE, programs)
+    assert "ifdown --force prov" in programs.asked
+    programs = Programs({})
+    systems.withdraw("ifupdown", CARD, programs)
+    assert programs.asked == ["ifquery eno2", "ip address delete 172.22.0.1/24 dev eno2"]
