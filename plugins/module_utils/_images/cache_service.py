@@ -312,4 +312,3 @@ def _clear(work: str, prefix: str) -> None:
     for name in os.listdir(work):
         if name.startswith(prefix):
             os.unlink(os.path.join(work, name))
-
