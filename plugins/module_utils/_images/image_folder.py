@@ -12,10 +12,12 @@ import contextlib
 import fcntl
 import json
 import os
+import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from .._common import whole_file
 from .._common.errors import ReportedError
@@ -26,12 +28,21 @@ MANIFEST = "image.json"
 _LARGEST_MANIFEST_BYTES = 2 ** 20
 # Of files that are being written, and of those that a run has left that was killed.
 _TEMPORARY = ".metal3-image-"
-_LOCK = ".image.lock"
+LOCK = ".image.lock"
 _MODE = 0o644
 _CHUNK_BYTES = 2 ** 20
 
 # Writes a file into a stream; it gets the paths of the files that were written before it.
 Writer = Callable[[IO[bytes], Mapping[str, str]], Any]
+
+
+class Taken(NamedTuple):
+    """A file that is published as it is, in place of a :data:`Writer`.
+
+    :ivar path: of a file that only this user can write to
+    """
+
+    path: str
 
 
 class ImageFolder:
@@ -49,11 +60,13 @@ class ImageFolder:
         """Return the path of a file."""
         return os.path.join(self.directory, name)
 
-    def published(self, key: str, names: list[str]) -> dict[str, dict[str, Any]] | None:
+    def published(self, key: str, names: list[str], by_time: bool = False) -> dict[str, dict[str, Any]] | None:
         """Return what is known of the files when all of them are there as they were published, else None.
 
         :param key: what they are to be made from
         :param names: of the files
+        :param by_time: whether a file with the size and the time of modification of the published one is that one,
+            without being read
         """
         known = self._manifest()
         files = self._known_files()
@@ -61,10 +74,35 @@ class ImageFolder:
             return None
         for name in names:
             line = f"{files[name].get('sha256')}  {name}\n"
-            if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line or \
+            if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line:
+                return None
+            if not (by_time and self._is_of_the_time(name, files[name])) and \
                     debian_root.file_digest(self.path(name)) != files[name]["sha256"]:
                 return None
         return self._described(dict((name, files[name]) for name in names))
+
+    def key(self) -> Any:
+        """Return what the published files were made from, None when that is not known."""
+        return self._manifest().get("key")
+
+    def give_name(self, name: str, other: str) -> bool:
+        """Give a file another name beside its own, in place of what has that name; return whether it had it not.
+
+        :param name: of the file
+        :param other: the further name
+        """
+        if self.has_name(name, other):
+            return False
+        os.replace(self._taken(self.path(name)), self.path(other))
+        return True
+
+    def has_name(self, name: str, other: str) -> bool:
+        """Return whether a file has another name beside its own."""
+        try:
+            found = os.lstat(self.path(other))
+        except FileNotFoundError:
+            return False
+        return stat.S_ISREG(found.st_mode) and os.path.samestat(os.lstat(self.path(name)), found)
 
     def differing(self, digests: Mapping[str, str]) -> list[str]:
         """Return the names of the files that are missing or have other contents.
@@ -74,12 +112,12 @@ class ImageFolder:
         return [name for name, digest in digests.items()
                 if not os.path.isfile(self.path(name)) or debian_root.file_digest(self.path(name)) != digest]
 
-    def publish(self, key: str, writers: Mapping[str, Writer],
+    def publish(self, key: str, writers: Mapping[str, Writer | Taken],
                 check: Callable[[Mapping[str, str]], Any], wrote: Callable[[str, str], Any]) -> Any:
         """Write the files; each gets its name when all are written.
 
         :param key: what they are made from
-        :param writers: name → its :data:`Writer`
+        :param writers: name → its :data:`Writer`, or the file that is :class:`Taken`
         :param check: called with the paths after each of them, before the first gets its name; raises when they
             cannot be published
         :param wrote: called with a path and ``created`` or ``updated``
@@ -91,7 +129,7 @@ class ImageFolder:
             made: dict[str, str] = {}
             try:
                 for name, write in writers.items():
-                    made[name] = self._written(write, made)
+                    made[name] = self._taken(write.path) if isinstance(write, Taken) else self._written(write, made)
                     check(made)
                 files = dict((name, {"sha256": debian_root.file_digest(path), "size_bytes": os.path.getsize(path)})
                              for name, path in made.items())
@@ -108,14 +146,22 @@ class ImageFolder:
                 for name in gone:
                     self._unlink(os.path.basename(name))
                     self._unlink(os.path.basename(name) + ".sha256")
-                manifest = {"key": key, "files": files}
+                manifest = {"key": key, "files": dict(
+                    (name, dict(file, modified_ns=os.stat(self.path(name)).st_mtime_ns))
+                    for name, file in files.items())}
                 self._write(self._manifest_name, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
             finally:
                 self._clear()
         return self._described(files), differing
 
     def _described(self, files: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-        return dict((name, dict(file, path=self.path(name))) for name, file in files.items())
+        return dict((name, {"sha256": file["sha256"], "size_bytes": file.get("size_bytes"), "path": self.path(name)})
+                    for name, file in files.items())
+
+    def _is_of_the_time(self, name: str, file: Mapping[str, Any]) -> bool:
+        found = os.lstat(self.path(name))
+        return stat.S_ISREG(found.st_mode) and (found.st_size, found.st_mtime_ns) == (
+            file.get("size_bytes"), file.get("modified_ns"))
 
     def _manifest(self) -> dict[str, Any]:
         try:
@@ -147,6 +193,17 @@ class ImageFolder:
             os.fchmod(descriptor, _MODE)
         return path
 
+    def _taken(self, source: str) -> str:
+        """Return another name of a file, under which it has no second copy."""
+        path = self.path(_TEMPORARY + secrets.token_hex(8))
+        os.link(source, path, follow_symlinks=False)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            os.fchmod(descriptor, _MODE)
+        finally:
+            os.close(descriptor)
+        return path
+
     def _clear(self) -> None:
         for name in os.listdir(self.directory):
             if name.startswith(_TEMPORARY):
@@ -160,9 +217,9 @@ class ImageFolder:
     def _alone(self) -> Iterator[None]:
         """Keep other runs waiting."""
         try:
-            descriptor = os.open(self.path(_LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
+            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
         except OSError as exc:
-            raise ReportedError(f"{self.path(_LOCK)}: found what cannot be locked ({exc.strerror}), expected a plain "
+            raise ReportedError(f"{self.path(LOCK)}: found what cannot be locked ({exc.strerror}), expected a plain "
                                 "file or none; find out who has made it, and delete it") from exc
         with os.fdopen(descriptor, "rb+") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)

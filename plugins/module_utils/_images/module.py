@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules agent_image and node_image."""
+"""Running the modules agent_image, image_cache and node_image."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._plane.process import user_folders
-from . import agent_service, node_service
+from . import agent_service, cache_options, cache_service, node_service
 
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [("source", "content")], "required_one_of": [("source", "content")]}
 _SOURCE: dict[str, Any] = {"source": {"type": "path"}, "content": {"type": "str", "no_log": True}}
@@ -99,3 +99,23 @@ def run_node_image() -> None:
     params = dict(module.params, cache_dir=module.params["cache_dir"] or user_folders.cache_dir())
     with module.reporting(), _readable_errors():
         module.finish(node_service.ensure(params, module.check_mode, module.progress))
+
+
+def run_image_cache() -> None:
+    """Run the module ``image_cache``."""
+    module = Module({
+        "directory": {"type": "path", "required": True},
+        "images": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str", "required": True},
+            "url": {"type": "str"},
+            "path": {"type": "path"},
+            "checksum": {"type": "str"},
+            "checksum_type": {"type": "str", "choices": list(cache_options.CHECKSUM_TYPES)},
+            "format": {"type": "str", "default": cache_options.AS_IS, "choices": list(cache_options.FORMATS)},
+            "state": {"type": "str", "default": "present", "choices": ["present", "absent"]}}},
+        "keep_versions": {"type": "int", "default": 1},
+        "ca_file": {"type": "path"},
+        "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},
+    })
+    with module.reporting(), _readable_errors():
+        module.finish(cache_service.ensure(module.params, module.check_mode, module.progress))

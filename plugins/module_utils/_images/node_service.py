@@ -5,22 +5,18 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.errors import RefusedError, ReportedError
+from .._common.errors import RefusedError
 from .._common.problem import Problem
-from . import contents, disk_facts, fetch, node_options
-from .debian_root import run
+from . import contents, disk_image, fetch, node_options
 from .image_folder import ImageFolder, Writer, copied
 from .node_build import PROGRAMS, NodeBuild
 
 # Raise it when an image is verified in another way than before: it is verified again then.
 RECIPE = "1"
-# qemu-img reads what somebody else wrote: bounded in memory and time, as Ironic does it.
-_BOUNDED = ("prlimit", "--as=1073741824", "--cpu=60", "--")
 
 
 def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str, Any]:
@@ -77,25 +73,8 @@ def _writer(build: NodeBuild | None, params: dict[str, Any], progress: Any) -> W
 
 
 def _verified(path: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return what qemu-img says of an image that nothing is wrong with.
-
-    :raises RefusedError: with what is wrong
-    """
-    with open(path, "rb") as stream:
-        header = stream.read(disk_facts.HEADER_BYTES)
-    found = disk_facts.header_problems(params["name"], header)
-    if found:
-        raise RefusedError(found)
-    kind = str(disk_facts.disk_format(header))
-    try:
-        info = json.loads(run([*_BOUNDED, "qemu-img", "info", "--output=json", "-f", kind, path], "reading the image"))
-    except FileNotFoundError as exc:
-        raise ReportedError("qemu-img is missing: install the package qemu-utils") from exc
     disks = dict((host, node_options.disk_bytes(size) or 0) for host, size in params["disks"].items())
-    found = disk_facts.info_problems(params["name"], info, kind, disks)
-    if found:
-        raise RefusedError(found)
-    return {"format": kind, "disk_bytes": info["virtual-size"]}
+    return disk_image.verified(path, params["name"], disks)
 
 
 def _described(file: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:

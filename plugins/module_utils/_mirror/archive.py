@@ -49,16 +49,20 @@ def file_path(work_dir: str, name: str) -> str:
     return os.path.join(work_dir, "files", name)
 
 
-def digest_of(path: str) -> str | None:
-    """Return the SHA-256 of a file with ``sha256:`` before it, or None when it is missing."""
-    digest = hashlib.sha256()
+def digest_of(path: str, kind: str = "sha256") -> str | None:
+    """Return the checksum of a file with its type and a colon before it, or None when it is missing.
+
+    :param path: the file
+    :param kind: type of the checksum, as ``hashlib`` names it
+    """
+    digest = hashlib.new(kind)
     try:
         with open(path, "rb") as stream:
             for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
                 digest.update(chunk)
     except FileNotFoundError:
         return None
-    return "sha256:" + digest.hexdigest()
+    return f"{kind}:{digest.hexdigest()}"
 
 
 def image_fault(directory: str, digest: str) -> str | None:

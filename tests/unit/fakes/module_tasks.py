@@ -44,6 +44,8 @@ ARGUMENTS = {
     "host_compliance": {"hosts": [{"name": "h1", "expected": {"cpus_minimum": 1}}]},
     "host_maintenance": {"hosts": ["h1"], "state": "returned"},
     "host_remediation": {"hosts": ["h1"]},
+    "image_cache": {"directory": "published", "images": [
+        {"name": "vmlinuz", "path": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar")}]},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_discovery": {},

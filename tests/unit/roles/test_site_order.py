@@ -33,7 +33,7 @@ from ansible.module_utils.basic import AnsibleModule
 module = AnsibleModule({"result": {"type": "dict"}}, supports_check_mode=True)
 module.exit_json(**module.params["result"])
 """
-STAGES = ("provisioning_network", "install", "enroll", "provision", "cluster", "pivot")
+STAGES = ("provisioning_network", "image_server", "install", "enroll", "provision", "cluster", "pivot")
 SAY = "{{ ['STAGE', '%s', inventory_hostname, %s] | join(' ') }}"
 CONFIRMABLE = {"cluster": "cluster_confirmable | default(true) | string",
                "install": "install_confirmable | default(true) | string ~ ' ' ~ management_plane.mode",
@@ -78,7 +78,7 @@ def ran(folder, management, stage="", starts=False, recorded="cluster", *argumen
 
 
 HOSTS = ["enroll rack1-01", "provision rack1-01"]
-NETWORK = ["provisioning_network bastion"]
+NETWORK = ["provisioning_network bastion", "image_server bastion"]
 
 
 def test_without_a_cluster_that_manages_it_is_as_ever(tmp_path):
