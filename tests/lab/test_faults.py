@@ -103,7 +103,7 @@ def test_a_kubeconfig_that_is_not_there_is_named(lab):
 def test_a_killed_playbook_is_taken_up_by_the_next_run(lab, room, removed):
     removed(VICTIM)
     # So that the second run has something to wait for, and says how far the boot is.
-    room.set_knobs(VICTIM, slow_power=10)
+    room.set_knobs(VICTIM, slow_power=30)
     run = lab.start("enroll", *only(VICTIM))
     lab.wait_for_host(VICTIM, lambda host: host is not None, "made")
     uid = lab.host(VICTIM)["metadata"]["uid"]
