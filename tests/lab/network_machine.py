@@ -109,9 +109,9 @@ class Machine(systemd_machine.Machine):
         if Path("/run/netns", self.operator).exists():
             self._ip("netns", "delete", self.operator)
 
-    def operate(self, *command, **options):
+    def operate(self, *command, check=False, **options):
         """Run a program of the operator's."""
-        return subprocess.run(["ip", "netns", "exec", self.operator, *command], **options)
+        return subprocess.run(["ip", "netns", "exec", self.operator, *command], check=check, **options)
 
     def reached(self, address=ADDRESS):
         """Return whether the operator can log in."""
