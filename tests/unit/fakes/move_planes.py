@@ -10,8 +10,8 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import time
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import until_nothing
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -28,6 +28,7 @@ SETTINGS = Resource("metal3.io", "v1alpha1", "hostfirmwaresettings", "HostFirmwa
 KINDS = ("CustomResourceDefinition", "Namespace", "Provider", "Deployment")
 PASSWORD = "cGFzc3dvcmQtb2YtYS1ibWM="
 _WAIT_SECONDS = 120
+_INTERVAL_SECONDS = 0.2
 
 
 def engine_dir():
@@ -100,13 +101,16 @@ def restart(servers, name):
     with open(os.path.join(servers.folder, name + ".log"), "ab") as log:
         servers._processes[name] = subprocess.Popen(former.args, stdin=subprocess.DEVNULL, stdout=log,
                                                     stderr=subprocess.STDOUT, start_new_session=True)
-    deadline = time.monotonic() + _WAIT_SECONDS
-    while True:
-        with contextlib.suppress(KubeError):
-            client(servers, name).request("GET", "/readyz", any_content=True)
-            return
-        assert time.monotonic() < deadline, f"API server {name} does not answer"
-        time.sleep(0.2)
+    late = until_nothing(lambda: not _answers(client(servers, name)), _WAIT_SECONDS, _INTERVAL_SECONDS)
+    assert not late, f"API server {name} does not answer"
+
+
+def _answers(of):
+    try:
+        of.request("GET", "/readyz", any_content=True)
+    except KubeError:
+        return False
+    return True
 
 
 def make_namespace(of, namespace):
