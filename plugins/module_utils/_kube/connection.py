@@ -38,6 +38,8 @@ except ImportError:
     HAS_KUBERNETES = False
 
 WORKERS = 8
+# Kept for the next request: of the workers, and of a watch for each kind; others are closed, with a warning.
+_KEPT_CONNECTIONS = 64
 # Tokens of exec plugins and service accounts live for minutes at least.
 CREDENTIALS_SECONDS = 10
 DEFAULT_KUBECONFIG = "~/.kube/config"
@@ -251,7 +253,7 @@ class Connection:
         self._own_credentials(settings)
         self._set_proxy(settings)
         self.impersonation = self._chosen_impersonation()
-        settings.connection_pool_maxsize = WORKERS + 2
+        settings.connection_pool_maxsize = _KEPT_CONNECTIONS
         settings.retries = False
         self._token_file = token_file if choice["api_key"] is None else None
         self._settings = settings
