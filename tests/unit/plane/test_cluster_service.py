@@ -215,6 +215,33 @@ def test_a_namespace_with_something_else_in_it_stays():
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
+def keep(server, kind, name, **more):
+    server.store(kind, IPAM.namespace, dict(
+        {"kind": kind}, metadata=dict({"name": name, "namespace": IPAM.namespace}, **more.pop("metadata", {})), **more))
+
+
+@pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
+def test_a_namespace_with_a_secret_or_settings_of_the_operator_stays(kind):
+    """A namespace of the operator's choice took them along."""
+    server = installed()
+    keep(server, kind, "of-the-operator")
+    with pytest.raises(RefusedError, match=f"Namespace metal3-ipam-system: found {kind} of-the-operator, expected"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+def test_what_kubernetes_cert_manager_and_this_collection_have_put_into_a_namespace_goes_with_it():
+    server = installed()
+    keep(server, "ConfigMap", "kube-root-ca.crt")
+    keep(server, "Secret", "default-token", type="kubernetes.io/service-account-token")
+    keep(server, "Secret", "serving-cert", metadata={"annotations": {"cert-manager.io/certificate-name": "serving"}})
+    keep(server, "Secret", "cert-manager-webhook-ca", metadata={
+        "annotations": {"cert-manager.io/allow-direct-injection": "true"}})
+    keep(server, "Secret", "credentials", metadata={"labels": {"app.kubernetes.io/managed-by": "metal3.baremetal"}})
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
 def test_what_is_being_deleted_already_does_not_keep_a_namespace():
     server = installed()
     neighbour(server, deletionTimestamp="2026-11-25T00:00:00Z")

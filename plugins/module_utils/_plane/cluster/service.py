@@ -4,6 +4,7 @@
 """Installing parts into a cluster and removing them: one plan, waves, one wait, webhooks asked."""
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 from typing import Any
@@ -38,9 +39,14 @@ NAMED = 5
 # Issuing takes a second; the rest is patience with a cert-manager that has just started.
 CERTIFICATE_SECONDS = 120
 _ISSUED = "Certificate"
-# What runs or keeps data in a namespace; what it makes itself (Pods, ReplicaSets) has an owner.
+# What runs or keeps data in a namespace; what it makes itself (Pods, ReplicaSets) has an owner. A Secret may be the
+# operator's only copy.
 _NEIGHBOURS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1", "DaemonSet"), ("batch/v1", "CronJob"),
-               ("batch/v1", "Job"), ("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
+               ("batch/v1", "Job"), ("v1", "Pod"), ("v1", "PersistentVolumeClaim"),
+               ("v1", "Secret"), ("v1", "ConfigMap"))
+# Kubernetes makes it in each namespace.
+_ROOT_CERTIFICATES = "kube-root-ca.crt"
+_TOKEN = "kubernetes.io/service-account-token"
 
 
 class ComponentsError(ReportedError):
@@ -171,8 +177,9 @@ class Components(ManifestsService):
                 result["changed"] = result["changed"] or item.changed
         result["counts"] = counts(dict(item, error="") for item in result["objects"])
 
-    def _listed(self, api_version: str, kind: str, selector: str | None = None) -> list[Object]:
-        """Return the objects of a kind in all namespaces; none of one that is not served."""
+    def _listed(self, api_version: str, kind: str, selector: str | None = None,
+                namespace: str | None = None) -> list[Object]:
+        """Return the objects of a kind in a namespace, or in all of them; none of one that is not served."""
         try:
             resource = resource_for(api_version, kind)
         except KeyError:
@@ -181,7 +188,7 @@ class Components(ManifestsService):
         if resource is None:
             return []
         try:
-            return self.client.list(resource, None, selector)[0]
+            return self.client.list(resource, namespace, selector)[0]
         except KubeError as exc:
             if exc.status == 404:
                 return []
@@ -436,17 +443,13 @@ class Components(ManifestsService):
         Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it.
         """
         ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
-        spaces = set(entry.name for entry in going if entry.resource.kind == "Namespace")
-        found = []
-        for api_version, kind in _NEIGHBOURS if spaces else ():
-            found += [Problem("part-neighbour", f"Namespace {item['metadata']['namespace']}", None,
-                              f"{kind} {item['metadata']['name']}", "nothing but the parts that are removed",
-                              "move it to another namespace, or delete it")
-                      for item in self._listed(api_version, kind)
-                      if item["metadata"].get("namespace") in spaces and not item["metadata"].get("ownerReferences")
-                      and not item["metadata"].get("deletionTimestamp")
-                      and (kind, item["metadata"]["namespace"], item["metadata"]["name"]) not in ours]
-        return found
+        spaces = sorted(entry.name for entry in going if entry.resource.kind == "Namespace")
+        return [Problem("part-neighbour", f"Namespace {space}", None, f"{kind} {item['metadata']['name']}",
+                        "nothing but the parts that are removed", "move it to another namespace, or delete it")
+                for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
+                for item in self._listed(api_version, kind, namespace=space)
+                if not item["metadata"].get("ownerReferences") and not item["metadata"].get("deletionTimestamp")
+                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)]
 
     def _delete(self, going: list[Entry], managed: Callable[[], list[Problem]]) -> list[Written]:
         """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
@@ -495,6 +498,16 @@ def _goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
     """Say whether an object's owner is among those that are removed, as a Certificate is a CertificateRequest's."""
     return any((owner.get("kind"), obj["metadata"].get("namespace"), owner.get("name")) in ours
                for owner in obj["metadata"].get("ownerReferences") or [])
+
+
+def _comes_with_namespace(kind: str, obj: Object) -> bool:
+    """Say whether a Secret or ConfigMap is of Kubernetes, cert-manager or this collection, so that it may go, too."""
+    metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    return kind in ("Secret", "ConfigMap") and (
+        labels.get(label) == value or obj.get("type") == _TOKEN
+        or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
+        or any(key.startswith(f"{objects.CERTIFICATE_GROUP}/") for key in (*labels, *annotations)))
 
 
 def _of_others(going: list[Entry]) -> list[Problem]:
