@@ -351,6 +351,18 @@ def test_rotation_keeps_the_old_password_valid_until_it_ends():
     assert not run(server, options(rotation="end")).present()["changed"]
 
 
+def test_a_rotation_begins_only_when_nothing_of_ironic_is_being_deleted():
+    """The Deployment is written last, after Secrets of which the old ones cannot be had back."""
+    server = Server()
+    run(server, options()).present()
+    server.objects["Deployment", NAMESPACE, "ironic"]["metadata"].update(
+        deletionTimestamp="2026-11-25T00:00:00Z", finalizers=["example.org/own"])
+    server.writes.clear()
+    with pytest.raises(RefusedError, match=f"Deployment {NAMESPACE}/ironic: found an object that is being del"):
+        run(server, options(rotation="begin")).present()
+    assert server.writes == []
+
+
 def test_a_rotation_that_was_killed_before_the_new_password_was_stored_begins_again():
     server = Server()
     run(server, options()).present()
