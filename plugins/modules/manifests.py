@@ -15,6 +15,9 @@ description:
     changes by a dry run before the first one is written; only differences are written, side by side.
   - Namespaces and CustomResourceDefinitions come first, then what pods refer to, then workloads, then webhooks, and
     last objects of kinds that the manifests themselves define.
+  - Objects that are being deleted are refused with what holds them, all at once and before anything is written. Those
+    that only Kubernetes itself holds, for example after a removal of a moment ago, are waited for within
+    O(wait_timeout_seconds) and created again; check mode does not wait.
   - Fields that an earlier run set and that the manifests do not hold any more are removed. Objects that are not listed
     any more stay.
 options:

@@ -168,6 +168,10 @@ options:
     description: Path in the container of the authorities of image servers (C(WEBSERVER_CACERT_FILE)), for example
       V(/certs/ca/ironic/tls.crt) for O(tls_authority).
     type: path
+  bmc_authority:
+    description: Certificates of the authorities by which Ironic verifies BMCs, in PEM. Without it those count that the
+      image trusts. The pod is started again when they change.
+    type: str
   environment:
     description: Further variables of the containers; C(OS_<section>__<option>) sets any of Ironic's options.
     type: dict

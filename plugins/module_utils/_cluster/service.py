@@ -17,6 +17,7 @@ from .._kube import plan
 from .._kube.advice import reading_failed
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
+from .._kube.finalizers import staying_problems
 from .._kube.reconcile import raise_refused
 from .._kube.report import difference
 from .._kube.workload_client import workload_client, workload_kubeconfig
@@ -231,6 +232,8 @@ class ClusterService:
             found += self._of_class(description, unread)
         found += preflight_problems(description, facts) if self.options["check_hosts"] else []
         found += cluster_ownership.problems(self.subject, description, desired, objects, self.options.get("adopt"))
+        # With the rest, since hosts and addresses that are missing may be those that are about to be given back.
+        found += staying_problems(cluster_standalone.without_stored(description, desired, objects)[0], objects)
         checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
         if found:
             raise RefusedError(found + checked.network_problems(), self.names)
@@ -464,7 +467,9 @@ class ClusterService:
                 "wait_for is none; run again when it has")
             return
         try:
-            written = self._manifests(workload).write()
+            manifests = self._manifests(workload)
+            manifests.seconds_left = wait.remaining_seconds() if wait else 0
+            written = manifests.write()
         except KubeError as exc:
             if not (self.check_mode and exc.retriable):
                 raise

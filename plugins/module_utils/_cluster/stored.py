@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from .._kube.finalizers import is_going
 from .prune import ours, unused_templates
 from .render.objects import TEMPLATE_KINDS, with_changes_in_place
 from .render.parts import AUTOSCALER_ANNOTATIONS, HASH_LENGTH, common_labels
@@ -87,7 +88,7 @@ def templates_in_use(description, objects, desired):
         result += [_restated(description, item, with_changes_in_place(item["spec"], group))
                    for item in objects.get("Metal3MachineTemplate") or []
                    if ours(item, description.name) and names.fullmatch(item["metadata"]["name"])
-                   and item["metadata"]["name"] not in rendered | unused]
+                   and item["metadata"]["name"] not in rendered | unused and not is_going(item)]
     return result
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from .._common.formats import duration
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from .._kube.finalizers import HINT, deletion_of
 from .._kube.precondition import uid_of
 from . import annotations as host_annotations
 from .errors import explain
@@ -182,7 +183,7 @@ class HostHistory(Awaited):
             return Verdict(FAILED, f"the host is paused{by_whom}, so BMO does nothing with it",
                            f"remove the annotation {host_annotations.PAUSED} (a paused Cluster sets it again)")
         if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
-            return Verdict(FAILED, "the host is being deleted", "wait until it is gone, then run again")
+            return Verdict(FAILED, f"the host is {deletion_of(bmh)}", HINT)
         detached = (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated
         if detached and self.goal != "deleted":
             return Verdict(FAILED, "the host is detached, so BMO does not manage it",

@@ -108,7 +108,7 @@ class HostReconcile(Reconcile):
     def host_entries(self, items: list[Any]) -> list[Entry]:
         """Return the entries of hosts that are to be present."""
         self.items.update((item.name, item) for item in items)
-        return [self._with_removals(entry) for entry in self.plan(
+        return [self._with_removals(entry) for entry in self.look(
             [self.desired[item.name].bmh for item in items], {(BMH, self.rules.namespace): self.current.hosts})]
 
     def can_try(self, entry: Entry) -> bool:

@@ -110,7 +110,7 @@ class HostWrites:
             made = secrets_of(item)
             secrets += made
             owners += [item] * len(made)
-        entries = self.reconcile.plan(secrets, {(SECRET, self.namespace): self.current.secrets})
+        entries = self.reconcile.look(secrets, {(SECRET, self.namespace): self.current.secrets})
         for item, written in zip(owners, self.reconcile.write(entries)):
             # A second write, which adds the owner only, says nothing new.
             is_new = item.current is None

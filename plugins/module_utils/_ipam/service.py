@@ -16,7 +16,7 @@ from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.finalizers import deletion_of
+from .._kube.finalizers import deletion_of, staying_problem
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile, Written
@@ -176,9 +176,6 @@ class PoolService:
         current = known.pools.get(pool["name"])
         if current is None:
             return []
-        going = ipam_validation.deletion_problems(f"IPPool {self.namespace}/{pool['name']}", "name", current)
-        if going:
-            return going
         allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
         return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
 
@@ -313,7 +310,7 @@ class ClaimService:
         failed = dict((_key(item.entry), item) for item in removed if item.error is not None)
         writes = self._writes(self._owner_problems)
         writes.renewed = frozenset(_key(item.entry) for item in removed)
-        entries = writes.plan([item for item in items if _of(item) not in failed], dict(
+        entries = writes.look([item for item in items if _of(item) not in failed], dict(
             ((resource, self.namespace), dict((name, claim) for (kind, name), claim in kept.items()
                                               if kind == resource.kind)) for resource in CLAIM_RESOURCES.values()))
         entries += [deletion(CLAIM_RESOURCES[key[0]], current[key]) if key in current
@@ -462,10 +459,10 @@ def _claim_change(item: Any, current: dict[str, Any] | None, namespace: str) -> 
     if current is None:
         return []
     subject = f"{item['kind']} {namespace}/{item['metadata']['name']}"
-    if deletion_of(current):
-        return [Problem("ip-claim", subject, "name", f"a claim that is {deletion_of(current)}", "a claim that stays",
-                        _GOING_HINT)]
-    found = []
+    # Before the plan, which comes after refused claims were deleted.
+    found = staying_problem(subject, "", current)
+    if found:
+        return found
     pools = [_pool_of(obj) for obj in (item, current)]
     if pools[0] != pools[1]:
         found.append(Problem("ip-claim", subject, "pool", shown(pools[0]), f"{pools[1]}, for a claim keeps its pool",

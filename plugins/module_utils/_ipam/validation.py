@@ -76,12 +76,12 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
 
 
 def deletion_problems(subject: str, field: str, current: dict[str, Any] | None) -> list[Problem]:
-    """Return the Problem of a pool that is described or used and goes away, in a list.
+    """Return the Problem of a pool that is used and goes away, in a list.
 
     Until it is gone IPAM still gives out its addresses, the preallocated ones to anybody (``ippool_manager.go``,
     ``getIndexes``).
 
-    :param subject: what describes or uses it, as the user names it
+    :param subject: what uses it, as the user names it
     :param field: the option that does
     :param current: the IPPool as it was read, or None
     """

@@ -34,6 +34,8 @@ def next_step_of(error: Any, method: str, path: str, query: dict[str, Any], serv
         return "correct label_selector"
     if error.status == 401:
         return _unauthorized(server, user)
+    if error.status == 403 and "is being terminated" in error.message:
+        return "wait until the namespace is gone, then run again; if it stays, look at what is left in it"
     if error.status == 403 and (" cannot " in error.message or not user):
         return _forbidden(method, path, query, user)
     if error.status == 404:

@@ -1,15 +1,28 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is to be done with each object: one LIST for each kind, then a comparison in memory."""
+"""What is to be done with each object: one LIST for each kind, then a comparison in memory.
+
+An object that is being deleted will be gone in a moment, whatever is stored in it. Who refuses it:
+
+* an apply: ``Reconcile.plan``, for all objects at once and before anything is written; what is deleted later, between
+  plan and write, ``Reconcile.write`` reports of the object alone. No room can lift this.
+* a deletion: never. It is what is asked for, and unchanged (:func:`deletion`).
+* a patch: its room, by a rule of its own, since a pause, a detachment or a finalizer may be what lets an object go.
+* a look (``Reconcile.look``, :func:`plan`): never. It is for what nothing is written by (what there is to be removed,
+  what is waited for) and for rooms that have refused all such objects by a check of their own before they began to
+  write (hosts, claims, manifests); ``Reconcile.write`` refuses what was deleted since.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional
 
+from .._common.errors import RefusedError
 from . import bulk
 from .diff import compare, desired_part
 from .errors import KubeError
+from .finalizers import is_going, staying_problem, title_of
 from .precondition import ABSENT
 from .resources import Resource, resource_for
 
@@ -53,7 +66,12 @@ class Entry(NamedTuple):
     @property
     def title(self) -> str:
         """Kind, namespace and name, as diffs and errors name the object."""
-        return f"{self.resource.kind} {'/'.join(filter(None, (self.namespace, self.name)))}"
+        return title_of(self.resource.kind, self.namespace, self.name)
+
+    @property
+    def applies_to_going(self) -> bool:
+        """True for an object that is to be there and is being deleted."""
+        return self.desired is not None and is_going(self.current)
 
     @property
     def precondition(self) -> Any:
@@ -103,8 +121,19 @@ def deletion(resource: Resource, obj: Object) -> Entry:
     """
     metadata = obj["metadata"]
     return Entry(resource, metadata.get("namespace"), metadata["name"],
-                 UNCHANGED if metadata.get("deletionTimestamp") else DELETE, None, obj,
+                 UNCHANGED if is_going(obj) else DELETE, None, obj,
                  {"spec": obj.get("spec") or {}}, {})
+
+
+def refuse_going(entries: Iterable[Entry]) -> None:
+    """Refuse objects that are to be there and are being deleted.
+
+    :raises RefusedError: with all of them
+    """
+    found = [problem for entry in entries if entry.applies_to_going
+             for problem in staying_problem(entry.title, "", entry.current)]
+    if found:
+        raise RefusedError(found)
 
 
 def by_name(items: Iterable[Object]) -> dict[str, Object]:

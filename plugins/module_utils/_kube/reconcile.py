@@ -14,6 +14,7 @@ from typing import Any, Callable, NamedTuple
 from .._common.redaction import secret_texts, without_secrets
 from . import bulk, checked, plan
 from .errors import KubeError
+from .finalizers import is_going, staying_problem
 from .plan import DELETE, DONE, UNCHANGED, Entry, Listed, Object
 from .precondition import uid_of
 from .resources import Resource, resource_for
@@ -69,7 +70,17 @@ class Reconcile:
         self._begun: set[str] = set()
 
     def plan(self, items: list[Object], listed: Listed | None = None) -> list[Entry]:
-        """Return an entry for each desired object; see :func:`plan.plan`.
+        """Return an entry for each desired object, to be written; see :func:`plan.plan`.
+
+        :raises RefusedError: with all objects that are being deleted
+        :raises KubeError: when the current state cannot be read
+        """
+        entries = self.look(items, listed)
+        plan.refuse_going(entries)
+        return entries
+
+    def look(self, items: list[Object], listed: Listed | None = None) -> list[Entry]:
+        """Return what :meth:`plan` does, of objects that are being deleted as well.
 
         :raises KubeError: when the current state cannot be read
         """
@@ -109,11 +120,11 @@ class Reconcile:
         return bulk.persist(calls, self.progress.event, self.sleep)
 
     def _run(self, entries: Sequence[Entry], dry_run: bool) -> list[Written]:
-        due = [entry for entry in entries if entry.changes]
+        due = [entry for entry in entries if entry.changes and not entry.applies_to_going]
         outcomes = iter(checked.write(due, lambda entry: self._sent(entry, dry_run), self._decide,
                                       self.progress.event, self.sleep))
-        written = [self._written(next(outcomes)) if entry.changes else Written(entry, entry.current, None)
-                   for entry in entries]
+        written = [_going(entry) if entry.applies_to_going else self._written(next(outcomes)) if entry.changes
+                   else Written(entry, entry.current, None) for entry in entries]
         for item in written:
             if item.changed and not dry_run:
                 self.progress.wrote(item.entry.title, item.action)
@@ -133,8 +144,10 @@ class Reconcile:
     def _decide(self, entry: Entry) -> Any:
         """Return what is to be done about an object that has changed since it was read."""
         stored = self.read_again(entry)
-        if entry.action == DELETE and (stored is None or stored["metadata"].get("deletionTimestamp")):
+        if entry.action == DELETE and (stored is None or is_going(stored)):
             return checked.Settled(stored, entry._replace(action=UNCHANGED))
+        if entry.desired is not None and is_going(stored):
+            raise _going_error(entry, stored)
         # An apply says what the object of a name is to be, whichever it is; these two were decided for one object.
         is_of_one = entry.action == DELETE or entry.patch is not None
         if is_of_one and stored and entry.current and uid_of(stored) != uid_of(entry.current):
@@ -186,6 +199,15 @@ class Reconcile:
         if entry.desired is None:
             raise NotImplementedError(f"{type(self).__name__} plans no patch again")
         return plan.planned_for(self.client, entry, entry.desired, stored)
+
+
+def _going(entry: Entry) -> Written:
+    return Written(entry, entry.current, _going_error(entry, entry.current))
+
+
+def _going_error(entry: Entry, stored: Object | None) -> KubeError:
+    problem, = staying_problem(entry.title, "", stored)
+    return KubeError(f"{problem}", 409, "Conflict")
 
 
 def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False,

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .._kube.finalizers import deletion_of
+
 # What waiting does not put right.
 DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
 # What may pass, when a Secret or a registry comes late, and is a failure when it stays.
@@ -79,6 +81,8 @@ def missing(obj: dict[str, Any] | None) -> str | None:
     """
     if obj is None:
         return "it is not there"
+    if deletion_of(obj):
+        return f"it is {deletion_of(obj)}"
     status = obj.get("status") or {}
     # Jobs and definitions do not report which generation they were computed for.
     if obj["kind"] in _OBSERVED and (status.get("observedGeneration") or 0) < obj["metadata"].get("generation", 0):

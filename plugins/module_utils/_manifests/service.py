@@ -9,13 +9,20 @@ from collections.abc import Sequence
 from typing import Any, Callable
 
 from .._common.errors import RefusedError
+from .._common.plain_text import few
+from .._common.wait_loop import until_nothing
 from .._kube.discovery import resolve
-from .._kube.plan import CREATE, Entry
+from .._kube.finalizers import goes_by_itself
+from .._kube.plan import CREATE, Entry, refuse_going
 from .._kube.reconcile import Reconcile, Written, raise_refused
 from .._kube.report import counts, difference
 from .._kube.resources import Resource
 from . import documents, order
 from .rollout_wait import RolloutWait
+
+INTERVAL_SECONDS = 0.5
+# How many objects a line of progress names.
+NAMED = 5
 
 
 class ManifestsWrites(Reconcile):
@@ -51,16 +58,22 @@ class ManifestsService:
     :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
+    :param clock: monotonic clock, in seconds
     """
 
+    # How much time is left for waiting. Before it is over no run is refused for objects that go by themselves, outside
+    # of check mode.
+    seconds_left: float = 0
+
     def __init__(self, client: Any, sources: list[Any], namespace: str, check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep):
+                 sleep: Callable[[float], Any] = time.sleep, clock: Callable[[], float] = time.monotonic):
         self.client = client
         self.sources = sources
         self.namespace = namespace
         self.check_mode = check_mode
         self.progress = progress
         self.sleep = sleep
+        self.clock = clock
         self.resources: dict[tuple[str, str], Any] = {}
         self.writes = self.writes_of(client, check_mode, progress, sleep)
 
@@ -86,19 +99,20 @@ class ManifestsService:
         """Write what differs, then wait until all is rolled out; return the result.
 
         :param timeout_seconds: how long to wait, 0 for not at all
-        :raises RefusedError: when the manifests have mistakes
+        :raises RefusedError: when the manifests have mistakes, or an object is being deleted
         :raises RolloutError: when something is not rolled out
         :raises KubeError: when the API server can't be asked or refuses
         """
+        self.seconds_left = timeout_seconds
         result = self.write()
         if timeout_seconds and not self.check_mode:
-            result["seconds"] = self.wait(timeout_seconds)
+            result["seconds"] = self.wait(self.seconds_left)
         return result
 
     def write(self) -> dict[str, Any]:
         """Write what differs and return the result.
 
-        :raises RefusedError: when the manifests have mistakes
+        :raises RefusedError: when the manifests have mistakes, or an object is being deleted
         :raises KubeError: when the API server can't be asked or refuses
         """
         objects = self.objects()
@@ -114,12 +128,42 @@ class ManifestsService:
         return self._result(written)
 
     def _plan(self, objects: list[dict[str, Any]]) -> list[Entry]:
+        """Return the entries of all objects, to be written.
+
+        After a deletion of a moment ago, as when a part is installed again, they are waited for.
+
+        :raises RefusedError: with all objects that are being deleted
+        """
+        found = self._look(objects)
+
+        def going() -> list[str]:
+            nonlocal found
+            found = self._look(objects)
+            return self._on_their_way(found)
+
+        titles = self._on_their_way(found)
+        if titles and self.seconds_left and not self.check_mode:
+            began_at = self.clock()
+            self.progress.event(f"waiting until {len(titles)} objects are gone that are being deleted: "
+                                f"{few(titles, NAMED)}")
+            until_nothing(going, self.seconds_left, INTERVAL_SECONDS, self.clock, self.sleep)
+            self.seconds_left = max(self.seconds_left - (self.clock() - began_at), INTERVAL_SECONDS)
+        refuse_going(found)
+        return found
+
+    @staticmethod
+    def _on_their_way(entries: list[Entry]) -> list[str]:
+        """Return what is soon gone, nothing when one of them is held by somebody's finalizer."""
+        going = [entry for entry in entries if entry.applies_to_going]
+        return [entry.title for entry in going] if all(goes_by_itself(entry.current or {}) for entry in going) else []
+
+    def _look(self, objects: list[dict[str, Any]]) -> list[Entry]:
         """Return the entries of all objects, as the server's state asks for."""
         self.resources = resolve(self.client, objects + self.defined_before(), self.writes.persist)
         placed, problems = documents.placed(objects, self.resources, self.namespace)
         if problems:
             raise RefusedError(problems)
-        return self.writes.plan(placed)
+        return self.writes.look(placed)
 
     def _write(self, entries: list[Entry]) -> list[Written]:
         by_title = dict((entry.title, entry) for entry in entries)
@@ -168,5 +212,5 @@ class ManifestsService:
 
         :raises RolloutError: when something is not, or can't be
         """
-        wait = RolloutWait(self.client, self._plan(self.objects()), self.progress, sleep=self.sleep)
+        wait = RolloutWait(self.client, self._look(self.objects()), self.progress, sleep=self.sleep)
         return wait.until(timeout_seconds)

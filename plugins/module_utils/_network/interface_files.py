@@ -8,6 +8,7 @@ Exactly one of them may configure an interface: two would undo each other's work
 from __future__ import annotations
 
 import os
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -211,8 +212,23 @@ def _ifupdown(network: Mapping[str, Any]) -> list[File]:
         stanza = f"iface {name} {'inet' if version == 4 else 'inet6'} static"
         begin = [f"auto {name}", stanza] if position == 0 else [stanza]
         stanzas.append("\n".join(begin + [f"    {line}" for line in lines]) + "\n")
-    # ifupdown reads only names of letters, digits, '-' and '_' in this folder.
-    return [File(f"/etc/network/interfaces.d/{PREFIX}{name.replace('.', '_')}", HEADER + "\n" + "\n".join(stanzas))]
+    return [File(f"/etc/network/interfaces.d/{PREFIX}{ifupdown_name(name)}", HEADER + "\n" + "\n".join(stanzas))]
+
+
+def ifupdown_name(interface: str) -> str:
+    """Return what ifupdown's file of an interface is called, after the prefix; no other interface's has it.
+
+    ifupdown reads only names of letters, digits, '-' and '_' in its folder.
+    """
+    return re.sub(r"[^A-Za-z0-9-]", lambda match: f"_{ord(match.group()):02x}", interface)
+
+
+def is_of_ifupdown(content: str, interface: str) -> bool:
+    """Say whether a file of the collection for ifupdown is an interface's own, and no other's that has it as a port.
+
+    :param content: of the file
+    """
+    return re.search(rf"^iface {re.escape(interface)} inet6? static$", content, re.MULTILINE) is not None
 
 
 _WRITERS: dict[str, Callable[[Mapping[str, Any]], list[File]]] = {

@@ -15,7 +15,7 @@ from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from . import pending, systems
 from .description import problems
-from .interface_files import OF_PORT, PREFIX, File, chosen, files
+from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
 from .links import conflicting_kind, differences, missing_interfaces
 
 POLL_SECONDS = 0.5
@@ -169,17 +169,27 @@ class NetworkService:
 
     def _own_files(self) -> list[str]:
         """Return the paths of the collection's files for this interface, whichever system they are for."""
-        underscored = {f"{PREFIX}{self.name}", f"{PREFIX}{self.name.replace('.', '_')}"}
-        found = []
+        own, found = f"{PREFIX}{self.name}", []
         for folder in _FOLDERS:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
-                # Only ifupdown's have the name with another letter for the dot; elsewhere it is another interface's.
-                names = underscored if folder == _INTERFACES else {f"{PREFIX}{self.name}"}
-                stem = base.rsplit(".", 1)[0] if base not in names else base
-                if stem in names or stem.startswith(f"{PREFIX}{self.name}{OF_PORT}"):
+                stem = base.rsplit(".", 1)[0] if base != own else base
+                if self._is_of_ifupdown(path) if folder == _INTERFACES else (
+                        stem == own or stem.startswith(f"{own}{OF_PORT}")):
                     found.append(path)
         return sorted(found)
+
+    def _is_of_ifupdown(self, path: str) -> bool:
+        """Say whether a file in ifupdown's folder is this interface's.
+
+        Earlier releases wrote ``_`` for a dot, so that two interfaces could have one name of a file: there the
+        content decides.
+        """
+        base = os.path.basename(path)
+        if base == f"{PREFIX}{ifupdown_name(self.name)}":
+            return True
+        with open(path, encoding="utf-8") as stream:
+            return base == f"{PREFIX}{self.name.replace('.', '_')}" and is_of_ifupdown(stream.read(), self.name)
 
     @staticmethod
     def _paired(wanted: list[File], before: list[dict[str, Any]]) -> list[tuple[File, dict[str, Any]]]:

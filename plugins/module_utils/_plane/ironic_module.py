@@ -73,6 +73,7 @@ def run_plane_ironic() -> None:
         vlan_interfaces={"type": "str"},
         boot_iso_source={"type": "str", "choices": ["http", "local"]},
         image_authority_file={"type": "path"},
+        bmc_authority={"type": "str"},
         environment={"type": "dict"},
         image_version={"type": "str", "default": "latest"},
         image_registry_mirror={"type": "str"},

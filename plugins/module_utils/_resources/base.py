@@ -20,10 +20,8 @@ from .._host.actions import contains
 from .._host.errors import explain
 from .._host.goals import error_of
 from .._host.objects import API_VERSION
-from .._kube.finalizers import deletion_of
 
 HOST = "BareMetalHost"
-GOING_HINT = "wait until it is gone, then run again"
 
 
 class Family:
@@ -156,17 +154,6 @@ def check_host(family, label, entry, current, seen):
         return []
     return [Problem("resource", label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
         entry.get("namespace")), "correct it, or enrol the host first")]
-
-
-def check_stays(label, current):
-    """Return the Problem of a stored object that goes away, in a list.
-
-    :param current: the stored object, or None
-    """
-    if not deletion_of(current):
-        return []
-    return [Problem("resource", label, "name", f"an object that is {deletion_of(current)}", "one that stays",
-                    GOING_HINT)]
 
 
 def check_lock(family, entry, current, seen, now):

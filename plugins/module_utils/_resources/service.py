@@ -15,14 +15,14 @@ from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.finalizers import deletion_of
+from .._kube.finalizers import HINT, deletion_of
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
 from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
-from .base import GOING_HINT, HOST, Seen, check_host, check_lock, check_stays, check_typed, desired, label_of
+from .base import HOST, Seen, check_host, check_lock, check_typed, desired, label_of
 from .wake import wake
 
 # BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
@@ -207,7 +207,7 @@ class FamilyService:
         return list(map(str, problems)) or ([] if stored is not None else ["it was deleted; run again to create it"])
 
     def _problems_with(self, label, entry, current, seen):
-        return check_stays(label, current) or check_host(self.family, label, entry, current, seen) + \
+        return check_host(self.family, label, entry, current, seen) + \
             check_lock(self.family, entry, current, seen, self.now()) + \
             self.family.check_against(label, entry, current, seen)
 
@@ -256,7 +256,7 @@ class FamilyService:
             if not item.present:
                 return self.family.judge_deletion(stored, self.seen)
             if deletion_of(stored):
-                return Verdict(FAILED, f"it is {deletion_of(stored)}", GOING_HINT)
+                return Verdict(FAILED, f"it is {deletion_of(stored)}", HINT)
             item.before = baseline.host_of(stored) if stored else None
             verdict = item.lasting or self.family.judge(stored, self.seen, self.goal, item.before)
             if stored and self.family.is_lasting(stored, verdict):

@@ -256,6 +256,31 @@ def test_a_pool_of_addresses_goes_with_its_network_when_nobody_needs_it(plane):
     assert run(plane, networks=networks)["changed"] is False
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_what_is_being_deleted_is_refused_with_the_other_problems(plane, check_mode):
+    run(plane, networks=NETWORKS)
+    for kind, name in (("Cluster", "c1"), ("MachineDeployment", "c1-one"), ("IPPool", "c1-prov")):
+        plane.objects[kind, name]["metadata"].update(
+            deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["cluster.x-k8s.io"])
+    writes = len(plane.writes())
+    with pytest.raises(RefusedError) as caught:
+        run(plane, check_mode, check_hosts=True, networks=NETWORKS)
+    text = str(caught.value)
+    for title in ("Cluster metal3/c1", "MachineDeployment metal3/c1-one", "IPPool metal3/c1-prov"):
+        assert f"{title}: found an object that is being deleted since 2026-11-25T20:00:00Z, held by cluster.x-k" in text
+    assert "no BareMetalHost in namespace metal3" in text and len(plane.writes()) == writes
+
+
+def test_a_template_of_before_that_is_being_deleted_is_not_written(plane):
+    run(plane)
+    old, dummy = plane.add_machine("c1-one")
+    plane.objects["Metal3MachineTemplate", old]["metadata"].update(
+        deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["example.org/own"])
+    before = plane.spec("Metal3MachineTemplate", old)
+    assert run(plane, image=OTHER_IMAGE, automated_cleaning_mode="disabled", confirm="4")["changed"] is True
+    assert plane.spec("Metal3MachineTemplate", old) == before
+
+
 def test_a_pool_that_a_person_made_for_the_cluster_stays(plane):
     pool = plane.add("ipam.metal3.io/v1alpha1", "IPPool", "theirs", spec={
         "clusterName": "c1", "namePrefix": "theirs", "pools": [{"start": "198.18.2.20", "end": "198.18.2.29"}]})

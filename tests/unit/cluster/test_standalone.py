@@ -150,10 +150,13 @@ def test_the_wait_and_the_tree_know_it(plane):
     assert len([step for step in machine_steps(found) if step["owner"] == "c1-db"]) == 1
 
 
-def test_one_that_is_being_deleted_is_not_written_and_said(plane):
+def test_one_that_is_being_deleted_is_refused_unless_it_is_to_be_absent(plane):
     plane.objects["Machine", "c1-db"]["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-    result = run(plane, standalone_machines=DB)
-    assert result["changed"] is False and "Machine c1-db is being deleted: run again" in result["warnings"][0]
+    with pytest.raises(RefusedError, match="Machine metal3/c1-db: found an object that is being deleted since 2026"):
+        run(plane, standalone_machines=DB)
+    # Its number was confirmed by who has deleted it.
+    gone = {"db": dict(DB["db"], state="absent")}
+    assert run(plane, standalone_machines=gone, confirm="1")["warnings"] == []
 
 
 def test_it_wants_a_host_until_it_has_one(plane):

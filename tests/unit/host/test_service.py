@@ -393,6 +393,20 @@ def test_data_of_a_machine_that_is_gone_does_not_hold_up_a_deployment(changes, i
     assert ("names Secret m1-networkdata, which is gone" in " ".join(result["warnings"])) is not bool(left)
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_secret_that_is_being_deleted_is_refused_before_the_host_is_detached(check_mode):
+    """BMO's finalizer holds it as long as the host uses it, so it looks as if it stayed."""
+    server = enrolled()
+    server.objects["Secret", "h1-bmc-secret"]["metadata"].update(
+        deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["baremetalhost.metal3.io/secret"])
+    with pytest.raises(RefusedError, match=r"h1: bmc\.credentials_name: found Secret h1-bmc-secret that is being "
+                                           r"deleted since 2026-11-25T20:00:00Z, held by baremetalhost"):
+        run(server, [host(1, bmc=MOVED)], check_mode)
+    assert server.writes() == []
+    result, dummy = run(server, [dict(host(1), state="absent")], check_mode)
+    assert result["hosts"][0]["action"] == "deleted"
+
+
 def test_hosts_are_deleted_and_left_over_secrets_with_them():
     server = Server()
     run(server, [host(1), host(2)])

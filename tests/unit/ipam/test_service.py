@@ -301,7 +301,7 @@ def test_a_claim_that_is_being_deleted_is_not_one_that_is_there(stocked, params,
     with pytest.raises(RefusedError) as caught:
         claims(stocked, CLAIM, dict(CLAIM, name="d"), check_mode=check_mode, **params)
     text = str(caught.value)
-    assert f"IPClaim metal3/c: name: found a claim that is {GOING}" in text and "do not use its address" in text
+    assert f"IPClaim metal3/c: found an object that is {GOING}, expected one that stays; wait until it is" in text
     assert stocked.stored == []
     # To wait until it is gone is what the state absent is for.
     result, = claims(stocked, GIVEN_BACK, wait_timeout_seconds=1, check_mode=check_mode)
@@ -401,8 +401,8 @@ def test_a_pool_that_is_being_deleted_is_not_one_that_is_there(stocked):
     stocked.going("IPPool", "p")
     stocked.stored.clear()
     for given in (POOL, WIDER):
-        with pytest.raises(RefusedError, match=f"IPPool metal3/p: name: found pool p, which is {GOING}, expected a "
-                                               "pool that stays"):
+        with pytest.raises(RefusedError, match=f"IPPool metal3/p: found an object that is {GOING}, expected one "
+                                               "that stays; wait until it is gone"):
             pools(stocked, given)
     # It is gone soon, as was asked for.
     assert [(pool["action"], pool["error"]) for pool in pools(stocked, GONE)] == [("unchanged", "")]

@@ -31,6 +31,8 @@ DONE = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
     (stored("Deployment", {"replicas": 2}, **{**DONE, "availableReplicas": 1}), "1 of 2 pods available"),
     (stored("Deployment", {"replicas": 2}, **DONE), None),
     (stored("Deployment", {"replicas": 0}), None),
+    (dict(stored("Deployment", {"replicas": 2}, **DONE), metadata={"deletionTimestamp": "t", "finalizers": ["a/b"]}),
+     "it is being deleted since t, held by a/b"),
     (stored("DaemonSet", desiredNumberScheduled=2, updatedNumberScheduled=1), "1 of 2 pods updated"),
     (stored("DaemonSet", desiredNumberScheduled=2, updatedNumberScheduled=2, numberAvailable=1),
      "1 of 2 pods available"),

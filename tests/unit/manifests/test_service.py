@@ -114,6 +114,72 @@ def test_mistakes_are_told_before_the_server_is_asked():
         service(None, "/nowhere").run(60)
 
 
+SINCE = "2026-11-25T20:00:00Z"
+
+
+class Clock:
+    """Time that passes only in pauses; `at` says what happens when how many seconds are over."""
+
+    def __init__(self, at=None):
+        self.now, self.at = 0.0, at or {}
+
+    def __call__(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+        for due in [due for due in self.at if due <= self.now]:
+            self.at.pop(due)()
+
+
+def going(held_by=(), check_mode=False, at=None):
+    """Return a server whose Namespace and LimitRange are being deleted, a run over them, and its clock."""
+    server, clock = Server(), Clock(at)
+    service(server, NAMESPACE, LIMIT).run(0)
+    for obj in server.objects.values():
+        obj["metadata"] = dict(obj["metadata"], deletionTimestamp=SINCE, finalizers=list(held_by))
+    server.writes.clear()
+    server.trials.clear()
+    return server, ManifestsService(server, [NAMESPACE, LIMIT], "default", check_mode, Progress(None), clock.sleep,
+                                    clock), clock
+
+
+@pytest.mark.parametrize(("held_by", "check_mode", "timeout_seconds"), [
+    (["example.org/own"], False, 60), (["example.org/own"], True, 60), ([], True, 60), ([], False, 0)])
+def test_what_is_being_deleted_is_refused_all_at_once(held_by, check_mode, timeout_seconds):
+    server, run, clock = going(held_by, check_mode)
+    with pytest.raises(RefusedError) as caught:
+        run.run(timeout_seconds)
+    text = str(caught.value)
+    assert f"Namespace shop: found an object that is being deleted since {SINCE}" in text
+    assert f"LimitRange default/l: found an object that is being deleted since {SINCE}" in text
+    assert clock.now == 0 and server.writes + server.trials == []
+
+
+def test_what_goes_by_itself_is_waited_for_and_created_again():
+    server, run, clock = going(["foregroundDeletion"])
+    clock.at = {3: server.objects.clear}
+    result = run.run(60)
+    assert actions(result) == {"Namespace shop": "created", "LimitRange default/l": "created"} and clock.now == 3
+    assert server.writes == ["shop", "l"]
+
+
+def test_what_does_not_go_in_time_is_refused():
+    server, run, clock = going()
+    with pytest.raises(RefusedError, match="2 problems, nothing was changed"):
+        run.run(5)
+    assert clock.now == 5 and server.writes + server.trials == []
+
+
+def test_a_finalizer_that_shows_up_during_the_wait_ends_it():
+    server, run, clock = going()
+    metadata = server.objects["LimitRange", "default", "l"]["metadata"]
+    clock.at = {2: lambda: metadata.update(finalizers=["example.org/a"])}
+    with pytest.raises(RefusedError, match=r"held by example\.org/a"):
+        run.run(60)
+    assert clock.now == 2
+
+
 def test_values_of_secrets_do_not_show_in_diffs():
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "hunter2"}}
     (diff,) = service(Server(), secret).run(0)["diff"]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import configparser
+import re
 
 import pytest
 import yaml
@@ -108,12 +109,19 @@ def test_netplan_is_yaml_that_defines_what_it_names():
 
 def test_ifupdown_makes_the_device_once_and_names_its_file_so_that_it_is_read():
     ((path, content),) = written("ifupdown", VLAN).items()
-    assert path == "/etc/network/interfaces.d/60-metal3-eth1_100"
+    assert path == "/etc/network/interfaces.d/60-metal3-eth1_2e100"
     assert content.count("vlan-raw-device eth1") == 1
     assert [line for line in content.splitlines() if line.startswith(("auto", "iface"))] == [
         "auto eth1.100", "iface eth1.100 inet static", "iface eth1.100 inet6 static"]
     bridge = written("ifupdown", BRIDGE)["/etc/network/interfaces.d/60-metal3-br-prov"]
     assert "    bridge_ports eth1 eth2\n" in bridge and bridge.count("gateway 172.22.0.254") == 1
+
+
+def test_each_interface_has_a_file_of_its_own_that_ifupdown_reads():
+    names = ("a.b", "a_b", "a..b", "a__b", "a_2eb", "a-b", "a.-b", "ab", "A.b")
+    paths = [written("ifupdown", dict(PLAIN, name=name)).popitem()[0] for name in names]
+    assert len(set(paths)) == len(names)
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]+", path.rpartition("/")[2]) for path in paths)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)

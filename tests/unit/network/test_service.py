@@ -71,18 +71,32 @@ def run(folders, machine, check_mode=False, network=None, **options):
     return NetworkService(network or NETWORK, dict(OPTIONS, **options), check_mode, Quiet(), machine, folders[1])
 
 
-@pytest.mark.parametrize(("folder", "expected"), [
-    ("network", []), ("netplan", []), ("interfaces.d", ["60-metal3-eth0_5"])])
-def test_only_ifupdown_s_files_have_another_letter_for_the_dot(tmp_path, monkeypatch, folder, expected):
+@pytest.mark.parametrize(("folder", "ending"), [("network", ".network"), ("netplan", ".yaml"), ("interfaces.d", "")])
+def test_files_of_another_interface_are_not_its_own(tmp_path, monkeypatch, folder, ending):
     place = tmp_path / folder
     place.mkdir()
     monkeypatch.setattr(service, "_INTERFACES", str(tmp_path / "interfaces.d"))
     monkeypatch.setattr(service, "_FOLDERS", (str(place),))
-    ending = {"network": ".network", "netplan": ".yaml"}.get(folder, "")
     for interface in ("eth0_5", "eth0"):
         (place / f"60-metal3-{interface}{ending}").touch()
     found = NetworkService(dict(NETWORK, name="eth0.5"), OPTIONS, False, Quiet(), None, str(tmp_path))._own_files()
-    assert found == [str(place / name) for name in expected]
+    assert found == []
+
+
+@pytest.mark.parametrize(("owner", "other"), [("eth0.5", "eth0_5"), ("eth0_5", "eth0.5")])
+def test_the_file_of_an_earlier_release_goes_with_the_interface_that_it_is_of(tmp_path, monkeypatch, owner, other):
+    """It had "_" for a dot, so that its name does not say whose it is."""
+    monkeypatch.setattr(service, "_INTERFACES", str(tmp_path))
+    monkeypatch.setattr(service, "_FOLDERS", (str(tmp_path),))
+    old = tmp_path / "60-metal3-eth0_5"
+    old.write_text(f"auto {other}\niface {other} inet manual\n\nauto {owner}\niface {owner} inet static\n"
+                   "    address 192.0.2.1/24\n")
+    (tmp_path / "60-metal3-eth0_2e5").touch()
+    (tmp_path / "60-metal3-eth0_5f5").touch()
+    found = dict((name, NetworkService(dict(NETWORK, name=name), OPTIONS, False, Quiet(), None, str(tmp_path))
+                  ._own_files()) for name in (owner, other))
+    new = {"eth0.5": str(tmp_path / "60-metal3-eth0_2e5"), "eth0_5": str(tmp_path / "60-metal3-eth0_5f5")}
+    assert found == {owner: sorted([new[owner], str(old)]), other: [new[other]]}
 
 
 def names(folder):

@@ -102,6 +102,27 @@ def test_given_certificates_take_the_place_of_cert_managers():
     assert all(item["metadata"]["namespace"] == NAMESPACE for item in found.values())
 
 
+@pytest.mark.parametrize("tls", ["files", "cert_manager", "none"])
+def test_bmcs_are_verified_by_the_given_authority_whatever_ironic_itself_serves(tls):
+    """ironic-image looks into one folder, in which nothing was mounted."""
+    def mounts(found, container):
+        pod = found["Deployment", "ironic"]["spec"]["template"]["spec"]
+        volumes = dict((item["name"], item) for item in pod.get("volumes", []))
+        mounted = next(item for item in pod["containers"] if item["name"] == container).get("volumeMounts", [])
+        return dict((item["mountPath"], volumes[item["name"]]["secret"]["secretName"]) for item in mounted
+                    if item["name"] in volumes)
+
+    found = made(options(tls=tls, bmc_authority=CERTIFICATE))
+    assert mounts(found, "ironic") == {"/certs/ca/bmc": "ironic-bmc-cacert"}
+    assert mounts(found, "ironic-httpd") == {}
+    stored = found["Secret", "ironic-bmc-cacert"]["data"]
+    assert base64.b64decode(stored["tls.crt"]).decode() == CERTIFICATE
+    without = made(options(tls=tls))
+    assert mounts(without, "ironic") == {} and ("Secret", "ironic-bmc-cacert") not in without
+    assert ("Secret", "ironic-bmc-cacert") in set(
+        (item["kind"], item["metadata"]["name"]) for item in ironic.removable(shipped(), NAMESPACE))
+
+
 def test_a_certificate_of_cert_manager_has_the_provisioning_address():
     found = made(options(tls="cert_manager"))
     assert found["Certificate", "ironic-cert"]["spec"]["ipAddresses"] == ["192.0.2.2"]
@@ -185,7 +206,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
         return pod(made(options(**changes)))["metadata"]["annotations"][ironic.DIGEST_ANNOTATION]
 
     assert digest() == digest(credentials_dir="/elsewhere")
-    assert len({digest(), digest(fast_track=False), digest(tls_key="other")}) == 3
+    assert len({digest(), digest(fast_track=False), digest(tls_key="other"), digest(bmc_authority="other")}) == 4
 
 
 @pytest.mark.parametrize(("changes", "text"), [
@@ -197,6 +218,7 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"keepalived": True, "provisioning_ip": None, "provisioning_interface": "eno1"},
      "ironic: provisioning_ip: not set, expected an address that no machine has"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
+    ({"bmc_authority": KEY}, "ironic: bmc_authority: found no certificate in it, expected certificates in PEM"),
     ({"mariadb_claim": "data"}, 'ironic: mariadb_claim: found "data", expected none without a database of its own'),
     ({"mariadb": True, "tls": "none"}, "TLS, without which upstream has no MariaDB"),
     ({"mariadb": True}, "ironic: mariadb_certificate: not set"),
@@ -349,6 +371,18 @@ def test_rotation_keeps_the_old_password_valid_until_it_ends():
     run(server, options(rotation="end")).present()
     assert state() == (new, lines[:1])
     assert not run(server, options(rotation="end")).present()["changed"]
+
+
+def test_a_rotation_begins_only_when_nothing_of_ironic_is_being_deleted():
+    """The Deployment is written last, after Secrets of which the old ones cannot be had back."""
+    server = Server()
+    run(server, options()).present()
+    server.objects["Deployment", NAMESPACE, "ironic"]["metadata"].update(
+        deletionTimestamp="2026-11-25T00:00:00Z", finalizers=["example.org/own"])
+    server.writes.clear()
+    with pytest.raises(RefusedError, match=f"Deployment {NAMESPACE}/ironic: found an object that is being del"):
+        run(server, options(rotation="begin")).present()
+    assert server.writes == []
 
 
 def test_a_rotation_that_was_killed_before_the_new_password_was_stored_begins_again():

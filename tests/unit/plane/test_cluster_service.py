@@ -257,6 +257,41 @@ def test_a_namespace_stays_when_something_is_put_into_it_during_a_removal():
     assert ("Namespace", None, IPAM.namespace) in server.objects
 
 
+def delete(server, key, held_by):
+    server.objects[key]["metadata"].update(deletionTimestamp="2026-11-25T00:00:00Z", finalizers=[held_by])
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_parts_are_not_installed_into_what_is_being_deleted(check_mode):
+    server = installed()
+    delete(server, ("Namespace", None, IPAM.namespace), "example.org/own")
+    with pytest.raises(RefusedError, match=f"Namespace {IPAM.namespace}: found an object that is being deleted since"):
+        components(server, check_mode).present()
+    assert server.writes == []
+
+
+def test_a_part_that_was_removed_a_moment_ago_is_waited_for_and_installed_again():
+    server = installed()
+    run = components(server)
+    key = ("Deployment", IPAM.namespace, "ipam-controller-manager")
+    delete(server, key, "foregroundDeletion")
+
+    def sleep(seconds):
+        run.clock.sleep(seconds)
+        server.objects.pop(key, None)
+
+    run.sleep = sleep
+    result = run.present()
+    assert {"object": f"Deployment {IPAM.namespace}/{key[2]}", "action": "created"} in result["objects"]
+
+
+def test_a_removal_that_was_interrupted_goes_on():
+    server = installed()
+    delete(server, ("Deployment", IPAM.namespace, "ipam-controller-manager"), "foregroundDeletion")
+    assert components(server, confirm="1").absent()["changed"]
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
 OLD, NEW = "v1.13.1", "v1.13.2"
 DEPLOYMENT = ("Deployment", IPAM.namespace, "ipam-controller-manager")
 
@@ -305,6 +340,27 @@ def test_a_part_that_does_not_come_up_is_rolled_back_to_what_was_there():
     assert content(server) == before
     server.broken = ""
     assert release(server, NEW).present()["changed"]
+
+
+def test_a_rollback_names_what_is_being_deleted_and_brings_nothing_back_into_it():
+    class Deleted(Server):
+        """Somebody deletes the account as soon as the new Deployment is written."""
+
+        def apply(self, resource, namespace, body, dry_run=False, checked=None):
+            if not dry_run and self.broken and resource.kind == "Deployment":
+                delete(self, ("ServiceAccount", namespace, "ipam-manager"), "example.org/own")
+                self.objects["ServiceAccount", namespace, "ipam-manager"]["automountServiceAccountToken"] = False
+            return super().apply(resource, namespace, body, dry_run, checked)
+
+    server = Deleted()
+    release(server, OLD).present()
+    items, server.broken = released(NEW), NEW
+    items[2]["automountServiceAccountToken"] = True
+    clock = Clock()
+    with pytest.raises(ReportedError, match=r"failed and was rolled back: (?s:.*)these stay: ServiceAccount "
+                                            "metal3-ipam-system/ipam-manager, which is being deleted since 2026"):
+        service.Components(server, parameters(), {"ipam": (items, NEW)}, False, Progress(None), clock.sleep,
+                           clock).present()
 
 
 def test_a_rollback_that_fails_says_so_and_what_to_do():

@@ -132,6 +132,18 @@ def test_it_waits_for_the_condition_of_the_newest_spec_and_a_second_run_changes_
     assert not run(server, wait=True, version="35.0").present()["changed"] and server.writes == []
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_one_that_is_being_deleted_is_refused(check_mode):
+    server = Operator(ready("True", "DeploymentAvailable"))
+    run(server).present()
+    next(item for (kind, _namespace, _name), item in server.objects.items() if kind == "Ironic")["metadata"].update(
+        deletionTimestamp="2026-11-25T00:00:00Z", finalizers=["ironic.metal3.io"])
+    server.writes.clear()
+    with pytest.raises(RefusedError, match="found an object that is being deleted since 2026-11-25T00:00:00Z, held by"):
+        run(server, check_mode, version="35.0", wait=True).present()
+    assert server.writes == []
+
+
 @pytest.mark.parametrize(("condition", "text"), [
     (ready("False", "DeploymentFailed"), "not ready: DeploymentFailed: said; correct what it names"),
     (ready("False"), "not ready within 120 s: DeploymentInProgress: said; look at the pods"),

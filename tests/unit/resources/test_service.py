@@ -12,6 +12,7 @@ from fakes.resources import Cluster
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.finalizers import HINT
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
@@ -173,9 +174,10 @@ def attach(cluster, is_going):
 
 def test_an_object_that_is_being_deleted_is_not_one_that_is_there(cluster):
     attach(cluster, is_going=True)
-    with pytest.raises(RefusedError, match=f"DataImage h1: name: found an object that is {GOING}, expected one that "
-                                           "stays; wait until it is gone"):
-        run(cluster, "DataImage", [IMAGE], wait_for="attached", wait_timeout_seconds=1)
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=f"DataImage metal3/h1: found an object that is {GOING}, expected one "
+                                               "that stays; wait until it is gone"):
+            run(cluster, "DataImage", [IMAGE], check_mode=check_mode, wait_for="attached", wait_timeout_seconds=1)
     assert cluster.writes() == []
     assert run(cluster, "DataImage", [dict(IMAGE, state="absent")])[1][0]["action"] == "unchanged"
 
@@ -186,7 +188,7 @@ def test_an_object_that_is_deleted_after_it_was_found_has_not_reached_its_goal(c
     cluster.meanwhile["DataImage", "h2"] = lambda: attach(cluster, is_going=True)
     dummy, items, dummy2 = run(cluster, "DataImage", [IMAGE, dict(IMAGE, name="h2")], wait_for="attached",
                                wait_timeout_seconds=1)
-    assert items[0]["error"] == f"it is {GOING}; wait until it is gone, then run again"
+    assert items[0]["error"] == f"it is {GOING}; {HINT}"
 
 
 def test_facts(cluster):

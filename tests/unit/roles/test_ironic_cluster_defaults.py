@@ -16,7 +16,7 @@ INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python
             "'{{ ansible_playbook_python }}'}}}"
 LEFT_OUT = "(left out)"
 OPTIONS = ("image_registry_mirror", "pull_secrets", "deploy_kernel_url", "deploy_ramdisk_url", "deploy_iso_url",
-           "cache_url", "tls_certificate", "tls_key", "tls_authority")
+           "cache_url", "tls_certificate", "tls_key", "tls_authority", "bmc_authority")
 
 
 def given_to_module(folder, variables):
@@ -49,3 +49,9 @@ def given_to_module(folder, variables):
 ])
 def test_the_pod_follows_the_plane_and_the_operator(tmp_path, variables, expected):
     assert given_to_module(tmp_path, variables) == expected
+
+
+def test_the_authority_of_bmcs_is_given_without_certificates_of_ironics_own(tmp_path):
+    path = tmp_path / "bmc.crt"
+    path.write_text("certificate")
+    assert given_to_module(tmp_path, {"ironic_bmc_ca_file": str(path)}) == {"bmc_authority": "certificate"}

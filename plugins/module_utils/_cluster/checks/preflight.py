@@ -105,7 +105,6 @@ def _pools(subject, description, facts, wanted):
     for pool in own:
         current = facts.pools.get(pool["name"])
         if current is not None:
-            found += deletion_problems(f"IPPool {description.namespace}/{pool['name']}", "name", current)
             used = usage(current, facts.addresses, facts.claims)
             found += change_problems(pool, describe(current), description.namespace,
                                      [entry["address"] for entry in used["allocations"]])

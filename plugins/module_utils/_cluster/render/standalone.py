@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._kube.finalizers import is_going
 from ..model import ClusterDescription
 
 Object = dict[str, Any]
@@ -33,11 +34,13 @@ def without_stored(description: ClusterDescription, desired: Iterable[Object],
                    objects: Mapping[str, list[Object]]) -> tuple[list[Object], list[str]]:
     """Return the rendered objects without those of standalone Machines that are there, and warnings about these.
 
+    Those of one that is being deleted are among them, which refuses the run as for any other object.
+
     :param desired: list of rendered objects
     :param objects: dict of kind to list of stored objects
     """
     desired = list(desired)
-    stored = dict((item["metadata"]["name"], item) for item in objects.get("Machine") or [])
+    stored = dict((item["metadata"]["name"], item) for item in objects.get("Machine") or [] if not is_going(item))
     names = [group.owner for group in description.groups if group.is_standalone and group.owner in stored]
     templates, warnings = set(), []
     for item in desired:
@@ -55,8 +58,6 @@ def without_stored(description: ClusterDescription, desired: Iterable[Object],
 
 def _warnings(description, wanted, stored):
     name = wanted["metadata"]["name"]
-    if stored["metadata"].get("deletionTimestamp"):
-        return [f"{description.subject}: Machine {name} is being deleted: run again when it is gone, to have it made"]
     before, after = ((item["metadata"].get("annotations") or {}).get(MADE_OF) for item in (stored, wanted))
     return [f"{description.subject}: Machine {name} was made of another description and stays as it is, for nothing "
             "replaces a standalone machine: describe it with state: absent and run, then as it is to be and run "

@@ -12,6 +12,7 @@ import re
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
@@ -194,8 +195,8 @@ def _obstacles(request, bmh, forced):
     locked = host_lock.problem(request.name, request.action, bmh, host_lock.moment_of(request.now) or 0)
     if locked and (action.guarded or action.moves):
         yield locked.actual, locked.expected, locked.hint
-    if bmh["metadata"].get("deletionTimestamp") and "deleting" not in action.tolerates:
-        yield "a host that is being deleted", "a host that stays", "wait until it is gone"
+    if is_going(bmh) and "deleting" not in action.tolerates:
+        yield f"a host that is {deletion_of(bmh)}", "one that stays", HINT
     if host_annotations.PAUSED in annotations and "paused" not in action.tolerates:
         yield (f"a paused host (annotation {host_annotations.PAUSED})", "a host that BMO works on",
                "resume it first (action resume)")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.finalizers import is_going, staying_problem
 from .. import annotations as host_annotations
 from .. import bmc_change as host_bmc_change
 from .. import lock as host_lock
@@ -27,9 +28,8 @@ def check(host, bmh, forced=(), allow_detach=False):
     problems = []
     name, spec, status = host["name"], bmh["spec"], bmh.get("status") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
-    if bmh["metadata"].get("deletionTimestamp"):
-        problems.append(Problem("host-change", name, "name", "a host that is being deleted", "a host that stays",
-                                "wait until it is gone, then run again"))
+    problems += staying_problem(name, "name", bmh, "a host")
+    if problems:
         return problems
     problems += host_bmc_change.check(host, bmh, allow_detach) + host_bmc_change.check_consumer(host, bmh, forced)
     mac, stored = host.get("boot_mac_address"), spec.get("bootMACAddress")
@@ -58,7 +58,7 @@ def unconfirmed(host, bmh, forced=(), allow_deprovision=False, allow_power_off=F
     :param allow_power_off: whether a provisioned host may be powered off
     :param way: what the user does to confirm, in the imperative; empty for setting the module's options
     """
-    if bmh["metadata"].get("deletionTimestamp"):
+    if is_going(bmh):
         return []
     costs = [] if allow_deprovision else [(cost, "allow_deprovision") for cost in host_redeploy.losses(
         host, bmh, forced)]

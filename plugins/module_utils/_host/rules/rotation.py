@@ -16,6 +16,7 @@ from typing import Any
 from ..._bmc.address import AddressError, BmcAddress, parse
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.finalizers import HINT, deletion_of, is_going
 from .. import annotations as host_annotations
 from .. import lock as host_lock
 from ..actions import STEADY
@@ -75,8 +76,8 @@ def _busy(name: str, bmh: Object) -> list[Problem]:
     """Return what keeps BMO from taking new credentials at once."""
     spec, status, annotations = bmh.get("spec") or {}, bmh.get("status") or {}, host_annotations.of(bmh)
     state = state_of(bmh)
-    if bmh["metadata"].get("deletionTimestamp"):
-        found, hint = "a host that is being deleted", "wait until it is gone"
+    if is_going(bmh):
+        found, hint = f"a host that is {deletion_of(bmh)}", HINT
     elif host_annotations.PAUSED in annotations:
         found, hint = "a host that is paused: BMO would not log in with the new password", "resume it first"
     elif host_annotations.DETACHED in annotations or status.get("operationalStatus") == "detached":

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.finalizers import staying_problem
 from .. import fields as host_fields
 from .. import oci_auth
 from ..objects import credentials_secret_name, data_secret_name, has_inline_credentials
@@ -38,7 +39,7 @@ def check_shared(labelled):
 
 
 def check_stored(host, secrets, namespace):
-    """Return the Problems of Secrets that an entry names and that BMO could not use.
+    """Return the Problems of Secrets that an entry names or writes and that BMO could not use.
 
     :param secrets: ``{name: Secret}`` of the namespace
     :param namespace: its name, for messages
@@ -46,6 +47,10 @@ def check_stored(host, secrets, namespace):
     problems = []
     bmc = host.get("bmc") or {}
     name = bmc.get("credentials_name")
+    if name or has_inline_credentials(bmc):
+        # BMO's finalizer keeps it while the host uses it, so that its deletion may have been asked for long ago.
+        stored = credentials_secret_name(host)
+        problems += staying_problem(host["name"], "bmc.credentials_name", secrets.get(stored), f"Secret {stored}")
     if name and not has_inline_credentials(bmc):
         secret = secrets.get(name)
         if secret is None:

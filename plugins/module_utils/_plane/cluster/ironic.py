@@ -26,9 +26,12 @@ KEEPALIVED = "quay.io/metal3-io/keepalived"
 DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
 DHCP_CONTAINER = "ironic-dnsmasq"
+# ironic-image verifies BMCs by the files of this folder, without one by what Python trusts (``scripts/tls-common.sh``).
+BMC_AUTHORITY, _BMC_VOLUME, _BMC_FOLDER = "ironic-bmc-cacert", "cert-bmc-ca", "/certs/ca/bmc"
 # Changes of what the pod reads once, at its start, must start it again.
 DIGEST_ANNOTATION = "metal3.baremetal/configuration"
 ADDRESS_PLACEHOLDER = "IRONIC_HOST_IP"
+_PEM = "-----BEGIN CERTIFICATE-----"
 # Port of upstream's probes.
 HTTP_PORT = 6180
 
@@ -89,6 +92,9 @@ def problems(options: Object) -> list[Problem]:
     if options["tls"] == "files":
         found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
                   for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
+    if options.get("bmc_authority") and _PEM not in options["bmc_authority"]:
+        found.append(Problem("ironic-bmc-authority", "ironic", "bmc_authority", "no certificate in it",
+                             "certificates in PEM", "correct the file"))
     if bool(options.get("deploy_kernel_url")) != bool(options.get("deploy_ramdisk_url")):
         found.append(Problem("ironic-agent", "ironic", "deploy_ramdisk_url", options.get("deploy_ramdisk_url"),
                              "both URLs or none", "set deploy_kernel_url and deploy_ramdisk_url"))
@@ -115,6 +121,8 @@ def secrets(options: Object, credentials: dict[str, str], database_password: str
     if options["tls"] == "files":
         found += [_secret(options, CERTIFICATE, {"tls.crt": options["tls_certificate"], "tls.key": options["tls_key"]}),
                   _secret(options, AUTHORITY, {"tls.crt": options["tls_authority"]})]
+    if options.get("bmc_authority"):
+        found.append(_secret(options, BMC_AUTHORITY, {"tls.crt": options["bmc_authority"]}))
     if options["mariadb"]:
         found += [_secret(options, name, data) for name, data in ironic_database.secrets(
             options, database_password).items()]
@@ -131,6 +139,7 @@ def removable(shipped: list[Object], namespace: str) -> list[Object]:
     items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
         ("ConfigMap", CONFIG_MAP), ("ConfigMap", ironic_database.SETTINGS), ("Secret", HTPASSWD),
         ("Secret", CREDENTIALS), ("Secret", CERTIFICATE), ("Secret", AUTHORITY), ("Secret", MARIADB_PASSWORD),
+        ("Secret", BMC_AUTHORITY),
         ("Secret", ironic_database.CERTIFICATE))]
     for item in items:
         item["metadata"]["namespace"] = namespace
@@ -210,6 +219,11 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
                           ("priority_class", "priorityClassName")):
         if options.get(option):
             pod[field] = options[option]
+    if options.get("bmc_authority"):
+        container = next(item for item in pod["containers"] if item["name"] == DEPLOYMENT)
+        container.setdefault("volumeMounts", []).append(
+            {"name": _BMC_VOLUME, "mountPath": _BMC_FOLDER, "readOnly": True})
+        pod.setdefault("volumes", []).append({"name": _BMC_VOLUME, "secret": {"secretName": BMC_AUTHORITY}})
     if options["mariadb"]:
         ironic_database.complete(pod, options.get("mariadb_claim"))
     if options.get("pull_secrets"):

@@ -73,6 +73,9 @@ class IronicComponents(Components):
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         self._refuse_restart(made)
         results = []
+        # All are checked before the first of several writes.
+        self.sources = self._objects(made)
+        self._plan(self.objects())
         if self.params["rotation"] == "begin":
             # Ironic's side first: whoever reads the new password finds it taken.
             results.append(self._written(made, lambda obj: obj["metadata"]["name"] in (
@@ -89,7 +92,7 @@ class IronicComponents(Components):
         if self.params["credentials_dir"] and not self.check_mode:
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
-            result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
+            result["seconds"] = self.wait(self.seconds_left)
         return result
 
     def _refuse_restart(self, made: list[Object]) -> None:
@@ -107,7 +110,7 @@ class IronicComponents(Components):
         self.sources = [obj for obj in self._objects(made)
                         if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
-        tried = self.writes.dry_run(self._plan(self.objects()))
+        tried = self.writes.dry_run(self._look(self.objects()))
         if any(item.changed and item.value["spec"]["template"] != stored["spec"]["template"] for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pod starts again with what was changed") for problem in found])

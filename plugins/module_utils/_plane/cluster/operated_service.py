@@ -49,8 +49,9 @@ class OperatedIronic(ManifestsService):
 
     def __init__(self, client: Any, params: Object, check_mode: bool, progress: Any,
                  sleep: Callable[[float], Any] = time.sleep, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(client, [operated.desired(params)], params["namespace"], check_mode, progress, sleep)
-        self.params, self.clock = params, clock
+        super().__init__(client, [operated.desired(params)], params["namespace"], check_mode, progress, sleep, clock)
+        self.params = params
+        self.seconds_left = params["wait_timeout_seconds"] if params.get("wait") else 0
         self.title = f"{operated.KIND} {params['namespace']}/{params['name']}"
 
     def present(self) -> Object:
@@ -118,7 +119,7 @@ class OperatedIronic(ManifestsService):
         found = upgrade.transitions(["ironic"], self._hosts())
         if not found:
             return
-        tried = self.writes.dry_run(self._plan(self.objects()))
+        tried = self.writes.dry_run(self._look(self.objects()))
         if any(item.changed and item.value.get("spec") != stored.get("spec") for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pods start again with what was changed") for problem in found])

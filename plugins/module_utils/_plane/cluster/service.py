@@ -76,8 +76,10 @@ class Components(ManifestsService):
     def __init__(self, client: Any, params: Object, shipped: dict[str, tuple[list[Object], str]], check_mode: bool,
                  progress: Any, sleep: Callable[[float], Any] = time.sleep,
                  clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(client, [], "default", check_mode, progress, sleep)
-        self.params, self.shipped, self.clock = params, shipped, clock
+        super().__init__(client, [], "default", check_mode, progress, sleep, clock)
+        self.params, self.shipped = params, shipped
+        # A removal has no such option.
+        self.seconds_left = params["wait_timeout_seconds"] if params.get("wait") else 0
         self.steps: list[upgrade.Step] = []
         # Title of an object → name of its part.
         self.part_of: dict[str, str] = {}
@@ -107,8 +109,8 @@ class Components(ManifestsService):
         result["versions"] = dict((name, version) for name, (_objects, version) in self.shipped.items())
         result.update(fits)
         if self.params["wait"] and not self.check_mode:
-            deadline = self.clock() + self.params["wait_timeout_seconds"]
-            result["seconds"] = self.wait(self.params["wait_timeout_seconds"])
+            deadline = self.clock() + self.seconds_left
+            result["seconds"] = self.wait(self.seconds_left)
             result["seconds"] += self._ask_webhooks(deadline, self.parts)
             result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
                                      for part, settings in self._chosen() if part.name == "cert_manager")
@@ -408,7 +410,7 @@ class Components(ManifestsService):
         """Return the deletions of objects that are there."""
         self.resources = resolve(self.client, items, self.writes.persist)
         served = [item for item in items if self.resources[item["apiVersion"], item["kind"]] is not None]
-        entries = self.writes.plan(served)
+        entries = self.writes.look(served)
         return [deletion(entry.resource, entry.current) for entry in entries if entry.current is not None]
 
     def _managed(self, keep: bool, there: list[Entry]) -> list[Problem]:

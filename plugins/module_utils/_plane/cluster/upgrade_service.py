@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..._common.errors import ReportedError
 from ..._common.plain_text import few
 from ..._kube.diff import owned_tree
+from ..._kube.finalizers import deletion_of, is_going
 from ..._kube.plan import Entry, deletion
 from ..._kube.reconcile import raise_refused
 from ..._manifests import documents
@@ -59,6 +60,10 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
         stored = client.get(entry.resource, entry.namespace, entry.name) if entry.changes else None
         if stored is None or _same(entry.current, stored):
             continue
+        if is_going(stored) and entry.current is not None:
+            # Nothing can be brought back into it.
+            kept.append(f"{entry.title}, which is {deletion_of(stored)}")
+            continue
         if entry.current is None and entry.resource.kind in _STAYS:
             kept.append(f"{entry.title}, which is new")
             continue
@@ -73,7 +78,7 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
     back: list[Entry] = []
     for wave in reversed(objects.waves([stored for _entry, stored in changed])):
         due = [by_title[documents.title(obj)] for obj in wave]
-        again = writes.plan([rollback.previous(entry.current, owned_tree(entry.current), owned_tree(stored))
+        again = writes.look([rollback.previous(entry.current, owned_tree(entry.current), owned_tree(stored))
                              for entry, stored in due if entry.current is not None])
         again += [deletion(entry.resource, stored) for entry, stored in due if entry.current is None]
         raise_refused(client, writes.write(again))
