@@ -23,6 +23,8 @@ LAB = REPOSITORY / "lab"
 # Until the control plane has been replaced, nodes of both versions need these of the other one: kube-proxy's version
 # is that of the control plane, and CoreDNS stays at the version that the cluster began with.
 SHARED = ("kube-proxy", "coredns")
+# Of eight programs of Kubernetes, on a machine of two processors that does more than this.
+BUILD_SECONDS = 4000
 
 # The image itself has its container images unpacked only.
 ARCHIVES = """
@@ -44,7 +46,8 @@ def served(lab, folder, minor=AFTER):
     """
     cache = str(Path(lab.figures["cache_dir"]))
     name = f"kubernetes-{minor}"
-    engine = module("plane_programs", source_dir=str(DATA / name), cache_dir=cache, sets=["node", "control-plane"])
+    engine = module("plane_programs", within_seconds=BUILD_SECONDS, source_dir=str(DATA / name), cache_dir=cache,
+                    sets=["node", "control-plane"])
     made = module("lab_node_image", source_dir=str(LAB / "node_image"), engine_dir=engine["engine_dir"],
                   addons_source_dir=str(LAB / "engine" / "addons"), cache_dir=cache)
     images = lab.dir / "www" / "images"

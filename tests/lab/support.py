@@ -34,15 +34,16 @@ HOST = KNOWN["BareMetalHost"]
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
 
 
-def module(module_name, *flags, **arguments):
+def module(module_name, *flags, within_seconds=900, **arguments):
     """Run a module of the collection as Ansible does and return its result.
 
     :param flags: of the program ``ansible``, for example ``--check``
+    :param within_seconds: time that it may take
     """
     result = subprocess.run(
         [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
          "-a", json.dumps(arguments)],
-        capture_output=True, text=True, check=False, timeout=900,
+        capture_output=True, text=True, check=False, timeout=within_seconds,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(result.stdout.partition("=>")[2])

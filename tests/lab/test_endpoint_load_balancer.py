@@ -1,8 +1,8 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster whose endpoint is something outside of it: a port of this machine that hands connections on, as a load
-balancer does, under another number than the API server's."""
+"""A cluster whose endpoint is something outside of it: a port of the nodes' gateway that hands connections on, as a
+load balancer on a router does, under another number than the API server's."""
 from __future__ import annotations
 
 import contextlib

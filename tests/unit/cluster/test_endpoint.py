@@ -211,6 +211,25 @@ def test_what_can_not_hold_the_address_is_refused(endpoint, changes, words):
     assert any(words in str(line) for line in problems(endpoint, **changes))
 
 
+@pytest.mark.parametrize("host", ["198.51.100.1", "192.0.2.1"])
+def test_a_load_balancer_is_on_the_router_or_on_another_network(host):
+    """A machine that is to hold the address can be neither, and the next step is named."""
+    assert problems({"holder": "none", "host": host, "port": 443}) == []
+    for holder in (None, "keepalived", "kube-vip"):
+        (problem,) = problems({"holder": holder, "host": host})
+        assert problem.field == "endpoint.host"
+        assert problem.hint.endswith("set holder to none when a load balancer has it")
+
+
+@pytest.mark.parametrize("host, words", [
+    ("198.51.100.25", "which is in networks.nodes.ipv4.ranges[0]"),
+    ("10.244.0.1", "which is in pod_cidrs 10.244.0.0/16"), ("10.96.0.1", "which is in service_cidrs 10.96.0.0/16")])
+def test_an_address_that_a_node_a_pod_or_a_service_gets_is_no_load_balancers(host, words):
+    (problem,) = problems({"holder": "none", "host": host}, pod_cidrs=["10.244.0.0/16"],
+                          service_cidrs=["10.96.0.0/16"])
+    assert words in str(problem)
+
+
 def test_mistakes_in_the_holder_are_reported_together():
     lines = problems({"holder": "kube-vip", "virtual_router_id": 1, "host": "api.example.org", "image": "A B",
                       "interface": "eno9"}, image_registry="a b", kubernetes_version="1")

@@ -11,6 +11,9 @@ from ..._common import ip_texts
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
+from ..endpoint import NONE
+
+_ELSEWHERE = f"set holder to {NONE} when a load balancer has it"
 
 
 def node_networks(description):
@@ -64,17 +67,9 @@ def endpoint_problems(subject, description):
         if str(address) in (settings.get("pre_allocations") or {}).values():
             found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
                                  "an address of its own"))
-        gateways = [settings.get("gateway")] + [range_.get("gateway") for range_ in settings.get("ranges") or []]
-        if str(address) in gateways + list(settings.get("dns_servers") or []):
-            found.append(Problem(
-                "endpoint", subject, "endpoint.host", f"{address}, gateway or DNS server of networks.{name}",
-                "an address of its own"))
-    networks = node_networks(description)
-    same = [network for _field, network in networks if network.version == address.version]
-    if same and not any(address in network for network in same):
-        found.append(Problem(
-            "endpoint", subject, "endpoint.host", shown(address), f"an address in {', '.join(map(str, same))}",
-            "a virtual address must be on a network of the control plane; use a name for a load balancer elsewhere"))
+    # A load balancer is where its operator has put it: on the router, or on another network.
+    if description.endpoint.get("holder") != NONE:
+        found += _virtual_address_problems(subject, description, address)
     for option in ("pod_cidrs", "service_cidrs"):
         for text in getattr(description, option):
             network = ipaddress.ip_network(text)
@@ -82,4 +77,21 @@ def endpoint_problems(subject, description):
                 found.append(Problem(
                     "network-overlap", subject, "endpoint.host", f"{address}, which is in {option} {text}",
                     "an address of the nodes' network"))
+    return found
+
+
+def _virtual_address_problems(subject, description, address):
+    """Return what keeps a machine of the control plane from holding the endpoint's address."""
+    found = []
+    for name, _family, settings, _pool in description.pool_uses:
+        gateways = [settings.get("gateway")] + [range_.get("gateway") for range_ in settings.get("ranges") or []]
+        if str(address) in gateways + list(settings.get("dns_servers") or []):
+            found.append(Problem(
+                "endpoint", subject, "endpoint.host", f"{address}, gateway or DNS server of networks.{name}",
+                "an address of its own", _ELSEWHERE))
+    same = [network for _field, network in node_networks(description) if network.version == address.version]
+    if same and not any(address in network for network in same):
+        found.append(Problem(
+            "endpoint", subject, "endpoint.host", shown(address), f"an address in {', '.join(map(str, same))}",
+            f"a virtual address must be on a network of the control plane; {_ELSEWHERE}"))
     return found
