@@ -75,6 +75,7 @@ def test_a_look_shows_them_and_a_write_refuses_them_one_by_one(server):
 def test_what_is_deleted_between_plan_and_write_is_not_written(server):
     run = reconcile(server)
     entry, = run.plan([secret("c", x="2")])
+
     def delete():
         mark(server, "c")
         server.objects["Secret", "c"]["metadata"]["resourceVersion"] += "0"
