@@ -8,12 +8,16 @@ Each fault is put right by the next run with right values.
 from __future__ import annotations
 
 import contextlib
+import json
 import socket
+import ssl
+import urllib.error
+import urllib.request
 
 import bmc_certificates
 import plane_site
 import pytest
-from support import eventually
+from support import eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -21,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 pytestmark = pytest.mark.plane
 
 SECONDS = 900
-OPERATORS = "baremetal-operator-system"
+NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +118,51 @@ def test_no_login_is_refused_unless_asked_for(lab, target, variables, tmp_path):
     lab.playbook("install", "--tags", "ironic", extra=external, seconds=SECONDS).failed(
         "which answers without a login", "set auth_type to none if everybody who reaches it may use it")
     lab.playbook("install", "--tags", "ironic", extra=dict(external, ironic_auth_type="none"), seconds=SECONDS).ok()
+
+
+@pytest.fixture
+def server(lab, kubeconfig):
+    """A server that the lab's own plane lets go; its name and variables."""
+    name = next(name for name, host in sorted(lab.hosts().items())
+                if not host["spec"].get("consumerRef") and lab.state(name) == "available")
+    lab.remove_hosts(name)
+    yield name, plane_site.server(lab, name, kubeconfig)
+    lab.playbook("enroll", *only(name), seconds=SECONDS).ok()
+
+
+def nodes(lab, variables):
+    """Return Ironic's nodes by the names of their hosts; nobody logs in."""
+    request = urllib.request.Request(f"https://{variables['ironic_provisioning_ip']}:6385/v1/nodes/detail",
+                                     headers={"X-OpenStack-Ironic-API-Version": "1.80"})
+    context = ssl.create_default_context(cafile=str(lab.dir / "pki" / "ca.crt"))
+    with urllib.request.urlopen(request, timeout=10, context=context) as answer:
+        return dict((node["name"].partition("~")[2], node["uuid"]) for node in json.load(answer)["nodes"])
+
+
+def test_without_a_login_a_server_becomes_available_and_stays_so_once_there_is_one(lab, target, variables, server):
+    """Agents call an Ironic without a login as any other; Ironic's database goes with its pod."""
+    name, of_server = server
+    assert install(lab, variables, ironic_auth_type="none").ok().changed() == 0
+    lab.playbook("enroll", *only(name), extra=of_server, seconds=SECONDS).ok()
+
+    def status():
+        return target.get(KNOWN["BareMetalHost"], NAMESPACE, name)["status"]
+    without = status()
+    assert without["provisioning"]["state"] == "available"
+    assert nodes(lab, variables) == {name: without["provisioning"]["ID"]}
+    # Not through the lab's own plane.
+    assert lab.host(name) is None and name not in lab.nodes()
+
     install(lab, variables).ok()
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        nodes(lab, variables)
+    eventually(lambda: status()["provisioning"].get("ID") not in (None, "", without["provisioning"]["ID"]), 300,
+               "a node in the new database", interval_seconds=1)
+    assert status()["provisioning"]["state"] == "available" and not status().get("errorType")
     assert install(lab, variables).ok().changed() == 0
+    lab.playbook("unenroll", *only(name), extra=dict(of_server, metal3_confirm=1), seconds=SECONDS).ok()
+
+
+def test_all_goes_again(lab, target, variables):
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
     assert not plane_site.definitions(target)

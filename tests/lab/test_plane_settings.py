@@ -263,7 +263,9 @@ def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registe
     assert not set(made(nodes(lab, kubeconfig, "http")).items()) & set(first.items())
     with pytest.raises(OSError):
         nodes(lab, kubeconfig)
-    assert {entry["worker count"] for entry in operator_lines(target) if "worker count" in entry} == {3}
+    # The controller of host claims has one worker, whatever is asked for.
+    assert {entry["worker count"] for entry in operator_lines(target)
+            if "worker count" in entry and entry["controller"] != "hostclaim"} == {3}
 
 
 def of_operator(target, names):
@@ -301,6 +303,10 @@ def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
     finally:
         proxy.close()
     lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    # As ironic_audit says of a database with other nodes of the same names.
+    for name in first:
+        secret = target.get(KNOWN["BareMetalHost"], NAMESPACE, name)["spec"]["bmc"]["credentialsName"]
+        target.patch(KNOWN["Secret"], NAMESPACE, secret, {"metadata": {"annotations": {"example.org/changed": "now"}}})
     expected = dict((name, ("OK", "", "available", uuid)) for name, (uuid, _created) in first.items())
     with contextlib.suppress(AssertionError):
         eventually(lambda: of_operator(target, first) == expected, 300, "hosts with their nodes", interval_seconds=1)

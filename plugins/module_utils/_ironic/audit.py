@@ -22,6 +22,11 @@ _AFTER_LOSS = (
     "wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched or "
     "cleaned by that), verifies what is available, and begins what was on its way from the start; delete nothing, run "
     "no ironic_nodes, then run this again")
+# registerHost of BMO 0.13 loses the ID of a node that it has found by the host's name, unless it changes the node as
+# well, as it does once the Secret has changed.
+_WITH_NODES_OF_THEIR_NAMES = (
+    "; a host that has a node of its name, and still names another one then, does not recover by itself: change an "
+    "annotation of its BMC Secret, upon which the operator writes the node's ID into the host")
 # Hosts in these states have no node yet, or none any more.
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
@@ -71,10 +76,12 @@ def _all_at_once(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
     if belong_together(nodes, hosts):
         return []
     if lost and set(owners) <= set((host["namespace"], host["name"]) for host in hosts):
+        named = set(owners) & set((host["namespace"], host["name"]) for host in lost)
         return [Finding(
             NODES_LOST, "Ironic", f"not one of the nodes that {len(lost)} of {len(hosts)} BareMetalHosts had is there: "
                                   "Ironic's database was lost or emptied (SQLite in a container does not outlive a "
-                                  "restart), or this is not the operator's Ironic", _AFTER_LOSS, None)]
+                                  "restart), or this is not the operator's Ironic",
+            _AFTER_LOSS + (_WITH_NODES_OF_THEIR_NAMES if named else ""), None)]
     if owners:
         return [Finding(
             NO_NODE_OF_HOSTS, "Ironic", "not one of the operator's %d nodes is the node of one of %d BareMetalHosts" % (

@@ -64,6 +64,14 @@ def test_findings(nodes, ports, hosts, kinds):
     assert [found.kind for found in audit.findings(nodes, ports, [], hosts)] == kinds
 
 
+def test_hosts_whose_names_other_nodes_have_get_a_next_step_of_their_own():
+    """Of another database that the operator has been given, with nodes of the same names."""
+    step = "change an annotation of its BMC Secret"
+    found, = audit.findings([node("metal3~a", uuid="former")], [], [], [host("a")])
+    assert found.kind == audit.NODES_LOST and step in found.next_step
+    assert all(step not in found.next_step for found in audit.findings([], [], [], [host("a")]))
+
+
 def test_a_discovered_node_is_named_with_what_to_do():
     found, = audit.findings([node("", provision_state="enroll", driver="ipmi")], [port("")], [],
                             [host("b", state="registering", boot_mac_address=MAC)])
