@@ -127,10 +127,10 @@ findings:
   contains:
     kind:
       description:
-        - V(node_without_host), V(host_without_node), V(mac_of_other_node), V(mac_of_discovered_node),
-          V(boot_mac_twice), V(mac_twice), V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host
-          has its node any more, as after the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have
-          nothing to do with each other).
+        - V(node_without_host), V(host_without_node), V(host_of_former_node) (it names a node that is gone while another
+          has its name), V(mac_of_other_node), V(mac_of_discovered_node), V(boot_mac_twice), V(mac_twice), V(bmc_twice)
+          or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after the loss of
+          Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
       type: str
       returned: always
     subject:

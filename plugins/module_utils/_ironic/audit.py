@@ -14,6 +14,7 @@ from . import discovered, node_bmc, ownership
 Finding = namedtuple("Finding", ["kind", "subject", "cause", "next_step", "repair"])
 
 NODE_WITHOUT_HOST, HOST_WITHOUT_NODE = "node_without_host", "host_without_node"
+HOST_OF_FORMER_NODE = "host_of_former_node"
 MAC_OF_DISCOVERED_NODE = "mac_of_discovered_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
@@ -24,9 +25,10 @@ _AFTER_LOSS = (
     "no ironic_nodes, then run this again")
 # registerHost of BMO 0.13 loses the ID of a node that it has found by the host's name, unless it changes the node as
 # well, as it does once the Secret has changed.
+_WAKE_BY_SECRET = "change an annotation of its BMC Secret, upon which the operator writes the node's ID into the host"
 _WITH_NODES_OF_THEIR_NAMES = (
-    "; a host that has a node of its name, and still names another one then, does not recover by itself: change an "
-    "annotation of its BMC Secret, upon which the operator writes the node's ID into the host")
+    "; a host that has a node of its name, and still names another one then, does not recover by itself: "
+    + _WAKE_BY_SECRET)
 # Hosts in these states have no node yet, or none any more.
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
@@ -52,6 +54,7 @@ def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroup
             namespaces = [host["namespace"] for host in hosts]
         found += _all_at_once(nodes, hosts, namespaces)
         found += _nodes_without_host(nodes, hosts, namespaces) + _hosts_without_node(nodes, hosts)
+        found += _hosts_of_former_nodes(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
     return found
 
@@ -138,6 +141,20 @@ def _hosts_without_node(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]
             for host in hosts
             if _should_have_node(host) and host.get("node_id") not in there
             and (host["namespace"], host["name"]) not in names]
+
+
+def _hosts_of_former_nodes(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> list[Finding]:
+    """Return hosts that name a node which is not there, while another one has their name."""
+    if not belong_together(nodes, hosts):
+        # All at once, or another cluster has hosts of these names.
+        return []
+    there = set(node["uuid"] for node in nodes)
+    by_owner = dict((ownership.host_of(node.get("name")), node) for node in nodes)
+    return [Finding(HOST_OF_FORMER_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
+                    f"it names the node {host['node_id']}, which is not in Ironic; {_label(node)} is {node['uuid']}",
+                    f"the operator corrects this within a minute or two; if it does not, {_WAKE_BY_SECRET}", None)
+            for host in hosts for node in [by_owner.get((host["namespace"], host["name"]))]
+            if node and _should_have_node(host) and host.get("node_id") and host["node_id"] not in there]
 
 
 def _ports_without_node(nodes: list[dict[str, Any]], ports: list[dict[str, Any]]) -> list[Finding]:

@@ -39,7 +39,10 @@ def host(name, **values):
     ([node("metal3~a"), node("metal3~b")], [], [host("c", state="new", node_id=None)],
      [audit.NO_NODE_OF_HOSTS, audit.NODE_WITHOUT_HOST, audit.NODE_WITHOUT_HOST]),
     ([], [], [host("a", state="registering"), host("b", operational_status="detached")], []),
-    ([node("metal3~a"), node("metal3~b", uuid="new")], [], [host("a"), host("b")], []),
+    # A node that the operator has found by its name, and not noted.
+    ([node("metal3~a"), node("metal3~b", uuid="new")], [], [host("a"), host("b")], [audit.HOST_OF_FORMER_NODE]),
+    ([node("metal3~a"), node("metal3~b", uuid="new")], [], [host("a"), host("b", node_id=None)], []),
+    ([node("metal3~a"), node("metal3~b", uuid="new")], [], [host("a"), host("b", state="deleting")], []),
     ([node("metal3~a"), node("old")], [port("old")], [host("a", boot_mac_address=MAC.upper())],
      [audit.MAC_OF_OTHER_NODE]),
     ([node("a"), node("")], [port("")], [host("a", state="registering", boot_mac_address=MAC)], []),
