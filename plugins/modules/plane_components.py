@@ -36,8 +36,8 @@ options:
       - V(absent) removes them in the reverse order. This is refused while there are hosts, clusters, machines or
         address pools that they manage, and when an object was not applied by this collection, which gives each the
         label C(app.kubernetes.io/managed-by=metal3.baremetal).
-      - It is also refused while one of the parts' namespaces has workloads, volumes, Secrets or ConfigMaps of somebody else, which would
-        go with it.
+      - It is also refused while one of the parts' namespaces has workloads, volumes, Secrets or ConfigMaps of somebody
+        else, which would go with it.
     type: str
     choices: [present, absent]
     default: present
