@@ -123,8 +123,8 @@ def test_no_login_is_refused_unless_asked_for(lab, target, variables, tmp_path):
 @pytest.fixture
 def server(lab, kubeconfig):
     """A server that the lab's own plane lets go; its name and variables."""
-    name = next(name for name, host in sorted(lab.hosts().items())
-                if not host["spec"].get("consumerRef") and lab.state(name) == "available")
+    name = min(name for name, host in lab.hosts().items()
+               if not host["spec"].get("consumerRef") and lab.state(name) == "available")
     lab.remove_hosts(name)
     yield name, plane_site.server(lab, name, kubeconfig)
     lab.playbook("enroll", *only(name), seconds=SECONDS).ok()

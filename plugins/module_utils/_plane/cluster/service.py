@@ -83,6 +83,8 @@ class Components(ManifestsService):
         self.steps: list[upgrade.Step] = []
         # Title of an object → name of its part.
         self.part_of: dict[str, str] = {}
+        # (namespace, name) of the Secrets that the parts' Certificates name, in a removal.
+        self.issued: set[tuple[str | None, str | None]] = set()
         self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
@@ -383,7 +385,11 @@ class Components(ManifestsService):
         keep = self.params["definitions"] == "keep"
         # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
         items = dict((part.name, self._items(part, settings)) for part, settings in self._chosen())
-        there = [entry for entry in self._there([item for listed in items.values() for item in listed])
+        shipped = [item for listed in items.values() for item in listed]
+        # Without cert-manager this collection fills them, and cert-manager is gone before the last parts may be.
+        self.issued = set((item["metadata"].get("namespace"), (item.get("spec") or {}).get("secretName"))
+                          for item in objects.certificates(shipped))
+        there = [entry for entry in self._there(shipped)
                  if not objects.is_issued_by_cert_manager(entry.current or {})]
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
@@ -451,7 +457,8 @@ class Components(ManifestsService):
                 for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
                 for item in self._listed(api_version, kind, namespace=space)
                 if not item["metadata"].get("ownerReferences") and not item["metadata"].get("deletionTimestamp")
-                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)]
+                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)
+                and not (kind == "Secret" and (space, item["metadata"]["name"]) in self.issued)]
 
     def _delete(self, going: list[Entry], managed: Callable[[], list[Problem]]) -> list[Written]:
         """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
