@@ -216,8 +216,8 @@ def test_a_namespace_with_something_else_in_it_stays():
 
 
 def keep(server, kind, name, **more):
-    server.store(kind, IPAM.namespace, dict(
-        {"kind": kind}, metadata=dict({"name": name, "namespace": IPAM.namespace}, **more.pop("metadata", {})), **more))
+    metadata = dict({"name": name, "namespace": IPAM.namespace}, **more.pop("metadata", {}))
+    server.store(kind, IPAM.namespace, dict({"kind": kind, "metadata": metadata}, **more), "kubectl")
 
 
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
@@ -228,6 +228,15 @@ def test_a_namespace_with_a_secret_or_settings_of_the_operator_stays(kind):
     with pytest.raises(RefusedError, match=f"Namespace metal3-ipam-system: found {kind} of-the-operator, expected"):
         components(server, confirm="1").absent()
     assert server.writes == []
+
+
+def test_what_was_applied_beside_the_parts_goes_with_their_namespace():
+    server = Server()
+    beside = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", "namespace": IPAM.namespace},
+              "data": {"password": "cA=="}}
+    components(server, objects=[beside]).present()
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
 def test_what_kubernetes_cert_manager_and_this_collection_have_put_into_a_namespace_goes_with_it():

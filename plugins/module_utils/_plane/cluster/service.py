@@ -15,6 +15,7 @@ from ..._common.field_checks import show
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
+from ..._kube.diff import owned_tree
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
@@ -514,7 +515,8 @@ def _comes_with_namespace(kind: str, obj: Object) -> bool:
     metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return kind in ("Secret", "ConfigMap") and (
-        labels.get(label) == value or obj.get("type") == _TOKEN
+        # What was applied beside the parts, as the option objects, has no label.
+        labels.get(label) == value or bool(owned_tree(obj)) or obj.get("type") == _TOKEN
         or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
         or any(key.startswith(f"{objects.CERTIFICATE_GROUP}/") for key in (*labels, *annotations)))
 
