@@ -56,10 +56,17 @@ class Cluster:
 
     def restore(self):
         """Bring the cluster back to its description, whatever machines that takes away."""
-        try:
-            self.run()
-        except RefusedError as exc:
-            self.run(confirm=re.search(r"expected (\d+), the number of machines", str(exc)).group(1))
+        def is_restored():
+            try:
+                self.run()
+            except RefusedError as exc:
+                # What the test before has removed, and is on its way.
+                if "being deleted since" in str(exc):
+                    return False
+                self.run(confirm=re.search(r"expected (\d+), the number of machines", str(exc)).group(1))
+            return True
+
+        eventually(is_restored, 60, "what was removed is gone, and the cluster as it is described")
 
     def machines(self, owner):
         """Return the names of an owner's Machines."""
