@@ -18,6 +18,7 @@ from ..._common.wait_loop import until_nothing
 from ..._kube.diff import owned_tree
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
+from ..._kube.finalizers import is_going
 from ..._kube.patience import Patience
 from ..._kube.plan import DELETE, Entry, deletion
 from ..._kube.reconcile import Written, raise_refused
@@ -84,8 +85,6 @@ class Components(ManifestsService):
         self.steps: list[upgrade.Step] = []
         # Title of an object → name of its part.
         self.part_of: dict[str, str] = {}
-        # (namespace, name) of the Secrets that the parts' Certificates name, in a removal.
-        self.issued: set[tuple[str | None, str | None]] = set()
         self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
@@ -386,11 +385,7 @@ class Components(ManifestsService):
         keep = self.params["definitions"] == "keep"
         # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
         items = dict((part.name, self._items(part, settings)) for part, settings in self._chosen())
-        shipped = [item for listed in items.values() for item in listed]
-        # Without cert-manager this collection fills them, and cert-manager is gone before the last parts may be.
-        self.issued = set((item["metadata"].get("namespace"), (item.get("spec") or {}).get("secretName"))
-                          for item in objects.certificates(shipped))
-        there = [entry for entry in self._there(shipped)
+        there = [entry for entry in self._there([item for listed in items.values() for item in listed])
                  if not objects.is_issued_by_cert_manager(entry.current or {})]
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
@@ -457,9 +452,8 @@ class Components(ManifestsService):
                         "nothing but the parts that are removed", "move it to another namespace, or delete it")
                 for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
                 for item in self._listed(api_version, kind, namespace=space)
-                if not item["metadata"].get("ownerReferences") and not item["metadata"].get("deletionTimestamp")
-                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)
-                and not (kind == "Secret" and (space, item["metadata"]["name"]) in self.issued)]
+                if not item["metadata"].get("ownerReferences") and not is_going(item)
+                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)]
 
     def _delete(self, going: list[Entry], managed: Callable[[], list[Problem]]) -> list[Written]:
         """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
