@@ -119,7 +119,7 @@ test-scale: test-lab-needs  ## Ironic as several processes: a conductor is kille
 	@$(IN_LAB) TEST_LAB=$(or $(TEST_LAB),scale) LAB_SERVERS=8 LAB_BMC_SCHEME=redfish tests/gates/test-lab scale
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
-test-metalstack: test-lab-needs  ## clusters on metal-stack: on an API server alone and on such a lab; not part of make test
+test-metalstack: test-lab-needs  ## metal-stack: faults and kills of its playbooks, its clusters on an API server alone and on such a lab; not part of make test
 	@$(IN_LAB) tests/gates/test-metalstack
 bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program, on such a lab (SERVERS=100)
 	@$(IN_LAB) tests/gates/bench-scale

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._common.formats import moment, timestamp
+from .._kube.finalizers import is_going
 
 _DAY = 86400
 
@@ -29,7 +30,7 @@ def of_control_plane(snapshot: Any, now: float) -> list[dict[str, Any]]:
     plane = snapshot.control_plane
     found = []
     for machine in snapshot.machines_of(plane) if plane else []:
-        if machine["metadata"].get("deletionTimestamp"):
+        if is_going(machine):
             continue
         ends = (machine.get("status") or {}).get("certificatesExpiryDate")
         left = None if not ends else math.floor(((moment(ends) or 0) - now) / _DAY)

@@ -11,6 +11,7 @@ from collections import namedtuple
 
 from .._common.problem import Problem
 from .._host import lock as host_lock
+from .._kube.finalizers import is_going
 from .machines.actions import is_preferred
 from .workflow.metalstack import server_of
 
@@ -78,7 +79,7 @@ def _machines(snapshot, owner):
     """Return ``(Machine, host or None)`` of the machines of an owner that are not going already."""
     found = []
     for machine in snapshot.machines_of(owner):
-        if not machine["metadata"].get("deletionTimestamp"):
+        if not is_going(machine):
             infrastructure = snapshot.infrastructure_machine(machine)
             host = snapshot.host(infrastructure)
             found.append((machine["metadata"]["name"],

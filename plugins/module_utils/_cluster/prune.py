@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
+from .._kube.finalizers import is_going
 from .providers import CLASS_KINDS
 from .render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
 from .topology import is_made_of_topology
@@ -85,7 +86,7 @@ def unused_templates(objects, desired, cluster):
             used.add(("Metal3DataTemplate", data.get("name")))
     return [item for kind in kinds for item in objects.get(kind) or []
             if ours(item, cluster) and (kind, item["metadata"]["name"]) not in used
-            and not item["metadata"].get("deletionTimestamp") and not is_made_of_topology(item)]
+            and not is_going(item) and not is_made_of_topology(item)]
 
 
 def _is_orphan(obj, known):
@@ -112,8 +113,7 @@ def undescribed_pools(objects, addresses, desired, cluster):
     claims = [claim for kind in CLAIM_KINDS for claim in objects.get(kind) or []]
     return [(pool, _templates_with(templates, pool) + _holders(pool, addresses, claims))
             for pool in objects.get("IPPool") or []
-            if ours(pool, cluster) and pool["metadata"]["name"] not in wanted
-            and not pool["metadata"].get("deletionTimestamp")]
+            if ours(pool, cluster) and pool["metadata"]["name"] not in wanted and not is_going(pool)]
 
 
 def _templates_with(templates, pool):
@@ -130,7 +130,7 @@ def _mentions(value, name):
 
 
 def _holders(pool, addresses, claims):
-    going = set(claim["metadata"]["name"] for claim in claims if claim["metadata"].get("deletionTimestamp"))
+    going = set(claim["metadata"]["name"] for claim in claims if is_going(claim))
     used = usage(pool, addresses, claims)
     return [f"{entry['address']} of {entry['owner'] or entry['claim'] or entry['object']}"
             for entry in used["allocations"] if entry["claim"] not in going] + [

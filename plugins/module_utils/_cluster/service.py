@@ -17,7 +17,7 @@ from .._kube import plan
 from .._kube.advice import reading_failed
 from .._kube.diff import goes_away
 from .._kube.errors import KubeError
-from .._kube.finalizers import staying_problems
+from .._kube.finalizers import is_going, staying_problems
 from .._kube.reconcile import raise_refused
 from .._kube.report import difference
 from .._kube.workload_client import workload_client, workload_kubeconfig
@@ -577,8 +577,8 @@ class ClusterService:
     def _sweep(self, objects):
         """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""
         self._delete([item for kind in self.provider.template_kinds for item in objects.get(kind) or []
-                      if belongs(item, self.name) and not self._is_others(item)
-                      and not item["metadata"].get("deletionTimestamp")], self.writes.still_deleted, is_patient=True)
+                      if belongs(item, self.name) and not self._is_others(item) and not is_going(item)],
+                     self.writes.still_deleted, is_patient=True)
 
     def _is_others(self, item):
         """Say whether an object that refers to the cluster is left to those who made it."""
@@ -663,7 +663,7 @@ def _is_in_use(outcome):
 
 def _goes(answer):
     """Say whether an object is gone or going, by the answer to its DELETE or the object that a decision left as is."""
-    return not isinstance(answer, dict) or bool(answer["metadata"].get("deletionTimestamp"))
+    return not isinstance(answer, dict) or is_going(answer)
 
 
 def _removal(item):

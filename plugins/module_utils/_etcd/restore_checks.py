@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._common.problem import Problem
+from .._kube.finalizers import is_going
 from . import control_plane as planes
 from .receiver import data_dir
 from .snapshot import About
@@ -74,7 +75,7 @@ def _of_control_plane(site: Any, subject: str) -> list[Problem]:
     def add(code: str, actual: str, wanted: str, hint: str) -> None:
         found.append(Problem(code, subject, "", actual, wanted, hint))
 
-    if any(obj["metadata"].get("deletionTimestamp") for obj in (site.cluster, plane)):
+    if any(is_going(obj) for obj in (site.cluster, plane)):
         add("etcd-deleted", "a cluster that is being deleted", "one that stays", "make it again first")
     if kubeadm.get("format") == "ignition":
         add("etcd-format", "machines with user data in the format of Ignition", "that of cloud-init, whose Python "

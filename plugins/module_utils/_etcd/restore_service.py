@@ -28,6 +28,7 @@ from .._common.wait_loop import poll
 from .._host import lock as host_lock
 from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube.errors import KubeError
+from .._kube.finalizers import is_going
 from .._kube.patience import Patience
 from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
@@ -207,7 +208,7 @@ class Restore:
 
     def _made_machine(self) -> tuple[Object, Object, Object] | None:
         site = sites.read(self._client, self._namespace, self._name)
-        found = [machine for machine in site.machines if not machine["metadata"].get("deletionTimestamp")]
+        found = [machine for machine in site.machines if not is_going(machine)]
         if not found:
             return None
         machine = found[0]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._kube.finalizers import is_going
 from .._kube.resources import KNOWN as BASE
 from .._kube.workload_client import secret_title, workload_client
 from .._metal3.kinds import KNOWN
@@ -47,7 +48,7 @@ class Site(NamedTuple):
     def nodes(self) -> list[str]:
         """Return the names of the control plane's Nodes."""
         names = [((machine.get("status") or {}).get("nodeRef") or {}).get("name") for machine in self.machines
-                 if not machine["metadata"].get("deletionTimestamp")]
+                 if not is_going(machine)]
         return [name for name in names if name]
 
 

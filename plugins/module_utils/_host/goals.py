@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .._common.formats import duration
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from .._kube.finalizers import HINT, deletion_of
+from .._kube.finalizers import HINT, deletion_of, is_going
 from .._kube.precondition import uid_of
 from . import annotations as host_annotations
 from .errors import explain
@@ -56,7 +56,7 @@ def reached(bmh, goal):
     """
     if bmh is None:
         return goal == "deleted"
-    if goal == "deleted" or bmh["metadata"].get("deletionTimestamp"):
+    if goal == "deleted" or is_going(bmh):
         return False
     spec, status = bmh.get("spec") or {}, bmh.get("status") or {}
     provisioning = status.get("provisioning") or {}
@@ -182,7 +182,7 @@ class HostHistory(Awaited):
             by_whom = " by " + annotations[host_annotations.PAUSED] if annotations[host_annotations.PAUSED] else ""
             return Verdict(FAILED, f"the host is paused{by_whom}, so BMO does nothing with it",
                            f"remove the annotation {host_annotations.PAUSED} (a paused Cluster sets it again)")
-        if bmh["metadata"].get("deletionTimestamp") and "deleting" not in self.tolerated:
+        if is_going(bmh) and "deleting" not in self.tolerated:
             return Verdict(FAILED, f"the host is {deletion_of(bmh)}", HINT)
         detached = (bmh.get("status") or {}).get("operationalStatus") == "detached" and "detached" not in self.tolerated
         if detached and self.goal != "deleted":

@@ -35,6 +35,7 @@ from .._common.problem import text as problem_text
 from .._common.redaction import without_secrets
 from .._kube import bulk
 from .._kube.errors import KubeError
+from .._kube.finalizers import is_going
 from .._kube.report import difference
 from . import credentials as host_credentials
 from . import goals as host_goals
@@ -401,7 +402,7 @@ def _untried(secret: Any, bmh: Any) -> str:
 
 def _is_well(before: Any, bmh: Any) -> bool:
     """Return whether a host has no error but one that it had before and that is none of the BMC's."""
-    if bmh is None or bmh["metadata"].get("deletionTimestamp"):
+    if bmh is None or is_going(bmh):
         return False
     error = host_goals.error_of(bmh)
     of_bmc = "registration" in error[0] or "power" in error[0]

@@ -16,7 +16,7 @@ from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
-from .._kube.finalizers import deletion_of, staying_problem
+from .._kube.finalizers import deletion_of, is_going, staying_problem
 from .._kube.follow import follow_kinds
 from .._kube.plan import DELETE, UNCHANGED, Entry, by_name, deletion
 from .._kube.reconcile import Reconcile, Written
@@ -354,7 +354,7 @@ class ClaimService:
         """Whoever owns a claim uses its address, which would be free for another server."""
         metadata = claim["metadata"]
         owners = [f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or []]
-        if not owners or metadata.get("deletionTimestamp") or metadata["name"] in self.forced:
+        if not owners or is_going(claim) or metadata["name"] in self.forced:
             return []
         return [Problem("owned-by-others", f"{claim['kind']} {self.namespace}/{metadata['name']}", "state", "absent",
                         f"no owner (it belongs to {', '.join(owners)})",

@@ -5,6 +5,9 @@
 
 Kubelets speak ``v4.channel.k8s.io``: each message begins with the number of a channel, 0 for the port's bytes and 1 for
 what went wrong; the first message of each says the port (k8s.io/kubelet, ``pkg/cri/streaming/portforward``).
+
+Not by ``kubernetes.stream.portforward``, which has no timeout, follows redirects with the token (its call of
+``WebSocket.connect`` sets no ``redirect_limit``) and leaves out the headers of impersonation.
 """
 from __future__ import annotations
 

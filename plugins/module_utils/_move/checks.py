@@ -16,6 +16,7 @@ from .._cluster.workflow.snapshot import is_paused
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
+from .._kube.finalizers import is_going
 from .._plane import fit
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 from .graph import Graph, Kind, key, title, unlabelled
@@ -103,7 +104,7 @@ def host_problems(host: Object) -> list[Problem]:
     error_type, message, _count = error_of(host)
     operational = (host.get("status") or {}).get("operationalStatus") or "OK"
     paused = host_annotations.of(host).get(host_annotations.PAUSED)
-    if host["metadata"].get("deletionTimestamp"):
+    if is_going(host):
         found.append(obstacle(host, "", "being deleted", "a host that stays", "wait until it is gone"))
     if state not in STEADY:
         found.append(obstacle(host, "status.provisioning.state", state, "one of " + ", ".join(STEADY),
@@ -134,7 +135,7 @@ def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
     if (is_paused(cluster) and not taken_up) or _PAUSED in (cluster["metadata"].get("annotations") or {}):
         found.append(obstacle(cluster, "spec.paused", "true", "false",
                               "find out who paused it and why, then resume it"))
-    if cluster["metadata"].get("deletionTimestamp"):
+    if is_going(cluster):
         found.append(obstacle(cluster, "", "being deleted", "a cluster that stays", "wait until it is gone"))
     for field in ("infrastructureProvisioned", "controlPlaneInitialized"):
         if not status.get(field):
@@ -144,7 +145,7 @@ def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
 
 
 def _machine(machine: Object) -> list[Problem]:
-    if machine["metadata"].get("deletionTimestamp"):
+    if is_going(machine):
         return [obstacle(machine, "", "being deleted", "a machine that stays", "wait until it is gone")]
     if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
         return [obstacle(machine, "status.nodeRef", "none", "a Node",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .._kube.finalizers import is_going
 from .._kube.resources import KNOWN, Resource
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
@@ -149,8 +150,7 @@ class Graph:
         CAPM3 1.13 leaves its finalizer on a Metal3Remediation whose Machine is gone.
         """
         owners = set(owner.get("uid") for owner in obj["metadata"].get("ownerReferences") or [])
-        return bool(obj["metadata"].get("deletionTimestamp") and owners) and owners.isdisjoint(
-            item["metadata"]["uid"] for item in self._all)
+        return is_going(obj) and bool(owners) and owners.isdisjoint(item["metadata"]["uid"] for item in self._all)
 
 
 def unlabelled(obj: Object, known: Iterable[Kind]) -> bool:

@@ -16,6 +16,7 @@ from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._host.goals import state_of
+from .._kube.finalizers import is_going
 from . import checks, copies, record
 from .checks import obstacle
 from .graph import MADE_AGAIN, key, title
@@ -134,7 +135,7 @@ def is_back(host: Object | None, before: Object) -> bool:
     :param host: the BareMetalHost over there, or None
     :param before: the same host here, detached
     """
-    if host is None or host["metadata"].get("deletionTimestamp"):
+    if host is None or is_going(host):
         return False
     found = host_annotations.of(host)
     status, known = host.get("status") or {}, (before["status"].get("provisioning") or {}).get("ID")

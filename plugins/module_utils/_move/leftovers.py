@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._kube.errors import KubeError
+from .._kube.finalizers import is_going
 from .._plane.catalogue import CLUSTERCTL_LABEL
 from . import graph
 
@@ -19,8 +20,7 @@ _ANNOTATION = CLUSTERCTL_LABEL + "/delete-for-move"
 
 def is_on_its_way(obj: Object) -> bool:
     """Say whether the deletion of an object for a move has begun, so that it cannot stay any more."""
-    metadata = obj["metadata"]
-    return bool(metadata.get("deletionTimestamp")) and _ANNOTATION in (metadata.get("annotations") or {})
+    return is_going(obj) and _ANNOTATION in (obj["metadata"].get("annotations") or {})
 
 
 def remove(side: Any, objects: Iterable[Object], progress: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .._common.object_shape import of_kind
 from .._host import annotations as host_annotations
+from .._kube.finalizers import is_going
 from .checks import STEADY
 
 Object = dict[str, Any]
@@ -93,7 +94,7 @@ def _by_itself(host: Object, powered_on: bool | None) -> Verdict:
     method, deployed_method = _method(spec), _method(provisioning)
     if not (spec.get("bmc") or {}).get("address"):
         return Verdict(name, NOTHING, "it is not managed")
-    if host["metadata"].get("deletionTimestamp"):
+    if is_going(host):
         return Verdict(name, WIPED, "it was being deleted")
     if spec.get("externallyProvisioned"):
         return Verdict(name, ADOPTED, "its system was installed by somebody else")

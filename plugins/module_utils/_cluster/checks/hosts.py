@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
+from ..._kube.finalizers import is_going
 from ..model import CONTROL_PLANE
 
 _AVAILABLE = ("available", "ready")
@@ -50,7 +51,7 @@ def refusal(host, keeper_name):
         return f"in use by {consumer.get('kind')} {consumer.get('name')}"
     if _is_kept(host, keeper_name):
         return f"kept for {host['metadata']['labels'][_NODE_REUSE_LABEL] or 'nobody'} (label {_NODE_REUSE_LABEL})"
-    if host["metadata"].get("deletionTimestamp"):
+    if is_going(host):
         return "being deleted"
     if status.get("errorMessage"):
         return f"in error: {' '.join(status['errorMessage'].split())}"
@@ -82,7 +83,7 @@ def on_its_way(host, keeper_name):
     """Say whether a host that is not free will be, if nobody interferes; parameters as in :func:`refusal`."""
     status = host.get("status") or {}
     annotations = host["metadata"].get("annotations") or {}
-    blocked = status.get("errorMessage") or host["metadata"].get("deletionTimestamp") \
+    blocked = status.get("errorMessage") or is_going(host) \
         or any(name in annotations for name in (host_annotations.PAUSED, *_UNHEALTHY))
     state = (status.get("provisioning") or {}).get("state") or ""
     in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"

@@ -13,6 +13,7 @@ from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
+from ..._kube.finalizers import is_going
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
 from ..spec import METAL3, METALSTACK
@@ -64,7 +65,7 @@ def hosts_wanted(group, snapshot):
         return group.initial_replicas
     held = [(machine, snapshot.host(snapshot.metal3_machine(machine))) for machine in snapshot.machines_of(owner)]
     having = sum(1 for machine, host in held if host is not None and (
-        not machine["metadata"].get("deletionTimestamp") or matches(host, group)))
+        not is_going(machine) or matches(host, group)))
     replicas = group.get("replicas")
     if replicas is None:
         replicas = (owner.get("spec") or {}).get("replicas") or 0

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._common.formats import duration, moment
 from ..._common.plain_text import few, plain
+from ..._kube.finalizers import is_going
 from ..workflow.snapshot import condition
 from ..workflow.steps import machine_steps
 
@@ -104,7 +105,7 @@ def budget_warnings(description: Any, owners: Iterable[str], budgets: Iterable[O
 
 def _covers(budget, pod):
     elsewhere = budget["metadata"].get("namespace") != pod["metadata"].get("namespace")
-    if elsewhere or pod["metadata"].get("deletionTimestamp"):
+    if elsewhere or is_going(pod):
         return False
     # A null selector selects nothing, an empty one all pods of the namespace (policy/v1).
     selector = (budget.get("spec") or {}).get("selector")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
+from ..._kube.finalizers import is_going
 from ..._kube.precondition import uid_of
 from ..workflow.snapshot import is_control_plane
 from ..workflow.steps import machine_steps
@@ -71,7 +72,7 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
         if name not in mine:
             found.append(Problem("machine-action", subject, "machines", name,
                                  f"one of {', '.join(sorted(mine)) or 'no Machine, for it has none'}"))
-        elif mine[name]["metadata"].get("deletionTimestamp"):
+        elif is_going(mine[name]):
             found.append(Problem("machine-action", subject, "machines", f"{name}, which is being deleted",
                                  "a Machine that stays"))
         elif action == REPLACE and _owner(snapshot, mine[name]) is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..._common.plain_text import few, plain
 from ..._common.problem import Problem
+from ..._kube.finalizers import is_going
 
 Object = Mapping[str, Any]
 
@@ -64,9 +65,9 @@ def waits_for(pods: Iterable[Object], refusals: Mapping[str, str]) -> str:
     :param pods: as :func:`left` returns them
     :param refusals: why the eviction of a pod was refused, by its uid
     """
-    going = [_title(pod) for pod in pods if pod["metadata"].get("deletionTimestamp")]
+    going = [_title(pod) for pod in pods if is_going(pod)]
     kept = [f"{_title(pod)} ({refusals.get(pod['metadata'].get('uid', ''), 'not evicted yet')})" for pod in pods
-            if not pod["metadata"].get("deletionTimestamp")]
+            if not is_going(pod)]
     parts = [f"the end of {few(going, _LIMIT)}"] if going else []
     return "; ".join(parts + ([f"the eviction of {few(kept, _LIMIT)}"] if kept else []))
 

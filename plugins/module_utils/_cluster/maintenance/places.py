@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
 from ..._host import lock as host_lock
+from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines.actions import quorum_problems
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
@@ -93,7 +94,7 @@ def _place(host, consumers, objects, subject):
                              "which no Machine owns", "the Metal3Machine of a Machine", "look at its cluster")
     node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
     place = Place(host, machine["metadata"]["labels"].get(CLUSTER_LABEL), machine, node)
-    if machine["metadata"].get("deletionTimestamp"):
+    if is_going(machine):
         return place, Problem("host-maintenance", subject, "spec.consumerRef",
                               f"Machine {owner}, which is being deleted", "one that stays",
                               "wait until the host is available")

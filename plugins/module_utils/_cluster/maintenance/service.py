@@ -18,6 +18,7 @@ from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube import bulk
 from ..._kube.errors import KubeError
+from ..._kube.finalizers import is_going
 from ..._kube.patience import Patience
 from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
@@ -297,4 +298,4 @@ class MaintenanceService:
 
 def _to_evict(pods: Iterable[Any]) -> list[Any]:
     """Return those pods that are not being deleted yet."""
-    return [pod for pod in pods if not pod["metadata"].get("deletionTimestamp")]
+    return [pod for pod in pods if not is_going(pod)]

@@ -15,6 +15,7 @@ from ..._common.problem import Problem
 from ..._host import lock as host_lock
 from ..._host.actions import RUNNING
 from ..._host.goals import error_of, state_of
+from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..maintenance.node import HELD
@@ -141,7 +142,7 @@ def _problems(item, objects, subject, now):
     if item.machine is None:
         return found
     title = f"Machine {item.machine['metadata']['name']}"
-    if item.machine["metadata"].get("deletionTimestamp"):
+    if is_going(item.machine):
         found.append(Problem("host-remediation", subject, "hosts", f"{title}, which is being deleted",
                              "one that stays", "wait until the host is available"))
     remediation = _remediation(item, objects)

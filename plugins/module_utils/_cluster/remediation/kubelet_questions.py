@@ -14,6 +14,7 @@ from typing import Any
 
 from ..._kube import bulk
 from ..._kube.errors import KubeError
+from ..._kube.finalizers import is_going
 from ..._metal3.kinds import KNOWN
 from ..workflow.etcd_member import POD_CONDITION, crashing_etcd, lost_member
 from ..workflow.snapshot import CLUSTER_LABEL, condition, is_control_plane
@@ -48,7 +49,7 @@ def with_answers(objects: dict[str, list[Object]], hosts: Iterable[str],
 
 def _is_silent(machine: Object) -> bool:
     """Say whether a Machine is a node of a control plane that is not Ready, for a reason that is not known yet."""
-    return is_control_plane(machine) and not machine["metadata"].get("deletionTimestamp") \
+    return is_control_plane(machine) and not is_going(machine) \
         and bool(_node(machine)) and condition(machine, "NodeReady").get("status") != "True" \
         and lost_member(machine) is None
 

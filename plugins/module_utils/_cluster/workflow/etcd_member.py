@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common.plain_text import gist
+from ..._kube.finalizers import is_going
 from .snapshot import condition, is_control_plane
 
 POD_CONDITION = "EtcdPodHealthy"
@@ -44,7 +45,7 @@ def lost_member(machine: Mapping[str, Any]) -> LostMember | None:
     :param machine: a Machine; those without a Node, of workers, and with an etcd elsewhere have no member
     :returns: None too when Cluster API does not know it, for example while the kubelet is silent
     """
-    if not is_control_plane(machine) or machine["metadata"].get("deletionTimestamp") \
+    if not is_control_plane(machine) or is_going(machine) \
             or not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
         return None
     member, pod = condition(machine, "EtcdMemberHealthy"), condition(machine, POD_CONDITION)

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 from ..._common.formats import duration, moment
 from ..._host.errors import explain
+from ..._kube.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
 from ..topology import RECONCILED
@@ -111,7 +112,7 @@ def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     group = {"host_selector": selector.get("matchLabels"),
              "host_selector_expressions": selector.get("matchExpressions")}
     hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
-    leaving = any(machine["metadata"].get("deletionTimestamp") for machine in snapshot.all("Machine"))
+    leaving = any(is_going(machine) for machine in snapshot.all("Machine"))
     mine = keeper(step["role"], step["owner"])
     if leaving or any(refusal(host, mine) is None or on_its_way(host, mine) for host in hosts):
         return None

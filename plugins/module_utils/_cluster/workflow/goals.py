@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ..._common.formats import duration, moment
+from ..._kube.finalizers import is_going
 from ..rollout import is_of
 from ..topology import missing as topology_missing
 from .snapshot import condition, is_true
@@ -66,7 +67,7 @@ def _owner(snapshot, owner, goal, now):
     wanted = 1 if wanted is None else wanted
     machines = snapshot.machines_of(owner)
     nodes = sum(1 for machine in machines if ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
-                and not machine["metadata"].get("deletionTimestamp"))
+                and not is_going(machine))
     if nodes != wanted or len(machines) != wanted:
         return f"{name} has {len(machines)} machines, {nodes} of them nodes, of {wanted}"
     fields = ("upToDateReplicas",) if goal == "nodes" else ("upToDateReplicas", "readyReplicas", "availableReplicas")
@@ -80,7 +81,7 @@ def _owner(snapshot, owner, goal, now):
 def _standalone(machine, goal):
     """Return what a Machine that nothing owns lacks to a goal, None when it is reached or the Machine goes."""
     name = f"Machine {machine['metadata']['name']}"
-    if machine["metadata"].get("deletionTimestamp"):
+    if is_going(machine):
         return f"{name} is being deleted"
     if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
         return f"{name} is no node"

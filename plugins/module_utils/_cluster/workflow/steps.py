@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..._common.formats import duration, moment
 from ..._common.plain_text import gist
+from ..._kube.finalizers import is_going
 from ..spec import METALSTACK
 from . import metalstack
 from .etcd_member import lost_member
@@ -63,7 +64,7 @@ def machine_steps(snapshot):
         result += [_machine(snapshot, owner, machine) for machine in machines]
         if owner["kind"] == "Machine":
             continue
-        alive = [machine for machine in machines if not machine["metadata"].get("deletionTimestamp")]
+        alive = [machine for machine in machines if not is_going(machine)]
         wanted = (owner.get("spec") or {}).get("replicas")
         missing = (1 if wanted is None else wanted) - len(alive)
         result += [_missing(snapshot, owner, bool(alive)) for _number in range(missing)]
@@ -165,7 +166,7 @@ def _machine(snapshot, owner, machine):
     about = {"machine": machine["metadata"]["name"], "node": node,
              "host": host["metadata"]["name"] if host else metalstack.server_of(infrastructure),
              "error": _host_error(host)}
-    if machine["metadata"].get("deletionTimestamp"):
+    if is_going(machine):
         deleting = condition(machine, "Deleting")
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
                       _message(deleting, "the machine to be deleted"), deleting=True, **about)

@@ -4,6 +4,7 @@
 """The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
 from __future__ import annotations
 
+from ..._kube.finalizers import is_going
 from .steps import LAST_STEP, machine_steps, remediation_text
 
 
@@ -63,7 +64,7 @@ def _machine(snapshot, machine, step):
 def _node(obj):
     fields = ("type", "status", "reason", "message", "lastTransitionTime")
     return {"kind": obj["kind"], "name": obj["metadata"]["name"], "children": [],
-            "deleting": bool(obj["metadata"].get("deletionTimestamp")),
+            "deleting": is_going(obj),
             "conditions": [dict((key, entry[key]) for key in fields if entry.get(key))
                            for entry in (obj.get("status") or {}).get("conditions") or []]}
 
