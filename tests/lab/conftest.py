@@ -14,6 +14,7 @@ from machine_room.client import MachineRoomClient
 from support import Lab, Run
 
 LAST_MODULE = pytest.StashKey[str]()
+SHOWN_LINES = 60
 
 
 def pytest_configure(config):
@@ -41,8 +42,11 @@ def _end(number, _frame):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    """Add to a failure what the lab's parts say at that moment: afterwards the lab is taken down."""
+    """Show a failure at once, an hour before the others end; add what the lab's parts say before it is taken down."""
     report = yield
+    if report.failed:
+        item.config.get_terminal_writer().line(
+            "\n".join(["", f"{report.when} of {item.nodeid} failed", *report.longreprtext.splitlines()[-SHOWN_LINES:]]))
     if report.failed and "lab" in item.funcargs:
         try:
             text = item.funcargs["lab"].describe()

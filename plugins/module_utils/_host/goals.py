@@ -7,6 +7,9 @@ Pure functions of (object, goal, history): no clock and no network of their own.
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from .._common.formats import duration
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube.finalizers import HINT, deletion_of, is_going
@@ -68,13 +71,14 @@ def reached(bmh, goal):
         return state not in UNINSPECTED and healthy
     if goal == "available":
         return healthy and (state in AVAILABLE or state == "externally provisioned"
-                            or (state in ("provisioning", "provisioned") and _has_deployment(spec)))
+                            or (state in ("provisioning", "provisioned") and has_deployment(spec)))
     if state == "externally provisioned":
         return healthy
     return state == "provisioned" and healthy and _is_deployed(spec, provisioning)
 
 
-def _has_deployment(spec):
+def has_deployment(spec: Mapping[str, Any]) -> bool:
+    """Say whether a BareMetalHost's specification asks for an image or a deploy method of its own."""
     return bool((spec.get("image") or {}).get("url") or (spec.get("customDeploy") or {}).get("method"))
 
 

@@ -8,14 +8,14 @@ Sources: ``baremetalhost_controller.go`` (``detachHost``, ``secretManager``) and
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from .._bmc import address as bmc_address
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
-from .._host.goals import state_of
+from .._host.goals import has_deployment, state_of
 from .._kube.finalizers import is_going
 from . import checks, copies, record
 from .checks import obstacle
@@ -28,8 +28,10 @@ Keys = tuple[str, str, str]
 HERE, DETACHING, BOTH, THERE, NOWHERE = "here", "detaching", "both", "there", "nowhere"
 
 _GROUP = "metal3.io"
-# Fields of ``spec`` that name a Secret of the host, and the key of its name in each.
-_SECRETS = (("bmc", "credentialsName"), ("userData", "name"), ("networkData", "name"), ("metaData", "name"))
+# Fields of ``spec`` that name a Secret of the host, and the key of its name in each: of the BMC, and of a deployment.
+_OF_BMC = (("bmc", "credentialsName"),)
+_SECRETS = (*_OF_BMC, ("userData", "name"), ("networkData", "name"), ("metaData", "name"),
+            ("image", "ociAuthSecretName"))
 # The value of the pause of a host that has come and is not complete yet: not that of a pivot, which would release it.
 HELD = host_annotations.FOR_HOST_MOVE
 # States in which Ironic does nothing with a server, and in which BMO detaches.
@@ -107,9 +109,24 @@ def stage(here: Object | None, there: Object | None) -> str:
 
 def secrets_named(host: Object) -> list[str]:
     """Return the names of the Secrets that a host's specification names, sorted."""
-    spec = host.get("spec") or {}
-    found = set((spec.get(field) or {}).get(name) for field, name in (*_SECRETS, ("image", "ociAuthSecretName")))
+    return _names(host.get("spec") or {}, _SECRETS)
+
+
+def _names(spec: Mapping[str, Any], fields: Iterable[tuple[str, str]]) -> list[str]:
+    found = set((spec.get(field) or {}).get(name) for field, name in fields)
     return sorted(name for name in found | {spec.get("preprovisioningNetworkDataName")} if name)
+
+
+def secrets_missing(host: Object, known: Container[str]) -> list[str]:
+    """Return the names of the Secrets that a host cannot be without and that are not there, sorted.
+
+    CAPM3 leaves a free host the names of the metadata and network data of its last machine, whose Secrets it deletes
+    (``metal3machine_manager.go``, ``Delete``): BMO reads them for a deployment alone.
+
+    :param known: names of the Secrets that there are
+    """
+    spec = host.get("spec") or {}
+    return [name for name in _names(spec, _SECRETS if has_deployment(spec) else _OF_BMC) if name not in known]
 
 
 def not_ready(host: Object | None, uid: str, plane_uid: str) -> str:
@@ -223,7 +240,7 @@ def problems(host: Object, objects: Iterable[Object], now: float, plane_uid: str
                                   "name a Secret of the host's own namespace"))
     known = set(obj["metadata"]["name"] for obj in objects if obj["kind"] == "Secret")
     found += [obstacle(host, "spec", f"Secret {name}, which is not there", "Secrets that are there",
-                       "make it, or correct the host") for name in secrets_named(host) if name not in known]
+                       "make it, or correct the host") for name in secrets_missing(host, known)]
     return found + [problem for obj in objects for problem in _bound(host, obj)]
 
 

@@ -91,7 +91,8 @@ def planes(monkeypatch):
     World.done, World.steps = 0, None
     here = server("a", "https://198.18.0.1:6443", [
         host("used", "provisioned", bmc={"address": "ipmi://192.0.2.1", "credentialsName": "used-bmc"},
-             bootMACAddress="00:5c:52:00:00:01", userData={"name": "used-data", "namespace": NAMESPACE}),
+             bootMACAddress="00:5c:52:00:00:01", image={"url": "http://192.0.2.9/image"},
+             userData={"name": "used-data", "namespace": NAMESPACE}),
         host("free", bmc={"address": "ipmi://192.0.2.2", "credentialsName": "free-bmc"},
              bootMACAddress="00:5c:52:00:00:02"),
         host("other", bmc={"address": "ipmi://192.0.2.3", "credentialsName": "other-bmc"}),
@@ -159,6 +160,15 @@ def test_hosts_go_with_what_belongs_to_them_and_the_second_run_changes_nothing(p
     check_moved(*planes)
     again = move(planes, confirm=None)
     assert again["changed"] is False and [item["was"] for item in again["hosts"]] == ["there", "there"]
+
+
+def test_a_free_host_goes_with_the_names_that_its_last_machine_has_left(planes):
+    """CAPM3 1.13 deletes the Secrets and leaves their names in the host, which could not be moved any more."""
+    left = {"metaData": {"name": "m-metadata"}, "networkData": {"name": "m-networkdata"}}
+    change_host("free", **left)(*planes)
+    assert move(planes)["errors"] == []
+    check_moved(*planes)
+    assert left.items() <= planes[1].objects["BareMetalHost", "free"]["spec"].items()
 
 
 def test_check_mode_writes_nothing_and_says_what_is_to_be_confirmed(planes):
