@@ -87,7 +87,7 @@ test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansib
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
+.PHONY: test-hosts test-servers test-clusters test-air-gap test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
@@ -107,6 +107,8 @@ test-ha: test-lab-needs  ## three control plane machines and three workers, on s
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=7 tests/gates/test-lab ha
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
+test-air-gap: test-lab-needs  ## registries and archives in place of the internet, planes from an archive alone, on such a lab; not part of make test
+	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab air-gap
 test-plane-upgrade: test-lab-needs  ## a running plane of the release before becomes the present one, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=plane-upgrade LAB_SERVERS=5 LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab upgrade
 test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle, on such a lab; not part of make test

@@ -27,7 +27,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import regis
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.program_images import program_images
 
-pytestmark = [pytest.mark.nodes, pytest.mark.plane]
+pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 PORT = 5000
 FILES, BILL = f"{HOME}/images", f"{HOME}/bill.json"

@@ -24,7 +24,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
-pytestmark = pytest.mark.nodes
+pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 NAME = "mirrored"
 SECONDS = 1500

@@ -17,7 +17,7 @@ from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 
-pytestmark = pytest.mark.nodes
+pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 OPERATOR = "quay.io/metal3-io/baremetal-operator:" + PINS.version(catalogue.BMO)
 

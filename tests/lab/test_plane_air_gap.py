@@ -19,7 +19,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 
-pytestmark = [pytest.mark.nodes, pytest.mark.plane]
+pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 SECONDS = 900
 IRONIC = "quay.io/metal3-io/ironic:latest"

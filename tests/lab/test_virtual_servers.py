@@ -17,18 +17,16 @@ import pytest
 import sushy
 import vlan_probe
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
+from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, inventory_arguments
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
 
-# Name → what the inventory says of it beyond the lab's: each boots in another way.
-IPXE, MEDIA, IPMI, HTTP = "server-01", "server-02", "server-03", "server-04"
+# Each boots in another way.
 INTERFACES = {IPXE: ("redfish", "ipxe"), MEDIA: ("redfish", "redfish-virtual-media"), IPMI: ("ipmi", "ipxe"),
               HTTP: ("redfish", "redfish-https")}
-# TCG, and four servers at a time on two cores.
-BOOT_SECONDS = 3000
 # What UEFI firmware prints; a BIOS has no serial console.
 PRINTED = {IPXE: "Start PXE over IPv4", MEDIA: "UEFI QEMU DVD-ROM", IPMI: "", HTTP: "Start HTTP Boot over IPv4"}
 VENDORS = {IPXE: "EFI Development Kit", MEDIA: "EFI Development Kit", IPMI: "SeaBIOS", HTTP: "EFI Development Kit"}
@@ -114,13 +112,6 @@ def published(lab, name):
     address, port = lab.figures["bridge"]["address"].split("/")[0], lab.figures["ports"]["image_server"]
     url = f"https://{address}:{port}/images/{name}"
     return {"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"}
-
-
-def inventory_arguments(folder, hosts):
-    """Write an inventory that adds variables to those of the lab's servers, and return a playbook's arguments."""
-    path = folder / "hosts.json"
-    path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
-    return "-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path)
 
 
 @pytest.fixture(scope="module")

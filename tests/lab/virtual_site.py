@@ -1,0 +1,25 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The site of the tests of virtual servers: tests/lab/data/metal with what a test adds to it."""
+from __future__ import annotations
+
+import json
+
+from support import REPOSITORY
+
+# By the way in which they boot.
+IPXE, MEDIA, IPMI, HTTP = "server-01", "server-02", "server-03", "server-04"
+# TCG, and four servers at a time on two cores.
+BOOT_SECONDS = 3000
+
+
+def inventory_arguments(folder, hosts):
+    """Write an inventory that adds variables to those of the lab's servers, and return a playbook's arguments.
+
+    :param folder: a folder of the test's
+    :param hosts: {name: variables}
+    """
+    path = folder / "hosts.json"
+    path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
+    return "-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path)
