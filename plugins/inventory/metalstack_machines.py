@@ -54,9 +54,20 @@ options:
     description:
       - What inventory hosts are called. V(name) is the allocation's name, V(id) the machine's UUID.
       - Two machines with one name are refused.
+      - Whoever allocates a machine chooses its name. A name that another inventory source has given to a host, or that a
+        group has, is refused too, unless O(extended_groups) says otherwise. Else a machine would get the variables and
+        passwords of that host, and the host the machine's address.
     type: str
     choices: [name, id]
     default: name
+  extended_groups:
+    description:
+      - Groups of other inventory sources whose hosts get what metal-api says of the machine of their name, for example
+        V(baremetal) where the servers of a site are described by hand.
+      - Those sources must be read before; Ansible reads the files of a folder in the order of their names.
+    type: list
+    elements: str
+    default: []
 extends_documentation_fragment:
   - ansible.builtin.constructed
 requirements:
@@ -99,6 +110,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import taken
 
 VARIABLE = "metalstack"
 FILE_NAMES = ("metalstack.yml", "metalstack.yaml")
@@ -127,8 +139,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
                                      "ansible-playbook runs")
         for source in self.get_option("sources"):
             inventory.add_group(f"metalstack_{source}")
-        known = {}
-        for facts in self._facts(path):
+        known, found = {}, self._facts(path)
+        for facts in found:
             name = facts[self.get_option("host_names")]
             if not inventory_name.is_possible(name):
                 raise AnsibleParserError(
@@ -138,8 +150,20 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
                 raise AnsibleParserError(
                     f"{path}: {name}: found machines {known[name]} and {facts['id']}, expected one machine for each "
                     "inventory host; set host_names to id, or select one of them by project or partition")
+            self._refuse_taken(path, name, facts)
             known[name] = facts["id"]
-            self._add(name, facts)
+        # All before the first is added: Ansible keeps what a source that fails has added.
+        for facts in found:
+            self._add(facts[self.get_option("host_names")], facts)
+
+    def _refuse_taken(self, path, name, facts):
+        groups = self.get_option("extended_groups")
+        owner = taken(name, facts["id"], self.inventory, VARIABLE, groups, "id")
+        if owner:
+            raise AnsibleParserError(
+                f"{path}: {facts['kind']} {facts['id']}: found the name {show(name)}, which {owner} has, expected a name "
+                "of its own; set host_names to id, select others by project or partition, or, if both are the same "
+                "machine, add a group of the host to extended_groups")
 
     def _facts(self, path):
         connection = dict((option, self.get_option(option)) for option in (

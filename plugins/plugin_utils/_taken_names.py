@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 
-def taken(name, uid, inventory, variable, groups):
+def taken(name, uid, inventory, variable, groups, key="uid"):
     """Return what has a name, as messages say it, empty when an object may have it.
 
     :param name: of an inventory host that is to be added
@@ -13,11 +13,12 @@ def taken(name, uid, inventory, variable, groups):
     :param inventory: Ansible's InventoryData
     :param variable: name of the variable with the object's facts; another file of the same plugin may have set it
     :param groups: groups of other sources to whose hosts may be added
+    :param key: of ``uid`` in the facts
     """
     if name in inventory.groups:
         return "a group of the inventory"
     host = inventory.hosts.get(name)
-    if host is None or (uid and (host.vars.get(variable) or {}).get("uid") == uid):
+    if host is None or (uid and (host.vars.get(variable) or {}).get(key) == uid):
         return ""
     if set(groups) & set(group.name for group in host.get_groups()):
         return ""

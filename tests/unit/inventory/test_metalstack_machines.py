@@ -48,14 +48,14 @@ def allocate(server, word, name, project=PROJECT, network="own", **more):
         subject=name)
 
 
-def read(tmp_path, **options):
+def read(tmp_path, inventory=None, **options):
     path = tmp_path / "metalstack.yml"
     path.write_text(yaml.safe_dump({"plugin": NAME, **options}))
     plugin = metalstack_machines.InventoryModule()
     plugin._load_name = plugin.ansible_name = NAME
     plugin._redirected_names = [NAME]
     assert plugin.verify_file(str(path))
-    inventory = InventoryData()
+    inventory = inventory or InventoryData()
     plugin.parse(inventory, DataLoader(), str(path))
     return inventory
 
@@ -88,6 +88,37 @@ def test_a_name_that_ssh_would_read_otherwise_is_refused(api, tmp_path, name):
     api.named("cp-0")[0]["allocation"]["name"] = name
     with pytest.raises(AnsibleParserError, match="expected one that an inventory host can have"):
         read(tmp_path)
+
+
+def described():
+    """Return an inventory of another source, with a host that tasks with passwords are delegated to."""
+    inventory = InventoryData()
+    inventory.add_group("gateways")
+    inventory.add_host("gateway", group="gateways")
+    inventory.set_variable("gateway", "ansible_host", "192.0.2.1")
+    return inventory
+
+
+COMPOSED = {"compose": {"ansible_host": "metalstack.addresses | first"}}
+
+
+@pytest.mark.parametrize("name, owner", [("gateway", "a host of another"), ("gateways", "a group of the inventory")])
+def test_a_machine_does_not_take_over_what_another_source_has_described(api, tmp_path, name, owner):
+    """Whoever allocates a machine gives it its name: passwords for the host of before would go to it."""
+    allocate(api, "machine", name, OTHER_PROJECT, "other")
+    inventory = described()
+    with pytest.raises(AnsibleParserError, match=owner):
+        read(tmp_path, inventory, **COMPOSED)
+    assert inventory.hosts["gateway"].vars["ansible_host"] == "192.0.2.1"
+    assert set(inventory.hosts) == {"gateway"}
+
+
+def test_a_host_of_a_named_group_gets_what_metal_api_says_of_it(api, tmp_path):
+    allocate(api, "machine", "gateway", OTHER_PROJECT, "other")
+    inventory = read(tmp_path, described(), extended_groups=["gateways"])
+    assert inventory.hosts["gateway"].vars["metalstack"]["project"] == OTHER_PROJECT
+    # As another file of the plugin, or a refreshed inventory, finds it.
+    assert read(tmp_path, inventory).hosts["gateway"].vars["metalstack"]["kind"] == "machine"
 
 
 def test_what_is_no_address_is_left_out(api, tmp_path):
