@@ -30,6 +30,9 @@ _ANSWER_BYTES = 1024 ** 2
 # Of 32 KiB of a snapshot as base64 (snapshotSendBufferSize in etcdserver/api/v3rpc/maintenance.go).
 _LINE_BYTES = 1024 ** 2
 _SILENT_SECONDS = 60
+# A question as a whole; a snapshot, whose file may have gigabytes.
+_QUESTION_SECONDS = 240
+_SNAPSHOT_SECONDS = 6 * 3600
 
 
 class Member:
@@ -65,7 +68,7 @@ class Member:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[Iterator[dict[str, Any]]]:
         """Give the messages of a snapshot for the time of a ``with``: ``blob``, ``remaining_bytes``, ``version``."""
-        with self._answer("/v3/maintenance/snapshot", {}) as answer:
+        with self._answer("/v3/maintenance/snapshot", {}, _SNAPSHOT_SECONDS) as answer:
             yield self._messages(answer)
 
     def _asked(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -73,10 +76,11 @@ class Member:
             return self._decoded(answer.read(_ANSWER_BYTES + 1))
 
     @contextlib.contextmanager
-    def _answer(self, path: str, body: dict[str, Any]) -> Iterator[Any]:
+    def _answer(self, path: str, body: dict[str, Any], limit_seconds: float = _QUESTION_SECONDS) -> Iterator[Any]:
         pod = KNOWN["Pod"].path(NAMESPACE, f"etcd-{self.node}")
         try:
-            with contextlib.closing(self._client.port_forward(pod, PORT, self._subject, _SILENT_SECONDS)) as tunnel:
+            with contextlib.closing(self._client.port_forward(
+                    pod, PORT, self._subject, _SILENT_SECONDS, limit_seconds)) as tunnel:
                 stream = TlsTunnel(tunnel, self._context, HOST)
                 answer = post(stream, f"{HOST}:{PORT}", path, json.dumps(body).encode())
                 if answer.status != 200:

@@ -181,17 +181,18 @@ class KubeClient:
             may_be_stored=may_be_stored,
             next_step=next_step_of(exc, method, path, query or {}, self._server, self._connection.user))
 
-    def port_forward(self, path: str, port: int, subject: str,
-                     timeout_seconds: float = REQUEST_TIMEOUT_SECONDS) -> Tunnel:
+    def port_forward(self, path: str, port: int, subject: str, timeout_seconds: float = REQUEST_TIMEOUT_SECONDS,
+                     limit_seconds: float = REQUEST_TIMEOUT_SECONDS * _ANSWER_TIMES) -> Tunnel:
         """Return a connection to a port of a pod, as its containers reach it on the loopback device.
 
         :param path: URL path of the pod, see :meth:`Resource.path`
         :param port: number of the port
         :param subject: what errors name
         :param timeout_seconds: for connecting, and how long the other side may be silent
+        :param limit_seconds: how long the connection may be received from as a whole
         :raises KubeError: when the server refuses or does not answer
         """
-        return opened(self._connection, self._server, path, port, subject, timeout_seconds)
+        return opened(self._connection, self._server, path, port, subject, timeout_seconds, limit_seconds)
 
     def beginning(self, path: str, query: dict[str, Any], subject: str, limit_bytes: int) -> bytes:
         """Return the beginning of an answer that is no JSON, such as a container's log.

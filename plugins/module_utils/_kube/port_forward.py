@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import socket
 import ssl
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._common.formats import duration
 from .errors import KubeError, error_from_answer
 
 try:
@@ -30,6 +33,87 @@ except ImportError:
 PROTOCOL = "v4.channel.k8s.io"
 _DATA, _ERROR = 0, 1
 _PIECE_BYTES = 64 * 1024
+# API servers send what they have read at once, some 32 KiB; with what else comes until a message is whole.
+_MESSAGE_BYTES = 4 * 1024 ** 2
+# Of an answer that connects or refuses, with its head.
+_ANSWER_BYTES = 1024 ** 2
+
+
+class _BoundedSocket:
+    """A connected socket that receives until a moment, and so much as is allowed; in all else the socket itself.
+
+    :param connection: the socket
+    :param seconds: how long may be received from it
+    """
+
+    def __init__(self, connection: Any, seconds: float) -> None:
+        self._connection, self._seconds = connection, seconds
+        self._deadline = time.monotonic() + seconds
+        self._left = _ANSWER_BYTES
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def allow(self, size_bytes: int) -> None:
+        """Allow so much from now on."""
+        self._left = size_bytes
+
+    def recv(self, size: int) -> bytes:
+        """Receive what has come, or wait for it as long as the socket may, and no longer than until the moment.
+
+        :raises OSError: when the time is up, or more comes than is allowed
+        """
+        if self._left <= 0:
+            raise OSError("a message or answer that is longer than any that is expected")
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
+            raise self._late()
+        allowed = self._connection.gettimeout()
+        self._connection.settimeout(remaining if allowed is None else min(allowed, remaining))
+        try:
+            content: bytes = self._connection.recv(min(size, self._left))
+        # Before Python 3.10 it is no TimeoutError.
+        except socket.timeout as exc:
+            if time.monotonic() < self._deadline:
+                raise
+            raise self._late() from exc
+        finally:
+            self._connection.settimeout(allowed)
+        self._left -= len(content)
+        return content
+
+    def _late(self) -> OSError:
+        # No timeout: of those the library says nothing but that it was one.
+        return OSError(f"no end within {duration(self._seconds)}")
+
+
+def _bounded(seconds: float) -> Any:
+    """Return a class of WebSockets that end in time, and whose messages have a limit.
+
+    The library's own reads heads, bodies of refusals, messages in parts and frames of any length, and answers pings
+    without end.
+
+    :param seconds: how long a connection may be received from
+    """
+    class Bounded(websocket.WebSocket):
+        _bounded: _BoundedSocket | None = None
+
+        @property
+        def sock(self) -> Any:
+            """Return the socket."""
+            return self._bounded
+
+        @sock.setter
+        def sock(self, connection: Any) -> None:
+            self._bounded = None if connection is None else _BoundedSocket(connection, seconds)
+
+        def recv_data(self, *arguments: Any, **options: Any) -> Any:
+            """Return the next message."""
+            if self._bounded is not None:
+                self._bounded.allow(_MESSAGE_BYTES)
+            return super().recv_data(*arguments, **options)
+
+    return Bounded
 
 
 class Tunnel:
@@ -100,7 +184,8 @@ class Tunnel:
         return KubeError(f"{self._subject}: port {self._port}: the connection is lost: {cause}", reason="Unreachable")
 
 
-def opened(connection: Any, server: str, path: str, port: int, subject: str, timeout_seconds: float) -> Tunnel:
+def opened(connection: Any, server: str, path: str, port: int, subject: str, timeout_seconds: float,
+           limit_seconds: float) -> Tunnel:
     """Connect to a port of a pod, see :meth:`KubeClient.port_forward`.
 
     :param connection: a Connection
@@ -111,21 +196,22 @@ def opened(connection: Any, server: str, path: str, port: int, subject: str, tim
     while True:
         generation = connection.generation
         try:
-            return Tunnel(_connected(connection, server, f"{path}/portforward?ports={port}", subject, timeout_seconds),
-                          port, subject)
+            return Tunnel(_connected(connection, server, f"{path}/portforward?ports={port}", subject, timeout_seconds,
+                                     limit_seconds), port, subject)
         except KubeError as exc:
             if exc.status != 401 or renewed or not connection.renew(generation):
                 raise
             renewed = True
 
 
-def _connected(connection: Any, server: str, path: str, subject: str, timeout_seconds: float) -> Any:
+def _connected(connection: Any, server: str, path: str, subject: str, timeout_seconds: float,
+               limit_seconds: float) -> Any:
     settings = connection.settings
     header = [f"{name}: {value}" for name, value in connection.impersonation]
     authorization = connection.authorization()
     if authorization:
         header.append(f"authorization: {authorization}")
-    channel = websocket.WebSocket(sslopt=_tls(settings), skip_utf8_validation=True)
+    channel = _bounded(limit_seconds)(sslopt=_tls(settings), skip_utf8_validation=True)
     try:
         channel.connect("ws" + server[len("http"):] + path, header=header, subprotocols=[PROTOCOL],
                         timeout=timeout_seconds, redirect_limit=0, suppress_origin=True, **_proxy(settings))

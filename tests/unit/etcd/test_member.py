@@ -115,7 +115,7 @@ class Client:
     def __init__(self, port):
         self.port, self.paths = port, []
 
-    def port_forward(self, path, port, _subject, _timeout_seconds):
+    def port_forward(self, path, port, _subject, _timeout_seconds, _limit_seconds):
         self.paths.append((path, port))
         if isinstance(self.port, Exception):
             raise self.port

@@ -4,10 +4,17 @@
 """Connections to ports of pods, in the protocol of kubelets."""
 from __future__ import annotations
 
+import base64
+import contextlib
+import hashlib
+import socket
+import threading
+import time
 import types
 
 import pytest
 import websocket
+from fakes.slow_server import ENDLESS, slow_server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import port_forward
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -115,7 +122,7 @@ def connected(monkeypatch):
 
 
 def open_one(connection):
-    return port_forward.opened(connection, "https://198.18.0.1:6443", "/api/v1/pods/p", 2379, "etcd", 5)
+    return port_forward.opened(connection, "https://198.18.0.1:6443", "/api/v1/pods/p", 2379, "etcd", 5, 60)
 
 
 def test_a_connection_has_the_credentials_of_all_requests(connected):
@@ -164,3 +171,81 @@ def test_a_refusal_is_an_error_of_the_api_server(connected, error, status, said)
     with pytest.raises(KubeError, match=said) as raised:
         open_one(Connection())
     assert raised.value.status == status
+
+
+# What an API server says in place of what is asked for
+
+PLAIN = types.SimpleNamespace(verify_ssl=False, ssl_ca_cert=None, cert_file=None, key_file=None, tls_server_name=None,
+                              proxy=None, no_proxy=None)
+ACCEPTED = (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Protocol: v4.channel.k8s.io\r\nSec-WebSocket-Accept: %s\r\n\r\n")
+ALLOWED_BYTES = 100_000
+
+
+@contextlib.contextmanager
+def endless_server(begin, piece, pause_seconds=0.0):
+    """Give the URL of an API server that connects, sends ``begin``, and then ``piece`` again and again."""
+    listener, over = socket.create_server(("127.0.0.1", 0)), threading.Event()
+
+    def serve():
+        connection = listener.accept()[0]
+        with connection, contextlib.suppress(OSError):
+            asked = connection.recv(65536).decode()
+            key = next(line.partition(": ")[2] for line in asked.splitlines() if line.startswith("Sec-WebSocket-Key"))
+            digest = hashlib.sha1((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()
+            connection.sendall(ACCEPTED % base64.b64encode(digest) + begin)
+            while not over.wait(pause_seconds):
+                connection.sendall(piece)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        over.set()
+        listener.close()
+        thread.join(10)
+
+
+def received(url, limit_seconds):
+    found = port_forward.opened(Connection(PLAIN, False), url, "/api/v1/pods/p", 2379, "etcd", 1, limit_seconds)
+    with contextlib.closing(found):
+        while found.receive():
+            pass
+
+
+@pytest.mark.parametrize(("begin", "piece"), [
+    # A frame of an exabyte.
+    (b"\x82\x7f" + (2 ** 60).to_bytes(8, "big"), b"x" * 65536),
+    # A message in parts without a last one.
+    (b"\x02\x02\x00x", b"\x00\x7e\xff\xff" + b"x" * 65535),
+    # Pings.
+    (b"", b"\x89\x7d" + b"x" * 125)], ids=["frame", "parts", "pings"])
+def test_a_message_of_any_length_is_left(monkeypatch, begin, piece):
+    monkeypatch.setattr(port_forward, "_MESSAGE_BYTES", ALLOWED_BYTES)
+    with endless_server(begin, piece) as url, pytest.raises(KubeError, match="longer than any that is expected"):
+        received(url, 60)
+
+
+def test_a_refusal_of_any_length_is_left(monkeypatch):
+    monkeypatch.setattr(port_forward, "_ANSWER_BYTES", ALLOWED_BYTES)
+    head = b"HTTP/1.1 503 Busy\r\nContent-Length: 1000000000\r\n\r\n"
+    with slow_server(head + b"x" * (2 * ALLOWED_BYTES), b"x") as url, \
+            pytest.raises(KubeError, match="longer than any that is expected"):
+        received(url, 60)
+
+
+@pytest.mark.parametrize("kind", ["status line", "head", "refusal"])
+def test_a_connection_that_is_never_made_is_left(kind):
+    began = time.monotonic()
+    with slow_server(*ENDLESS[kind]) as url, pytest.raises(KubeError, match="does not answer"):
+        received(url, 1)
+    assert time.monotonic() - began < 8
+
+
+def test_bytes_that_come_without_an_end_are_left():
+    began = time.monotonic()
+    ports = b"\x82\x03\x00" + (2379).to_bytes(2, "little")
+    with endless_server(ports, b"\x82\x02\x00x", 0.05) as url, pytest.raises(KubeError, match="no end within 1 s"):
+        received(url, 1)
+    assert time.monotonic() - began < 8
