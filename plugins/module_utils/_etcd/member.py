@@ -12,9 +12,10 @@ import base64
 import contextlib
 import http.client
 import json
+import re
 import ssl
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._common.plain_text import cut, plain
 from .._kube.errors import KubeError
@@ -27,12 +28,29 @@ PORT = 2379
 # kubeadm's certificates of etcd have it on all nodes.
 HOST = "localhost"
 _ANSWER_BYTES = 1024 ** 2
+# It becomes a part of the file, and of what a restore compares.
+_VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}([-+][A-Za-z0-9.+-]{1,40})?")
+_REVISION = re.compile(r"[0-9]{1,20}")
+_ERRORS = 5
 # Of 32 KiB of a snapshot as base64 (snapshotSendBufferSize in etcdserver/api/v3rpc/maintenance.go).
 _LINE_BYTES = 1024 ** 2
 _SILENT_SECONDS = 60
 # A question as a whole; a snapshot, whose file may have gigabytes.
 _QUESTION_SECONDS = 240
 _SNAPSHOT_SECONDS = 6 * 3600
+
+
+class Status(NamedTuple):
+    """What a member says of itself.
+
+    :ivar version: for example ``3.6.16``
+    :ivar revision: of its data
+    :ivar wrong: what is wrong with it, empty for nothing
+    """
+
+    version: str
+    revision: int
+    wrong: str
 
 
 class Member:
@@ -47,9 +65,17 @@ class Member:
         self._client, self.node, self._context = client, node, context
         self._subject = f"etcd on Node {node}"
 
-    def status(self) -> dict[str, Any]:
-        """Return what etcd says of itself: ``version``, ``leader``, ``errors``, ``header`` and more."""
-        return self._asked("/v3/maintenance/status", {})
+    def status(self) -> Status:
+        """Return what etcd says of itself."""
+        found = self._asked("/v3/maintenance/status", {})
+        version, header, errors = found.get("version"), found.get("header"), found.get("errors") or []
+        # As JSON has numbers of 64 bits; 0 is left out.
+        revision = str(header.get("revision") or 0) if isinstance(header, dict) else ""
+        if not (isinstance(version, str) and _VERSION.fullmatch(version) and _REVISION.fullmatch(revision)):
+            raise EtcdError(f"{self._subject}: found a status without etcd's version or revision, expected both; look "
+                            "what answers in its pod")
+        texts = [str(item) for item in errors] if isinstance(errors, list) else [str(errors)]
+        return Status(version, int(revision), cut(plain("; ".join(texts[:_ERRORS])), 300))
 
     def is_up_to_date(self) -> bool:
         """Ask for a key in a way that etcd answers only when this member has all that was written; no key is read."""

@@ -97,24 +97,41 @@ class Restore:
             if not is_there:
                 # Before anything goes: what etcdutl refuses costs nothing.
                 data = delivery.made(self._params["etcdutl"], database, folder)
-                self._replace(site, sha256, data, about)
+                self._replace(self._checked_again(site, about, sha256), sha256, data, about)
         return dict(result, **self._finished(), seconds=round(self._clock() - self._began_at, 1))
 
     def _read(self, database: str) -> tuple[About, str]:
-        path, digest = self._params["path"], hashlib.sha256()
+        path = self._params["path"]
         try:
             with open(path, "rb") as stream:
-                for part in iter(lambda: stream.read(1024 ** 2), b""):
-                    digest.update(part)
-                stream.seek(0)
+                # Of what is decrypted: others may write into the file between two looks at it.
+                digested = _Digested(stream)
                 with open(database + ".tar.gz", "w+b") as archive, open(database, "wb") as target:
-                    age.decrypt_stream(stream, archive, self._params["identity_file"])
+                    age.decrypt_stream(digested, archive, self._params["identity_file"])
+                    while digested.read(1024 ** 2):
+                        pass
                     archive.seek(0)
                     about = unpacked(archive, target)
         except OSError as exc:
             raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct path, or make room") from exc
         os.unlink(database + ".tar.gz")
-        return about, digest.hexdigest()
+        return about, digested.sha256()
+
+    def _checked_again(self, before: Any, about: About, sha256: str) -> Any:
+        """Return the cluster as it is by now, which is the one that was confirmed: etcdutl may have taken minutes.
+
+        :raises RefusedError: when it has other machines by now, or something stands against it
+        """
+        site = sites.read(self._client, self._namespace, self._name)
+        names, others = ([(machine["metadata"]["uid"], machine["metadata"]["name"]) for machine in item.machines]
+                         for item in (before, site))
+        if names != others:
+            found = ", ".join(name for _uid, name in others) or "none"
+            raise RefusedError([Problem(
+                "etcd-changed", self._subject, "delete_machines", f"other control plane machines by now ({found})",
+                "those that were confirmed", "look who works on the control plane, then run again")])
+        self._refuse(about, sha256, site, snapshot_of(self._client, self._namespace, self._name), site.machines)
+        return site
 
     def _refuse(self, about: About, sha256: str, site: Any, snapshot: Any, doomed: list[Object]) -> None:
         version = delivery.version_of(self._params["etcdutl"])
@@ -385,6 +402,21 @@ class Restore:
             yield
         except KubeError as exc:
             raise EtcdError(f"{self._subject}: {what}: {exc.message}") from exc
+
+
+class _Digested:
+    """A file whose digest is computed while it is read."""
+
+    def __init__(self, source: Any) -> None:
+        self._source, self._digest = source, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        content: bytes = self._source.read(size)
+        self._digest.update(content)
+        return content
+
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
 
 
 def _node_name(machine: Object) -> str | None:

@@ -16,7 +16,7 @@ from .._kube.workload_client import secret_title, workload_client
 from .._metal3.kinds import KNOWN
 from . import client_certificate
 from .errors import EtcdError
-from .member import Member
+from .member import Member, Status
 
 Object = dict[str, Any]
 
@@ -113,7 +113,7 @@ def uid_of(workload: Any) -> str:
     return found["metadata"]["uid"]
 
 
-def healthy_member(workload: Any, nodes: list[str], context: ssl.SSLContext) -> tuple[Member, Object]:
+def healthy_member(workload: Any, nodes: list[str], context: ssl.SSLContext) -> tuple[Member, Status]:
     """Return a member that has all that was written, and its status.
 
     :param nodes: names of the control plane's Nodes
@@ -124,10 +124,9 @@ def healthy_member(workload: Any, nodes: list[str], context: ssl.SSLContext) -> 
         member = Member(workload, node, context)
         try:
             status = member.status()
-            wrong = status.get("errors")
-            if not wrong and status.get("version") and member.is_up_to_date():
+            if not status.wrong and member.is_up_to_date():
                 return member, status
-            said.append(f"etcd on Node {node}: {wrong or 'not up to date'}")
+            said.append(f"etcd on Node {node}: {status.wrong or 'not up to date'}")
         except EtcdError as exc:
             said.append(str(exc))
     raise EtcdError("found no member of etcd that answers, expected one: " + ("; ".join(said) or "no Node is known"))

@@ -9,6 +9,7 @@ save`` writes the same, and ``etcdutl`` compares it.
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import hmac
 import io
@@ -24,6 +25,10 @@ FORMAT = 1
 ABOUT_NAME, DATABASE_NAME = "about.json", "snapshot.db"
 DIGEST_BYTES = hashlib.sha256().digest_size
 _ABOUT_BYTES = 64 * 1024
+# etcd warns of more than 8 GiB.
+LONGEST_BYTES = 64 * 1024 ** 3
+# Of an archive: those of packed() are blocks, but for the one that says of more than 8 GiB how many.
+_LONGEST_HEADER = 1024
 _PAGE_BYTES = 512
 # bbolt's db.go and page.go: the first page begins with 16 bytes of its own, then the mark of a database.
 _MARK, _MARK_AT = bytes.fromhex("edda0ced"), 16
@@ -91,6 +96,8 @@ class Blobs:
         self.size = len(self._first[0]) + self._first[1] + DIGEST_BYTES
         if self._first[0][_MARK_AT:_MARK_AT + len(_MARK)] != _MARK:
             raise self._broken("found no database of etcd at its beginning")
+        if self.size > LONGEST_BYTES:
+            raise self._broken(f"found {self.size} bytes announced, expected {LONGEST_BYTES} at most")
 
     def __iter__(self) -> Iterator[bytes]:
         digest, held, count = hashlib.sha256(), b"", 0
@@ -178,6 +185,24 @@ class Chunks(io.RawIOBase):
         return self._digest.hexdigest()
 
 
+class _Archive(gzip.GzipFile):
+    """An archive whose headers are read as far as honest ones go: tarfile reads what they announce at once.
+
+    :ivar in_file: whether it is a file's content that is read
+    """
+
+    in_file = False
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return what is read.
+
+        :raises TarError: for a header that is too long
+        """
+        if not self.in_file and (size is None or not 0 <= size <= _LONGEST_HEADER):
+            raise tarfile.ReadError("longer than headers are")
+        return super().read(size)
+
+
 def unpacked(archive: Any, database: Any) -> About:
     """Write the snapshot of an archive to a file and return what it is of.
 
@@ -186,15 +211,21 @@ def unpacked(archive: Any, database: Any) -> About:
     :raises EtcdError: when it is none, or not whole
     """
     try:
-        with tarfile.open(fileobj=archive, mode="r|gz") as members:
-            about = about_of(_member(members, ABOUT_NAME).read(_ABOUT_BYTES))
+        with _Archive(fileobj=archive) as plain, tarfile.open(fileobj=plain, mode="r:") as members:
+            stream = _member(members, ABOUT_NAME)
+            plain.in_file = True
+            about = about_of(stream.read(_ABOUT_BYTES))
+            plain.in_file = False
             stream, digest, held = _member(members, DATABASE_NAME), hashlib.sha256(), b""
+            plain.in_file = True
             for part in iter(lambda: stream.read(1024 ** 2), b""):
                 held += part
                 digest.update(held[:-DIGEST_BYTES])
                 held = held[-DIGEST_BYTES:]
                 database.write(part)
-    except (tarfile.TarError, zlib.error, EOFError) as exc:
+    # A header may be followed by another one for the same file, each of which is read inside of the one before.
+    except (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile, ValueError, OverflowError,
+            RecursionError) as exc:
         raise _invalid("what is no archive, or a part of one") from exc
     if digest.digest() != held:
         raise _invalid("a snapshot whose digest is another one")
@@ -203,6 +234,7 @@ def unpacked(archive: Any, database: Any) -> About:
 
 def _member(members: tarfile.TarFile, name: str) -> Any:
     found = members.next()
-    if found is None or found.name != name or not found.isreg():
+    # What a sparse file becomes has no limit.
+    if found is None or found.name != name or not found.isreg() or found.issparse() or found.size > LONGEST_BYTES:
         raise _invalid(f"no {name} where it belongs")
     return members.extractfile(found)

@@ -71,8 +71,7 @@ class Snapshots:
         member, status = sites.healthy_member(workload, site.nodes(), context)
         taken_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
-                      site.control_plane["spec"]["version"], str(status["version"]),
-                      int((status.get("header") or {}).get("revision") or 0))
+                      site.control_plane["spec"]["version"], status.version, status.revision)
         path = os.path.join(self._params["directory"], backup_files.name_of(prefix_of(about), taken_at))
         result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
                   "revision": about.revision, "etcd_version": about.etcd_version,

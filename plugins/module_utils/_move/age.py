@@ -98,10 +98,10 @@ def decrypt(content: bytes, identity_file: str) -> bytes:
         raise _undecrypted(exc) from exc
 
 
-def decrypt_stream(source: IO[bytes], target: IO[bytes], identity_file: str) -> None:
+def decrypt_stream(source: Any, target: IO[bytes], identity_file: str) -> None:
     """Write what was encrypted to another file, as :func:`decrypt` does, without keeping it all.
 
-    :param source: file to read from
+    :param source: file to read from, of which nothing but ``read`` is called
     :param target: file to write to
     :param identity_file: path of the file with the secret key
     :raises AgeError: when the identity is none of the recipients', or the content was changed

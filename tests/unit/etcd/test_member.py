@@ -22,7 +22,7 @@ from fakes.restored_plane import authority
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import client_certificate
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
-from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.member import Member
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.member import Member, Status
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 STATUS = {"version": "3.6.16", "header": {"revision": "7"}}
@@ -130,11 +130,31 @@ def test_etcd_is_asked_with_a_certificate_of_its_authority(secret, gateway):
     handler, port = gateway
     handler.answers["/v3/maintenance/status"] = 200, json.dumps(STATUS).encode()
     found = member(secret, port)
-    assert found.status() == STATUS
+    assert found.status() == Status("3.6.16", 7, "")
     assert found._client.paths == [("/api/v1/namespaces/kube-system/pods/etcd-node-1", 2379)]
     # Without a common name, which would be a user of etcd's.
     subject = handler.asked[0][2]["subject"]
     assert subject == ((("organizationName", "metal3.baremetal"),),)
+
+
+@pytest.mark.parametrize("change", [
+    {"header": "7"}, {"header": None}, {"header": {"revision": "many"}}, {"header": {"revision": "9" * 5000}},
+    {"header": {"revision": -1}}, {"version": None}, {"version": 3}, {"version": "3.6\x1b]0;x"},
+    {"version": "9" * 70000}])
+def test_a_status_that_is_none_is_named(secret, gateway, change):
+    """One that does not fit its file would take the place of a snapshot that can be restored."""
+    handler, port = gateway
+    handler.answers["/v3/maintenance/status"] = 200, json.dumps(dict(STATUS, **change)).encode()
+    with pytest.raises(EtcdError, match="etcd on Node node-1: found a status without"):
+        member(secret, port).status()
+
+
+@pytest.mark.parametrize(("errors", "said"), [
+    (["NOSPACE", {"a": 1}], "NOSPACE; {'a': 1}"), ("\x1b[31m", "\\x1b[31m"), (["x" * 5000], "x" * 300 + "..."), ({}, "")])
+def test_what_is_wrong_with_a_member_is_a_line(secret, gateway, errors, said):
+    handler, port = gateway
+    handler.answers["/v3/maintenance/status"] = 200, json.dumps(dict(STATUS, errors=errors)).encode()
+    assert member(secret, port).status().wrong == said
 
 
 def test_a_member_is_up_to_date_when_it_answers_for_all(secret, gateway):

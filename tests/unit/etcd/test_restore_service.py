@@ -256,6 +256,54 @@ def test_what_etcdutl_refuses_costs_nothing(run, monkeypatch):
     assert run.plane.writes() == []
 
 
+def test_a_file_that_is_exchanged_while_it_is_read_is_not_restored(run, monkeypatch):
+    """The digest that was confirmed is that of what is decrypted."""
+    other = Path(run.file(taken_at="2026-11-01T00:00:00Z")).read_bytes()
+    path = run.file()
+    sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    decrypt = restore_service.age.decrypt_stream
+
+    def exchanged(source, target, identity_file):
+        with open(path, "r+b") as stream:
+            stream.write(other)
+        decrypt(source, target, identity_file)
+
+    monkeypatch.setattr(restore_service.age, "decrypt_stream", exchanged)
+    with pytest.raises(RefusedError, match="find out who has changed the file"):
+        run.restore(path, sha256=sha256)
+    assert run.plane.writes() == []
+
+
+def another_machine(run):
+    """Somebody has replaced the machine that was confirmed."""
+    stored = run.plane.objects.pop(("Machine", OLD))
+    run.plane.add("Machine", "other", metadata={"labels": stored["metadata"]["labels"]}, spec=stored["spec"])
+
+
+def another_uid(run):
+    run.plane.objects["Machine", OLD]["metadata"]["uid"] = "another"
+
+
+def a_pause(run):
+    run.plane.objects["Cluster", NAME]["spec"]["paused"] = True
+
+
+@pytest.mark.parametrize(("happens", "said"), [
+    (another_machine, "other control plane machines by now .*other"), (another_uid, "other control plane machines"),
+    (a_pause, "a cluster that is paused")])
+def test_what_changes_while_etcdutl_works_is_refused(run, monkeypatch, happens, said):
+    make = delivery.made
+
+    def made(*arguments):
+        happens(run)
+        return make(*arguments)
+
+    monkeypatch.setattr(delivery, "made", made)
+    with pytest.raises(RefusedError, match=said):
+        run.restore()
+    assert run.plane.writes() == []
+
+
 @pytest.mark.parametrize("program", ["/nonexistent", "/bin/true"])
 def test_what_is_no_etcdutl_is_named(run, program):
     with pytest.raises(EtcdError, match=r"expected (the program|etcdutl)"):

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import tarfile
+import tracemalloc
 
 import pytest
 from fakes.etcd_snapshots import ABOUT, DATABASE, SNAPSHOT, messages
@@ -97,6 +98,14 @@ def tar(*entries):
     return stream.getvalue()
 
 
+def extended(fields, count=1):
+    """Return an archive that begins with extended headers of PAX."""
+    info = tarfile.TarInfo("about.json")
+    header = info.create_pax_header(dict(info.get_info(), mode=0o600), "utf-8")
+    own = tarfile.TarInfo._create_pax_generic_header(fields, tarfile.XHDTYPE, "utf-8")
+    return own * count + header
+
+
 OWN = json.dumps({"format": 1, **ABOUT._asdict()}).encode()
 
 
@@ -113,6 +122,29 @@ OWN = json.dumps({"format": 1, **ABOUT._asdict()}).encode()
 def test_an_archive_that_somebody_has_changed_is_refused(given):
     with pytest.raises(EtcdError, match="take another one"):
         unpacked(given, io.BytesIO())
+
+
+@pytest.mark.parametrize("given", [
+    # A hundred megabytes of one header, in some hundred kilobytes; headers of headers; a file of an exabyte of holes.
+    changed(extended({"comment": "x" * 100_000_000})),
+    changed(extended({"comment": "x"}, 5000)),
+    changed(extended({"GNU.sparse.major": "0", "GNU.sparse.minor": "1", "GNU.sparse.name": "about.json",
+                      "GNU.sparse.size": str(2 ** 60), "GNU.sparse.map": f"{2 ** 60},0"})),
+    changed(extended({"size": "9" * 900}))], ids=["long", "many", "sparse", "size"])
+def test_headers_of_any_kind_are_refused_without_being_read(given):
+    tracemalloc.start()
+    try:
+        with pytest.raises(EtcdError, match="take another one"):
+            unpacked(given, io.BytesIO())
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_snapshot_of_any_size_is_not_taken():
+    first = dict(next(messages()), remaining_bytes=str(2 ** 60))
+    with pytest.raises(EtcdError, match="announced"):
+        Blobs([first], "etcd on Node n")
 
 
 @pytest.mark.parametrize("change", [

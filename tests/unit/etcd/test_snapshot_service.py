@@ -15,7 +15,7 @@ from fakes.etcd_snapshots import DATABASE, SNAPSHOT, messages
 from fakes.restored_plane import NAME, NAMESPACE, OLD, Plane, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import site, snapshot_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import member, site, snapshot_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import unpacked
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import age
@@ -33,7 +33,7 @@ class Member:
     def status(self):
         if self.wrong.get(self.node) == "silent":
             raise EtcdError(f"etcd on Node {self.node}: no answer")
-        return {"version": "3.6.16", "header": {"revision": "7"}, "errors": self.wrong.get(self.node)}
+        return member.Status("3.6.16", 7, self.wrong.get(self.node) or "")
 
     def is_up_to_date(self):
         return self.wrong.get(self.node) is None
