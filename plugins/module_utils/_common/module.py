@@ -17,6 +17,7 @@ from . import redaction
 from .errors import ReportedError
 from .given import refuse_structures
 from .plain_names import with_dictionaries
+from .plain_text import plain
 from .progress import Progress
 
 try:
@@ -31,7 +32,8 @@ class Module(AnsibleModule):
     Ansible reports the first argument that does not fit the spec, without the object that it belongs to, and its
     ``no_log`` hides whole options, not secrets inside structures. This base reports all problems at once, and hides
     secrets in everything that leaves the module: results, failures, tracebacks, warnings and parameters. It writes no
-    line in the system's log, which would hold all parameters.
+    line in the system's log, which would hold all parameters. What Ansible prints as it is, failures, tracebacks,
+    warnings and differences, steers no terminal: it quotes what BMCs, API servers and others say.
 
     :param argument_spec: Ansible's argument spec
     :param check: called with the parameters as they were given when Ansible refuses them; raises a ReportedError with
@@ -140,7 +142,8 @@ class Module(AnsibleModule):
 
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""
-        super().warn(redaction.without_secrets(warning, self._secrets(self._read_parameters())), **options)
+        text = redaction.without_secrets(warning, self._secrets(self._read_parameters()))
+        super().warn(plain(text, keep_lines=True), **options)
 
     def _read_parameters(self) -> redaction.Parameters:
         return redaction.read_parameters(self.params, self.argument_spec, self.secret_keys)
@@ -158,6 +161,9 @@ class Module(AnsibleModule):
         result = dict({"invocation": {"module_args": parameters.shown}}, **result)
         closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
         result.update(redaction.without_secrets(closed, secrets, self.secret_keys.shortest))
+        for name in ("msg", "exception"):
+            if isinstance(result.get(name), str):
+                result[name] = plain(result[name], keep_lines=True)
         # Ansible looks for each secret in each value of a result, which takes seconds for a thousand passwords; those
         # that are hidden by now are in no value.
         hidden = set() if self._open_results else set(
@@ -180,7 +186,9 @@ def _as_text(diff: Any) -> Any:
     before, after = diff.get("before"), diff.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
         before, after = redaction.hidden_difference(before, after)
-    return dict(diff, before=_side(before), after=_side(after))
+    headers = dict((name, plain(value)) for name, value in diff.items() if isinstance(value, str))
+    return dict(diff, **dict(headers, before=plain(_side(before), keep_lines=True),
+                             after=plain(_side(after), keep_lines=True)))
 
 
 def _side(value: Any) -> str:

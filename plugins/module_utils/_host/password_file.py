@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 import string
 from collections.abc import Iterable, Mapping
 
@@ -38,8 +39,11 @@ class PasswordFile:
     def read(self) -> list[Problem]:
         """Read what an earlier run has written, if there is any; return what is wrong with it."""
         try:
-            with open(self.path, encoding="utf-8") as stream:
-                text = stream.read()
+            # What else than a file may be there is not waited for.
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
+            with os.fdopen(descriptor, encoding="utf-8") as stream:
+                status = os.fstat(descriptor)
+                text = stream.read() if stat.S_ISREG(status.st_mode) else ""
         except FileNotFoundError:
             return []
         except (OSError, UnicodeDecodeError) as exc:
@@ -53,6 +57,11 @@ class PasswordFile:
                 raise ValueError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return [self._problem("another file", "name one that does not exist, or one that this has written")]
+        # Who could have written it would know the passwords that BMCs get; who could have read it does.
+        if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+            return [self._problem(f"owner {status.st_uid}, mode {stat.S_IMODE(status.st_mode):04o}",
+                                  "find out who could have written or read it; if that is nobody, make it yours and set "
+                                  "its mode to 0600, else name another file")]
         self._passwords = found
         return []
 

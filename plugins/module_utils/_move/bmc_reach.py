@@ -4,7 +4,6 @@
 """Whether the other plane's Ironic reaches the BMCs of the hosts that it gets."""
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -47,12 +46,12 @@ def from_where(there: Any, hosts: list[Object], params: Mapping[str, Any]) -> tu
 
 
 def problems(hosts: Iterable[Object], asked: reach.Asked,
-             run: Callable[..., Any] = subprocess.run) -> tuple[list[Problem], list[str]]:
+             run: Callable[..., Any] = reach.bounded) -> tuple[list[Problem], list[str]]:
     """Return a problem for each host whose BMC is not reached, and a warning when nobody could be asked.
 
     :param hosts: BareMetalHosts; those without a BMC, and with an address that nobody can read, are left out
     :param asked: where it is asked from
-    :param run: as ``subprocess.run``
+    :param run: as ``subprocess.run``, :func:`reach.bounded` by default
     """
     hosts = list(hosts)
     try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import stat
 
 import pytest
@@ -303,6 +304,25 @@ def test_another_file_is_left_alone(site, bmc, tmp_path, content, text):
     file.write_text(content)
     site.add("h1", bmc, new=None)
     assert text in site.refused(password_file=str(file)) and file.read_text() == content and bmc.logins == []
+
+
+@pytest.mark.parametrize("change", ["read", "written", "owned"])
+def test_passwords_that_others_may_have_chosen_or_read_are_not_used(site, bmc, tmp_path, monkeypatch, change):
+    """Where others write, such as in /tmp, they can put the file there before the first run."""
+    file = tmp_path / "passwords.json"
+    file.write_text('{"bmc_new_passwords": {"h1": "known-to-others"}}')
+    file.chmod({"read": 0o644, "written": 0o620, "owned": 0o600}[change])
+    if change == "owned":
+        monkeypatch.setattr(password_file.os, "geteuid", lambda: file.stat().st_uid + 1)
+    site.add("h1", bmc, new=None)
+    assert "find out who could have written or read it" in site.refused(password_file=str(file))
+    assert bmc.logins == [] and bmc.password == OLD
+
+
+def test_what_is_no_file_is_not_waited_for(site, bmc, tmp_path):
+    os.mkfifo(tmp_path / "passwords.json")
+    site.add("h1", bmc, new=None)
+    assert "another file" in site.refused(password_file=str(tmp_path / "passwords.json"))
 
 
 def test_a_file_that_can_not_be_written_ends_the_run(site, bmc, tmp_path):

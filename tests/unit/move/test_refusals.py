@@ -254,6 +254,23 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
     assert found["BareMetalHost nowhere"].startswith("no address for that name at no-such-name.invalid:623/udp")
 
 
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_pod_that_prints_without_an_end_is_left(monkeypatch, tmp_path, stream):
+    """Who runs it, or the API server before it, decides what kubectl prints."""
+    monkeypatch.setattr(reach, "_OUTPUT_BYTES", 100_000)
+    pod = tmp_path / "pod.py"
+    pod.write_text(f"import sys\nwhile True: sys.{stream}.write('x' * 1000)\n")
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.Asked([sys.executable, str(pod)], "the pod"))
+    assert found == [] and "OSError: it prints more than" in warning
+
+
+def test_a_pod_that_says_nothing_is_left(monkeypatch):
+    monkeypatch.setattr(reach, "_LIMIT_SECONDS", 0.5)
+    pod = [sys.executable, "-c", "import time; time.sleep(60)"]
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.Asked(pod, "the pod"))
+    assert found == [] and "TimeoutExpired" in warning
+
+
 def test_an_address_is_no_part_of_the_program():
     given = []
 

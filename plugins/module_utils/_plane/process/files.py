@@ -4,7 +4,7 @@
 """Files that only their owner may read, written complete or not at all."""
 from __future__ import annotations
 
-import os
+from ..._common import whole_file
 
 
 def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
@@ -14,9 +14,6 @@ def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
     :param data: bytes
     :param mode: permissions
     """
-    partial = path + ".partial"
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "wb") as stream:
-        os.fchmod(stream.fileno(), mode)
+    # A file of a name that can be foreseen may be there already, and be somebody else's, or a link.
+    with whole_file.writing(path, mode) as stream:
         stream.write(data)
-    os.rename(partial, path)
