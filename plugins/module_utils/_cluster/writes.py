@@ -21,6 +21,7 @@ from . import topology as cluster_topology
 from . import topology_owners as cluster_topology_owners
 from .providers import Provider
 from .reading import read_all, snapshot_of
+from .workflow.snapshot import is_paused
 
 Check = Callable[[Entry, dict[str, Any]], list[str]]
 
@@ -71,7 +72,10 @@ class ClusterWrites(Reconcile):
     def still_deleted(self, _entry: Entry, stored: dict[str, Any]) -> list[str]:
         """Return why an object of a cluster that is to be gone must not be deleted now."""
         foreign = cluster_ownership.deletion_problem(self.subject, self.name, stored, self.adopt)
-        return [foreign] if foreign else []
+        if foreign:
+            return [foreign]
+        # It would be deleted at the moment when it is resumed, whoever has paused it for whatever reason.
+        return ["it is paused; find out who has paused it, and release it"] if is_paused(stored) else []
 
     def send(self, entry: Entry, dry_run: bool) -> Any:
         """Send an entry; a trial stores nothing, so it rests on nothing.

@@ -262,6 +262,17 @@ def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile
     assert plane.names("Cluster") == [] and service.done["removed"] == ["Cluster c1"]
 
 
+def test_a_teardown_refuses_a_cluster_that_was_paused_meanwhile(plane):
+    def pause():
+        plane.objects["Cluster", "c1"]["spec"]["paused"] = True
+        plane.touch("Cluster", "c1")
+
+    plane.meanwhile["Cluster", "c1"] = pause
+    with pytest.raises(KubeError, match="paused"):
+        service_of(plane, confirm="c1").absent()
+    assert ("Cluster", "c1") in plane.objects and plane.conflicts == 1
+
+
 def test_a_teardown_refuses_a_cluster_that_became_anothers_meanwhile(plane):
     def made_again():
         plane.objects["Cluster", "c1"]["metadata"]["uid"] = "another"
