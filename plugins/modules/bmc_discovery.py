@@ -82,6 +82,15 @@ options:
     description: How many addresses there may be in all. A larger network is refused.
     type: int
     default: 1024
+  allowed_addresses:
+    description:
+      - Names, addresses, ranges and networks, among which all of O(targets[].addresses) must be. Otherwise nothing is
+        asked. An empty list allows none, and without this option all are allowed.
+      - For tasks whose O(targets[].addresses) come from somebody who does not have the credentials, such as whoever
+        answers the survey of a job. A server of theirs would get the password.
+      - A name is allowed only as itself, since where it leads to may change.
+    type: list
+    elements: str
   machines:
     description:
       - What machines reported of themselves, as M(metal3.baremetal.ironic_discovery) returns it. Of the addresses that

@@ -87,6 +87,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "discover": {
         "ends": ("0 servers found",),
+        "inventory": {"discover_allowed_addresses": ["127.0.0.0/29"]},
         "answers": {
             "discover_addresses": "127.0.0.1,127.0.0.2",
             "discover_ports": "1,2",

@@ -64,7 +64,8 @@ def job(lab, image, tmp_path, exports):
                  "bmc_password": "{{ lookup('ansible.builtin.env', 'METAL3_BMC_PASSWORD') }}"}}
     inventory = {"all": {
         "children": {"baremetal": servers, "clusters": {"hosts": {CLUSTER: {}}, "vars": cluster_variables(lab)}},
-        "vars": {"metal3_namespace": NAMESPACE, "metal3_ca_file": "/runner/env/ca.crt"}}}
+        "vars": {"metal3_namespace": NAMESPACE, "metal3_ca_file": "/runner/env/ca.crt",
+                 "discover_allowed_addresses": [urlsplit(bmc["address"]).hostname]}}}
     files = {"kubeconfig": (lab.dir / "kubeconfig").read_text(), "ca.crt": (lab.dir / "pki" / "ca.crt").read_text()}
 
     def run(name, *arguments, seconds=900, **given):

@@ -12,6 +12,7 @@ from typing import Any
 from .._common.errors import RefusedError
 from .._common.field_checks import shown
 from .._common.module import Module
+from .._common.plain_text import few
 from .._common.problem import Problem, as_results
 from . import address as bmc_address
 from . import discovered as bmc_discovered
@@ -24,7 +25,7 @@ from .module import bmc_argument_spec, connection_argument_spec, settings
 # By the variables of the role discover.
 _VARIABLES = dict((option, "discover_" + option) for option in (
     "addresses", "ports", "transports", "username", "password", "disable_certificate_verification", "ca_cert",
-    "address_limit", "connect_timeout_seconds", "read_timeout_seconds", "concurrency",
+    "address_limit", "allowed_addresses", "connect_timeout_seconds", "read_timeout_seconds", "concurrency",
     "name_format", "boot_nic", "username_expression", "password_expression"))
 _FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
 
@@ -52,6 +53,7 @@ def run_bmc_discovery() -> None:
         schemes={"type": "list", "elements": "str", "default": [], "choices": [
             driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
         address_limit={"type": "int", "default": 1024},
+        allowed_addresses={"type": "list", "elements": "str"},
         machines={"type": "list", "elements": "dict"},
         field_names=_FIELD_NAMES,
     ))
@@ -91,6 +93,8 @@ def _scans(params: dict[str, Any], names: Mapping[str, str] | None) -> tuple[lis
         scans.append(Scan(hosts, target["ports"], target["transports"], target["username"], target["password"],
                           target["disable_certificate_verification"],
                           target["ipmi_port"] if target["ipmi"] else None))
+    if params["allowed_addresses"] is not None:
+        problems += _not_allowed([host for scan in scans for host in scan.hosts], params["allowed_addresses"])
     names_of_hosts = set(host.lower() for scan in scans for host in scan.hosts)
     if not names_of_hosts and not problems and machines is None:
         problems = [Problem("discovery-targets", "", "addresses", None,
@@ -98,6 +102,18 @@ def _scans(params: dict[str, Any], names: Mapping[str, str] | None) -> tuple[lis
     if problems:
         raise RefusedError(problems, names)
     return scans, len(names_of_hosts)
+
+
+def _not_allowed(hosts: list[str], allowed: list[str]) -> list[Problem]:
+    """Return the problem of hosts that must not get credentials: who names them need not be who has the credentials."""
+    found = bmc_targets.outside(list(dict.fromkeys(hosts)), allowed)
+    problems = bmc_targets.mistakes(allowed)
+    if found:
+        problems.append(Problem(
+            "discovery-targets", "", "addresses", few([shown(host) for host in found], 5),
+            f"among {few(allowed, 5)}" if allowed else "none, since none is allowed",
+            "correct addresses, or have it allowed by who may change allowed_addresses in the inventory"))
+    return problems
 
 
 def run_discovered_inventory() -> None:

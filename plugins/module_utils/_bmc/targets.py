@@ -56,6 +56,25 @@ def named(texts: Sequence[Any], address: Any) -> bool:
                for dummy, first, last in _read(texts)[0])
 
 
+def outside(hosts: Sequence[str], texts: Sequence[Any]) -> list[str]:
+    """Return those of hosts that texts do not name; a name is named by itself alone, wherever it leads to.
+
+    :param hosts: as :func:`expand` returns them
+    :param texts: as for :func:`expand`, of any size
+    """
+    bounds = _read(texts)[0]
+    names = set(text.lower() for text, first, _last in bounds if first is None)
+
+    def is_named(host: str) -> bool:
+        address = _address(host)
+        if address is None:
+            return host.lower() in names
+        return any(first is not None and first.version == address.version and first <= address <= last
+                   for _text, first, last in bounds)
+
+    return [host for host in hosts if not is_named(host)]
+
+
 def _read(texts: Sequence[Any]) -> tuple[list[tuple[str, Any, Any]], list[Problem]]:
     """Return each text with its first and last address, None twice for a name; and a problem of each other text."""
     bounds, problems = [], []

@@ -4,11 +4,15 @@
 """Looking for BMCs at given addresses: who is asked, how often, and what is chosen."""
 from __future__ import annotations
 
+import json
+
 import pytest
+from ansible.module_utils.testing import patch_module_args
 from bmc_certificates import issue
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered as bmc_discovered
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovery_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.targets import expand
@@ -174,3 +178,39 @@ def test_too_many_addresses(texts):
     hosts, problems = expand(texts, 100)
     assert len(hosts) <= 100
     assert "100 at most" in problems[0]
+
+
+def ask(capsys, bmc, addresses, **options):
+    """Run the module, and return its answer."""
+    target = {"addresses": addresses, "ports": [bmc.port], "transports": ["http"], "username": "admin",
+              "password": "right"}
+    with patch_module_args(dict({"targets": [target]}, **options)), pytest.raises(SystemExit):
+        discovery_module.run_bmc_discovery()
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("addresses", "allowed", "names"), [
+    (["127.0.0.1"], [], "127.0.0.1"), (["127.0.0.1"], ["192.0.2.0/24", "127.0.0.2-127.0.0.9"], "127.0.0.1"),
+    # A name may lead anywhere.
+    (["localhost"], ["127.0.0.0/8"], "localhost"), (["127.0.0.1-127.0.0.3"], ["127.0.0.1", "127.0.0.2"], "127.0.0.3"),
+    (["127.0.0.1", "::1"], ["127.0.0.1"], "::1")])
+def test_an_address_that_is_not_allowed_gets_no_credentials(capsys, addresses, allowed, names):
+    """Whoever answers the survey of a job chooses the addresses, and does not have the password."""
+    with FakeRedfish(tree("dell")) as bmc:
+        found = ask(capsys, bmc, addresses, allowed_addresses=allowed)
+        assert bmc.requests == [] and bmc.logins == []
+    assert found["failed"] and f'found "{names}", expected' in found["msg"]
+
+
+@pytest.mark.parametrize(("addresses", "allowed"), [
+    (["127.0.0.1"], ["127.0.0.0/8"]), (["LocalHost"], ["localhost"]), (["127.0.0.1"], None)])
+def test_an_address_that_is_allowed_is_asked(capsys, addresses, allowed):
+    with FakeRedfish(tree("dell")) as bmc:
+        found = ask(capsys, bmc, addresses, **({} if allowed is None else {"allowed_addresses": allowed}))
+        assert len(bmc.logins) == 1 and len(found["servers"]) == 1
+
+
+def test_what_is_allowed_and_is_no_address_is_refused(capsys):
+    with FakeRedfish(tree("dell")) as bmc:
+        found = ask(capsys, bmc, ["127.0.0.1"], allowed_addresses=["127.0.0.1", "127.0.0.1/99"])
+        assert found["failed"] and "127.0.0.1/99" in found["msg"] and bmc.logins == []
