@@ -243,7 +243,7 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
 
 def _place(entry: Mapping[str, Any], source: str, directory: str) -> None:
     """Copy a file into the image server's folder; it may be long ago that it was extracted."""
-    os.makedirs(directory, exist_ok=True)
+    os.makedirs(directory, mode=0o755, exist_ok=True)
     with open(source, "rb") as stream:
         found = verified_copy.write(stream, os.path.join(directory, entry["name"]), entry["digest"], _DOCUMENT_MODE)
     if found != entry["digest"]:

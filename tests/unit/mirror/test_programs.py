@@ -182,6 +182,30 @@ def test_rendered_manifests_survive_the_way_through_a_folder(site, tmp_path):
     assert Path(other.manifests_dir, "x.yaml").read_text() == "kind: X" and rendered_manifests.complete(other)
 
 
+def replaced_by_a_link(file):
+    file.rename(file.with_suffix(".elsewhere"))
+    file.symlink_to(file.with_suffix(".elsewhere"))
+
+
+@pytest.mark.parametrize("happens", [
+    lambda file: file.chmod(0o666), lambda file: file.parent.chmod(0o777),
+    lambda file: file.parent.chmod(0o775), replaced_by_a_link,
+    lambda file: (file.unlink(), os.mkfifo(file))],
+    ids=["file", "folder", "group", "link", "pipe"])
+def test_manifests_that_others_could_have_written_are_not_applied(site, tmp_path, happens):
+    """The folder may be that of an image server, into which its user may write: they are applied by an administrator."""
+    site.ensure()
+    folder = tmp_path / "there"
+    folder.mkdir()
+    for name, path in rendered_manifests.files(site.made).items():
+        (folder / name).write_bytes(Path(path).read_bytes())
+    happens(next(path for path in folder.iterdir() if path.name.startswith("plane-")))
+    other = engine.Engine(str(SOURCE), str(tmp_path / "other"))
+    with pytest.raises(ReportedError, match="expected what only root or the user"):
+        rendered_manifests.place(str(folder), other)
+    assert not rendered_manifests.complete(other)
+
+
 def gathered(tmp_path, folder, **params):
     given = dict({"parts": [], "images": [], "files": [], "source_dir": None, "programs": False, "manifests": False,
                   "folders": [str(folder)], "archive": str(tmp_path / "a.tar"), "work_dir": None, "release": "0.1.0",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 from typing import Any
 
 from ..._common.errors import ReportedError
@@ -50,7 +51,7 @@ def place(directory: str, made: Any) -> None:
 
     :param directory: folder with the files of :func:`files`, and perhaps others
     :param made: an Engine
-    :raises ReportedError: when there are none of its pins
+    :raises ReportedError: when there are none of its pins, or others could have written them
     """
     for kind, folder in _folders(made).items():
         if os.path.isdir(folder):
@@ -60,12 +61,43 @@ def place(directory: str, made: Any) -> None:
         if not names:
             raise ReportedError(f'{directory}: found no {kind}-manifests-*.{made.pins_key}.yaml, expected those that '
                                 "mirror_gather of this release adds; unpack its archive there")
+        # What they say is done with a cluster administrator's rights; the folder may be that of an image server.
+        _require_own(directory, os.stat(directory))
         partial = folder + ".partial"
         shutil.rmtree(partial, ignore_errors=True)
         os.makedirs(partial)
         for match in names:
-            shutil.copyfile(os.path.join(directory, match.group(0)), os.path.join(partial, match.group(2) + ".yaml"))
+            _copy(os.path.join(directory, match.group(0)), os.path.join(partial, match.group(2) + ".yaml"))
         os.rename(partial, folder)
+
+
+def _copy(source: str, target: str) -> None:
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as exc:
+        raise _refused(source, exc.strerror or str(exc)) from exc
+    with os.fdopen(descriptor, "rb") as reader:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(source, "no plain file")
+        _require_own(source, found)
+        with open(target, "wb") as writer:
+            shutil.copyfileobj(reader, writer)
+
+
+def _require_own(path: str, found: os.stat_result) -> None:
+    """Refuse what somebody else than this user and root could have written.
+
+    :raises ReportedError: when they could
+    """
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise _refused(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
+
+
+def _refused(path: str, found: str) -> ReportedError:
+    return ReportedError(f"{path}: found {found}, expected what only root or the user {os.geteuid()} may write: it is "
+                         "applied as it is; unpack the archive into a folder of your own (mirror_files_dir), and name "
+                         "that as manifests_dir, or take it from others (chmod go-w)")
 
 
 def _listed(directory: str) -> list[str]:
