@@ -54,9 +54,9 @@ options:
     description:
       - What inventory hosts are called. V(name) is the allocation's name, V(id) the machine's UUID.
       - Two machines with one name are refused.
-      - Whoever allocates a machine chooses its name. A name that another inventory source has given to a host, or that a
-        group has, is refused too, unless O(extended_groups) says otherwise. Else a machine would get the variables and
-        passwords of that host, and the host the machine's address.
+      - Whoever allocates a machine chooses its name. A name that another inventory source has given to a host, or that
+        a group has, is refused too, unless O(extended_groups) says otherwise. Else a machine would get the variables
+        and passwords of that host, and the host the machine's address.
     type: str
     choices: [name, id]
     default: name
@@ -161,9 +161,9 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         owner = taken(name, facts["id"], self.inventory, VARIABLE, groups, "id")
         if owner:
             raise AnsibleParserError(
-                f"{path}: {facts['kind']} {facts['id']}: found the name {show(name)}, which {owner} has, expected a name "
-                "of its own; set host_names to id, select others by project or partition, or, if both are the same "
-                "machine, add a group of the host to extended_groups")
+                f"{path}: {facts['kind']} {facts['id']}: found the name {show(name)}, which {owner} has, expected a "
+                "name of its own; set host_names to id, select others by project or partition, or, if both are the "
+                "same machine, add a group of the host to extended_groups")
 
     def _facts(self, path):
         connection = dict((option, self.get_option(option)) for option in (

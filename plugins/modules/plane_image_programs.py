@@ -44,8 +44,8 @@ options:
   manifests_dir:
     description:
       - Folder into which M(metal3.baremetal.mirror_unpack) has put the rendered manifests of these pins.
-      - They are applied as they are, so that a folder or file that others than root and the user of the module may write
-        is refused.
+      - They are applied as they are, so that a folder or file that others than root and the user of the module may
+        write is refused.
     type: path
   ca_file:
     description: File with the certificate authority of the registry; the system's by default.

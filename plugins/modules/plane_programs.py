@@ -44,8 +44,8 @@ options:
     description:
       - Folder into which M(metal3.baremetal.mirror_unpack) has put the rendered manifests of these pins. They are taken
         from there in place of being rendered.
-      - They are applied as they are, so that a folder or file that others than root and the user of the module may write
-        is refused.
+      - They are applied as they are, so that a folder or file that others than root and the user of the module may
+        write is refused.
       - With an empty list of O(sets) nothing is built, and neither Go nor its module proxy is needed.
     type: path
 requirements:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common.errors import RefusedError
-from .._common.field_checks import shown
+from .._common.field_checks import show, shown
 from .._common.module import Module
 from .._common.plain_text import few
 from .._common.problem import Problem, as_results
@@ -110,7 +110,7 @@ def _not_allowed(hosts: list[str], allowed: list[str]) -> list[Problem]:
     problems = bmc_targets.mistakes(allowed)
     if found:
         problems.append(Problem(
-            "discovery-targets", "", "addresses", few([shown(host) for host in found], 5),
+            "discovery-targets", "", "addresses", few([show(host) for host in found], 5),
             f"among {few(allowed, 5)}" if allowed else "none, since none is allowed",
             "correct addresses, or have it allowed by who may change allowed_addresses in the inventory"))
     return problems

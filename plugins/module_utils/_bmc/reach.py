@@ -202,8 +202,8 @@ def _answers(questions: list[tuple[str, int, str]], asked: Asked, run: Callable[
     # A literal of a literal: nothing of the data is Python.
     program = f"{_PROGRAM}main(json.loads({json.dumps(questions)!r}))\n"
     try:
-        done = (run or bounded)(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                   timeout=_LIMIT_SECONDS, env=dict(os.environ))
+        done = (run or bounded)(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                check=False, timeout=_LIMIT_SECONDS, env=dict(os.environ))
     except (OSError, subprocess.TimeoutExpired) as exc:
         raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
     try:

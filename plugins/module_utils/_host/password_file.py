@@ -60,8 +60,8 @@ class PasswordFile:
         # Who could have written it would know the passwords that BMCs get; who could have read it does.
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:
             return [self._problem(f"owner {status.st_uid}, mode {stat.S_IMODE(status.st_mode):04o}",
-                                  "find out who could have written or read it; if that is nobody, make it yours and set "
-                                  "its mode to 0600, else name another file")]
+                                  "find out who could have written or read it; if that is nobody, make it yours and "
+                                  "set its mode to 0600, else name another file")]
         self._passwords = found
         return []
 

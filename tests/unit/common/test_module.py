@@ -52,7 +52,8 @@ def test_a_warning_steers_no_terminal(answer, monkeypatch):
 @pytest.mark.parametrize("many", [False, True])
 def test_a_difference_steers_no_terminal(answer, many):
     diff = {"before_header": STEERING, "after_header": STEERING, "before": f"a\n{STEERING}", "after": {"a": STEERING}}
-    found = answer(lambda module: module.finish({"changed": True, "diff": [diff] if many else diff}), _ansible_diff=True)
+    found = answer(lambda module: module.finish({"changed": True, "diff": [diff] if many else diff}),
+                   _ansible_diff=True)
     found = found["diff"][0] if many else found["diff"]
     assert found["before_header"] == found["after_header"] == SHOWN and found["before"] == f"a\n{SHOWN}"
     assert not {"\x1b", "\x9b", "\u202e"} & set(found["after"])

@@ -150,7 +150,8 @@ def test_a_status_that_is_none_is_named(secret, gateway, change):
 
 
 @pytest.mark.parametrize(("errors", "said"), [
-    (["NOSPACE", {"a": 1}], "NOSPACE; {'a': 1}"), ("\x1b[31m", "\\x1b[31m"), (["x" * 5000], "x" * 300 + "..."), ({}, "")])
+    (["NOSPACE", {"a": 1}], "NOSPACE; {'a': 1}"), ("\x1b[31m", "\\x1b[31m"), (["x" * 5000], "x" * 300 + "..."),
+    ({}, "")])
 def test_what_is_wrong_with_a_member_is_a_line(secret, gateway, errors, said):
     handler, port = gateway
     handler.answers["/v3/maintenance/status"] = 200, json.dumps(dict(STATUS, errors=errors)).encode()

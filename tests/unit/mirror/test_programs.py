@@ -193,7 +193,7 @@ def replaced_by_a_link(file):
     lambda file: (file.unlink(), os.mkfifo(file))],
     ids=["file", "folder", "group", "link", "pipe"])
 def test_manifests_that_others_could_have_written_are_not_applied(site, tmp_path, happens):
-    """The folder may be that of an image server, into which its user may write: they are applied by an administrator."""
+    """The folder may be that of an image server, into which its user may write; an administrator applies them."""
     site.ensure()
     folder = tmp_path / "there"
     folder.mkdir()

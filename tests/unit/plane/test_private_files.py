@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files of keys and passwords in folders that others may write to, such as one of the user's for Ironic's credentials."""
+"""Files of keys and passwords in folders that others may write to, such as one for Ironic's credentials."""
 from __future__ import annotations
 
 import os
