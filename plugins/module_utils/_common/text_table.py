@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .plain_text import plain
+
 _GAP = "  "
 _ELLIPSIS = "..."
 # A text shorter than this says too little of what it was; then columns are left out instead.
@@ -17,14 +19,15 @@ def lines(titles: Iterable[str], rows: Iterable[Sequence[str]], width: int | Non
     """Return the lines of a table.
 
     :param titles: titles of the columns
-    :param rows: one sequence of texts for each row, one text for each title
+    :param rows: one sequence of texts of any origin for each row, one text for each title; what would steer a terminal
+        is shown as an escape
     :param width: columns of the terminal; None for any number
     :param long: titles of the columns whose texts are shortened in the middle when the table is too wide
     :param optional: titles of the columns that are left out when that is not enough, the least important first
     :returns: the title line, then one line for each row; wider than ``width`` only when nothing is left to shorten
     """
     titles = list(titles)
-    table = [titles] + [[str(cell) for cell in row] for row in rows]
+    table = [titles] + [[plain(str(cell)) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(titles))]
     shown = list(range(len(titles)))
     if width:

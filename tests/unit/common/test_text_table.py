@@ -47,3 +47,9 @@ def test_a_line_is_shortened_at_its_end():
     assert text_table.shortened_at_the_end("abcdefghij", 8) == "abcde..."
     assert text_table.shortened_at_the_end("abcdefgh", 8) == "abcdefgh"
     assert text_table.shortened_at_the_end("abcdefghij", None) == "abcdefghij"
+
+
+def test_texts_of_others_steer_no_terminal_and_keep_the_columns():
+    # Ansible's debug escapes C0 characters, but prints U+009B (CSI) and what turns the direction of writing as it is.
+    found = text_table.lines(["DISK", "STATE"], [["\x9b2J\u202eS1", "new"], ["S2", "\x1b[2J"]])
+    assert found == [r"DISK            STATE", r"\x9b2J\u202eS1  new", r"S2              \x1b[2J"]
