@@ -176,14 +176,20 @@ class ImageFolder:
             if isinstance(files, dict) else {}
 
     def _read(self, name: str) -> str | None:
+        """Return what a plain file holds; None for a link or a pipe too, whose reader would wait for ever."""
         try:
-            with open(self.path(name), encoding="utf-8", errors="replace") as stream:
-                return stream.read(_LARGEST_MANIFEST_BYTES)
-        except FileNotFoundError:
+            descriptor = os.open(self.path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
             return None
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            return stream.read(_LARGEST_MANIFEST_BYTES).decode("utf-8", "replace")
 
     def _write(self, name: str, text: str) -> None:
-        whole_file.write(self.path(name), text.encode(), _MODE, False)
+        if self._read(name) != text or stat.S_IMODE(os.lstat(self.path(name)).st_mode) != _MODE:
+            with whole_file.writing(self.path(name), _MODE) as stream:
+                stream.write(text.encode())
 
     def _written(self, write: Writer, made: Mapping[str, str]) -> str:
         """Return the path of a temporary file that a writer has filled."""
@@ -197,7 +203,7 @@ class ImageFolder:
         """Return another name of a file, under which it has no second copy."""
         path = self.path(_TEMPORARY + secrets.token_hex(8))
         os.link(source, path, follow_symlinks=False)
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             os.fchmod(descriptor, _MODE)
         finally:

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import io
 import os
+import tempfile
 
 import pyrage
 import pytest
@@ -93,6 +94,12 @@ def test_a_snapshot_is_written_and_read_again(plane, etcd, tmp_path, identity):
     assert (about.cluster, about.uid, about.kubernetes_version, about.etcd_version, about.revision) == (
         NAME, "uid-of-prod", "v1.35.4", "3.6.16", 7)
     assert found["node"] == OLD and plane.writes() == [] and plane.workload.writes() == []
+
+
+def test_what_is_read_again_is_nowhere_in_clear_text(plane, etcd, tmp_path, identity, monkeypatch):
+    # The folder may be an NFS server's, to which a file without a name is sent as well.
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda *_args, **_options: pytest.fail("a temporary file"))
+    assert take(plane, tmp_path, identity[0], identity_file=identity[1])["clusters"][0]["verified"] is True
 
 
 def test_without_a_key_it_is_not_read_again(plane, etcd, tmp_path, identity):

@@ -133,3 +133,19 @@ def test_what_a_killed_run_has_left_is_removed(folder):
         stream.write("half")
     publish(folder)
     assert ".metal3-image-x" not in os.listdir(folder.directory)
+
+
+@pytest.mark.parametrize("name", ["image.json", "vmlinuz.sha256"])
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_a_pipe_or_link_of_the_web_server_keeps_no_run_waiting_and_is_replaced(folder, tmp_path, name, kind):
+    publish(folder)
+    os.unlink(folder.path(name))
+    if kind == "pipe":
+        os.mkfifo(folder.path(name))
+    else:
+        (tmp_path / "own").write_text("of root")
+        os.symlink(tmp_path / "own", folder.path(name))
+    assert folder.published("1", list(CONTENTS)) is None
+    publish(folder)
+    assert folder.published("1", list(CONTENTS)) is not None
+    assert not os.path.islink(folder.path(name)) and kind == "pipe" or (tmp_path / "own").read_text() == "of root"

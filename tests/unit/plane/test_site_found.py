@@ -35,3 +35,15 @@ def test_damaged_figures_are_an_error(tmp_path, text):
     (tmp_path / "lab.json").write_text(text)
     with pytest.raises(ReportedError, match=r"lab\.json"):
         found(tmp_path)
+
+
+@pytest.mark.parametrize("state", ["absent", "stopped"])
+def test_a_copy_of_a_planes_folder_stops_nothing_of_the_plane(tmp_path, monkeypatch, state):
+    original, copy = tmp_path / "rack1", tmp_path / "rack1.copy"
+    for folder in (original, copy):
+        folder.mkdir()
+        (folder / "lab.json").write_text(json.dumps(dict(FIGURES, dir=str(original))))
+    monkeypatch.setattr(site_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
+    with pytest.raises(ReportedError, match=r"a copy of .*rack1"):
+        getattr(site_service, state)({"dir": str(copy), "name": "rack1", "confirm": "0"}, False, Progress(None))
+    assert (copy / "lab.json").exists() and (original / "lab.json").exists()

@@ -311,6 +311,12 @@ def _known(params: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
         raise RefusedError([Problem("plane-dir", "", "management_plane.dir",
                                     f"{show(directory)}, which belongs to {show(found['name'])}",
                                     f"the folder of the bootstrap plane {params['name']}", "correct name or dir")])
+    if os.path.realpath(found["dir"]) != os.path.realpath(directory):
+        # A copy: what its figures name, such as processes and a unit, is the other plane's.
+        raise RefusedError([Problem("plane-dir", "", "management_plane.dir",
+                                    f"{show(directory)}, a copy of {show(found['dir'])}",
+                                    f"the folder of the bootstrap plane {params['name']}",
+                                    "set management_plane.dir to the plane's own folder, or delete the copy yourself")])
     return directory, found
 
 
