@@ -98,7 +98,7 @@ def decrypt(content: bytes, identity_file: str) -> bytes:
         raise _undecrypted(exc) from exc
 
 
-def decrypt_stream(source: Any, target: IO[bytes], identity_file: str) -> None:
+def decrypt_stream(source: Any, target: IO[bytes] | io.RawIOBase, identity_file: str) -> None:
     """Write what was encrypted to another file, as :func:`decrypt` does, without keeping it all.
 
     :param source: file to read from, of which nothing but ``read`` is called
