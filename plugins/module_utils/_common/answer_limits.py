@@ -12,12 +12,14 @@ from __future__ import annotations
 import io
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .formats import duration
 
 _PIECE_BYTES = 65536
+# Ten thousand hosts with all their details have about a third of it.
+VALUES_LIMIT = 20 * 10 ** 6
 
 
 class AnswerTooLongError(OSError):
@@ -133,21 +135,46 @@ def _limit_proxies(adapter: Any, seconds: Callable[[], float]) -> None:
     adapter.proxy_manager_for = limited
 
 
+def check_values(content: bytes) -> None:
+    """Refuse JSON of so many values that these would take many times the memory of their text: ``[],`` takes 24 times.
+
+    :param content: of an answer, JSON or not
+    :raises AnswerTooLongError: when it has more than :data:`VALUES_LIMIT`
+    """
+    if len(content) > VALUES_LIMIT and sum(content.count(sign) for sign in (b",", b"[", b"{")) > VALUES_LIMIT:
+        raise AnswerTooLongError(f"an answer of more than {VALUES_LIMIT // 10 ** 6} million values")
+
+
+def read_stream(pieces: Iterable[bytes], limit_bytes: int) -> bytes:
+    """Return an answer that comes in pieces.
+
+    :param pieces: as they are unpacked
+    :param limit_bytes: what all of them may have
+    :raises AnswerTooLongError: when they have more, or too many values, see :func:`check_values`
+    """
+    parts, length = [], 0
+    for piece in pieces:
+        parts.append(piece)
+        length += len(piece)
+        if length > limit_bytes:
+            raise AnswerTooLongError(f"an answer of more than {limit_bytes // 1024 ** 2} MiB")
+    content = b"".join(parts)
+    check_values(content)
+    return content
+
+
 def read_answer(answer: Any, limit_bytes: int) -> bytes:
     """Read the answer of a ``requests`` session and return it; what is compressed counts as it is unpacked.
 
     :param answer: a ``requests.Response`` of which nothing has been read
     :param limit_bytes: what it may have
-    :raises AnswerTooLongError: when it has more
+    :raises AnswerTooLongError: as :func:`read_stream`
     """
-    pieces, length = [], 0
-    for piece in answer.iter_content(_PIECE_BYTES):
-        pieces.append(piece)
-        length += len(piece)
-        if length > limit_bytes:
-            answer.close()
-            raise AnswerTooLongError(f"an answer of more than {limit_bytes // 1024 ** 2} MiB")
-    content = b"".join(pieces)
+    try:
+        content = read_stream(answer.iter_content(_PIECE_BYTES), limit_bytes)
+    except AnswerTooLongError:
+        answer.close()
+        raise
     # As requests keeps what it has read itself.
     answer._content, answer._content_consumed = content, True
     return content

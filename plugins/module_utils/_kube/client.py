@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote
 
+from .._common.answer_limits import AnswerTooLongError, read_stream
 from .._common.plain_text import cut
 from . import precondition
 from .advice import next_step_of
@@ -150,15 +151,13 @@ class KubeClient:
 
     def _content(self, response: Any, subject: str, limit: int) -> bytes:
         """Return an answer's content as far as any may go; what is compressed counts as it is unpacked."""
-        parts, size = [], 0
-        for part in response.stream(65536, decode_content=True):
-            parts.append(part)
-            size += len(part)
-            if size > limit:
-                response.close()
-                raise self._no_kubernetes(subject, f"an answer of more than {limit // 1024 ** 2} MiB")
+        try:
+            content = read_stream(response.stream(65536, decode_content=True), limit)
+        except AnswerTooLongError as exc:
+            response.close()
+            raise self._no_kubernetes(subject, exc) from exc
         response.release_conn()
-        return b"".join(parts)
+        return content
 
     def _no_kubernetes(self, subject: Any, found: Any) -> Any:
         return KubeError(

@@ -157,11 +157,9 @@ class MetalClient:
             fields=query_params or None if method == "GET" else None, timeout=self._timeout, retries=False,
             redirect=False, preload_content=False)
         try:
-            content = response.read(ANSWER_LIMIT_BYTES + 1)
+            content = answer_limits.read_stream(response.stream(65536, decode_content=True), ANSWER_LIMIT_BYTES)
         finally:
             response.close()
-        if len(content) > ANSWER_LIMIT_BYTES:
-            raise answer_limits.AnswerTooLongError(f"an answer of more than {ANSWER_LIMIT_BYTES // 1024 ** 2} MiB")
         return _Answer(response.status, content, str(response.headers.get("Location", ""))[:200])
 
     def call(self, operation: str, *arguments: Any, subject: str, became: str = "") -> Any:

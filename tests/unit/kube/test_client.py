@@ -9,6 +9,7 @@ import gzip
 import pytest
 from fakes.api_server import ApiServer, Fault
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import answer_limits
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -53,6 +54,22 @@ def test_an_answer_is_not_read_without_end(monkeypatch, fault, any_content):
             client.request("GET", "/api/v1/namespaces/n/services/s/proxy/", any_content=any_content)
         assert len(caught.value.message) < 1000
         assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("content, taken", [
+    (b'{"items":[' + b"{}," * 400 + b"{}]}", True), (b'{"items":[' + b"{}," * 600 + b"{}]}", False),
+    (b'{"a":"' + b"x" * 5_000 + b'"}', True)])
+def test_an_answer_of_many_values_takes_no_memory(monkeypatch, content, taken):
+    """59 KiB of a workload cluster's API server were 60 MiB of JSON, and 1.6 GiB of values."""
+    monkeypatch.setattr(answer_limits, "VALUES_LIMIT", 1_000)
+    packed = Fault(200, {"Content-Encoding": "gzip"}, gzip.compress(content))
+    with ApiServer(fault=lambda request: packed) as server:
+        client = KubeClient({"host": server.url, "api_key": "t"})
+        if taken:
+            assert len(client.request("GET", "/api/v1/nodes")) == 1
+            return
+        with pytest.raises(KubeError, match="an answer of more than 0 million values"):
+            client.request("GET", "/api/v1/nodes")
 
 
 def test_an_event_of_a_watch_is_not_read_without_end(monkeypatch):

@@ -429,6 +429,12 @@ def test_an_answer_without_end_is_refused(api, run, monkeypatch):
     assert result["failed"] and "an answer of more than" in result["msg"]
 
 
+def test_an_answer_of_many_values_is_refused(api, run, monkeypatch):
+    monkeypatch.setattr(client.answer_limits, "VALUES_LIMIT", 1)
+    result = run("ip", ips=[ip()])
+    assert result["failed"] and "million values" in result["msg"]
+
+
 def test_an_id_that_leads_elsewhere_is_no_part_of_a_path(api, run):
     api.add_private("..", "odd")
     result = run("network", networks=[gone({"name": "odd"})], confirm="odd")
