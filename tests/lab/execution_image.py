@@ -49,7 +49,10 @@ def _contents(folder):
     yield from _files(Path(control, "lib", PYTHON, "site-packages"), PACKAGES_DIR)
     _galaxy("build", "--output-path", str(folder), str(REPOSITORY))
     artifact, = folder.glob("metal3-baremetal-*.tar.gz")
-    _galaxy("install", "--no-deps", "--offline", "--collections-path", str(folder / "collections"), str(artifact))
+    # Forced, as Galaxy would else do nothing: it finds this checkout in the tests' own path of collections.
+    _galaxy("install", "--force", "--no-deps", "--offline", "--collections-path", str(folder / "collections"),
+            str(artifact))
+    assert (folder / "collections" / "ansible_collections" / "metal3" / "baremetal" / "playbooks").is_dir()
     yield from _files(folder / "collections", COLLECTIONS)
 
 
