@@ -111,6 +111,11 @@ def decrypt_stream(source: Any, target: IO[bytes] | io.RawIOBase, identity_file:
         pyrage.decrypt_io(source, target, identities)
     except pyrage.DecryptError as exc:
         raise _undecrypted(exc) from exc
+    except OSError as exc:
+        # What is wrong with a later part of the content has no number, other than what the disk says.
+        if exc.errno is not None:
+            raise
+        raise _undecrypted(exc) from exc
 
 
 def _undecrypted(exc: Exception) -> AgeError:

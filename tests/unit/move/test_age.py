@@ -4,6 +4,7 @@
 """What the library encrypts the program ``age`` decrypts, and the other way round; keys that cannot be used."""
 from __future__ import annotations
 
+import io
 import subprocess
 
 import pytest
@@ -81,3 +82,13 @@ def test_no_error_quotes_a_secret_key(tmp_path):
         with pytest.raises(age.AgeError) as error:
             use()
         assert secret[16:-6] not in str(error.value)
+
+
+def test_a_later_part_that_was_changed_or_lacks_is_named_and_so_is_a_full_disk(tmp_path):
+    identity, recipient = of_age(tmp_path)
+    encrypted = age.encrypt(CONTENT * 20, [recipient])
+    for content in (encrypted[:-1], encrypted[:-1] + b"\0", encrypted + b"\0"):
+        with pytest.raises(age.AgeError, match=r"decryption failed.*the backup as it was written"):
+            age.decrypt_stream(io.BytesIO(content), io.BytesIO(), str(identity))
+    with open("/dev/full", "wb", buffering=0) as full, pytest.raises(OSError, match="No space left"):
+        age.decrypt_stream(io.BytesIO(encrypted), full, str(identity))
