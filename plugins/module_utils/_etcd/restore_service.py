@@ -25,6 +25,7 @@ from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
 from .._common.wait_loop import poll
+from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube.errors import KubeError
@@ -290,7 +291,7 @@ class Restore:
     def _finished(self) -> Object:
         """Bring everything to what it was, but for the machine, and wait until that is a node."""
         site = sites.read(self._client, self._namespace, self._name)
-        machine, config, _infrastructure = self._wait(self._made_machine, "the machine that was made")
+        machine, config, infrastructure = self._wait(self._made_machine, "the machine that was made")
         kubeadm = site.control_plane["spec"]["kubeadmConfigSpec"]
         self._patch("KubeadmConfig", config, lambda obj: receiver.without_receiver(obj, kubeadm))
         secret = self._client.get(BASE["Secret"], self._namespace, receiver.secret_name(self._name))
@@ -307,7 +308,10 @@ class Restore:
             # CAPM3 knows a Node by its host's label: two of one host are none to it.
             machines = self._machines()
             node = next((_node_name(item) for item in machines if item["metadata"]["name"] == name), None)
-            removed.extend(self._without_stale(workload, machine, machines, bool(node)))
+            stale = self._without_stale(workload, machine, machines, bool(node))
+            removed.extend(stale)
+            if stale and node is None:
+                self._look_again(infrastructure)
             return node
 
         node = self._wait(linked_node, f"Machine {name} is a Node")
@@ -341,6 +345,11 @@ class Restore:
             self._progress.wrote(f"Node {name}", "deleted")
             removed.append(name)
         return removed
+
+    def _look_again(self, infrastructure: Object) -> None:
+        """Have CAPM3 look for the Node at once: while there were two, each of its pauses was twice the one before."""
+        mark = {"metadata": {"annotations": {host_annotations.RETRY: timestamp(self._now())}}}
+        self._patch(infrastructure["kind"], infrastructure, lambda _obj: mark)
 
     def _has_own_address(self, workload: Any, site: Any, node: str) -> bool:
         """Give etcd's only member the address by which others will reach it, as its pod has it."""

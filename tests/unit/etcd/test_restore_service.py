@@ -28,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import packed
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -146,6 +147,8 @@ def test_a_snapshot_is_restored_into_a_new_machine(run):
     assert result["taken_at"] == ABOUT.taken_at and result["removed_nodes"] == [OLD] and result["missing_nodes"] == []
     assert is_as_described(run.plane) and run.member.urls == ["https://192.0.2.7:2380"]
     assert {name for kind, name in run.workload.objects if kind == "Node"} == {NEW, "worker"}
+    # CAPM3 has paused for long by then, since it found two Nodes of one host.
+    assert host_annotations.RETRY in run.plane.objects["Metal3Machine", NEW]["metadata"]["annotations"]
     # The machine's own address, and the endpoint.
     assert set(run.sent) == {("192.0.2.7", 6443), ("192.0.2.1", 6443)}
 
