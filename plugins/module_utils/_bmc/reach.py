@@ -162,7 +162,9 @@ def bounded(command: list[str], timeout: float, **options: Any) -> subprocess.Co
     :raises OSError: when it prints more, or cannot be run
     :raises subprocess.TimeoutExpired: when it does not end in time
     """
-    given, _check = options.pop("input"), options.pop("check")
+    given = options.pop("input")
+    # The exit code is the caller's to look at.
+    options.pop("check")
     late = threading.Event()
     process: Any
     with subprocess.Popen(command, stdin=subprocess.PIPE, **options) as process, ThreadPoolExecutor(3) as pool:
