@@ -4,16 +4,14 @@
 """Asks from where an Ironic runs whether it reaches BMCs."""
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from .._common import bounded_run
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
 from . import address as bmc_address
@@ -25,8 +23,6 @@ ADVICE = "look at the routes and firewalls between the two, or correct the addre
 
 _LIMIT_SECONDS = 300
 _WORDS_LIMIT = 300
-# A thousand answers have a hundredth of it. Who runs the pod, or the API server before it, sends what they like.
-_OUTPUT_BYTES = 4 * 1024 ** 2
 
 # Runs in the container of Ironic, which has Python and this collection not. It gets the questions as its last line:
 # never as a part of the program, because others write the addresses of BMCs.
@@ -108,12 +104,12 @@ def from_pod(kubectl: str, kubeconfig: str, context: str | None, namespace: str,
 
 
 def answers(addresses: Sequence[str | None], asked: Asked,
-            run: Callable[..., Any] | None = None) -> list[Answer | None]:
+            run: Callable[..., Any] = bounded_run.run) -> list[Answer | None]:
     """Return an answer for each BMC, None for one without an address that can be read.
 
     :param addresses: addresses of BMCs as hosts have them
     :param asked: where it is asked from
-    :param run: as ``subprocess.run``, :func:`bounded` by default
+    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     :raises ReportedError: when nobody could be asked, which proves nothing about the BMCs
     """
     targets = [_target(address) for address in addresses]
@@ -123,12 +119,12 @@ def answers(addresses: Sequence[str | None], asked: Asked,
 
 
 def verdicts(addresses: Mapping[str, str | None], asked: Asked,
-             run: Callable[..., Any] | None = None) -> dict[str, Verdict]:
+             run: Callable[..., Any] = bounded_run.run) -> dict[str, Verdict]:
     """Return the verdict of a preflight on each server whose BMC was asked for.
 
     :param addresses: address of the BMC by the server's name
     :param asked: where Ironic runs
-    :param run: as ``subprocess.run``, :func:`bounded` by default
+    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     """
     try:
         found = dict(zip(addresses, answers(list(addresses.values()), asked, run)))
@@ -156,56 +152,12 @@ def _target(text: str | None) -> tuple[str, int, str] | None:
     return parts.host, parts.effective_port, "udp" if parts.scheme.transport == "udp" else "tcp"
 
 
-def bounded(command: list[str], timeout: float, **options: Any) -> subprocess.CompletedProcess[bytes]:
-    """Run a program as ``subprocess.run`` does, and end it when it prints more than any answer has.
-
-    :raises OSError: when it prints more, or cannot be run
-    :raises subprocess.TimeoutExpired: when it does not end in time
-    """
-    given = options.pop("input")
-    # The exit code is the caller's to look at.
-    options.pop("check")
-    late = threading.Event()
-    process: Any
-    with subprocess.Popen(command, stdin=subprocess.PIPE, **options) as process, ThreadPoolExecutor(3) as pool:
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        def read(stream: IO[bytes]) -> bytes:
-            content = stream.read(_OUTPUT_BYTES + 1)
-            if len(content) > _OUTPUT_BYTES:
-                process.kill()
-            return content
-
-        def write(stream: IO[bytes]) -> None:
-            # One that does not read to the end says why.
-            with contextlib.suppress(BrokenPipeError), stream:
-                stream.write(given)
-
-        timer = threading.Timer(timeout, end)
-        timer.start()
-        try:
-            pool.submit(write, process.stdin)
-            output, errors = (part.result() for part in [pool.submit(read, stream) for stream in (
-                process.stdout, process.stderr)])
-            code = process.wait()
-        finally:
-            timer.cancel()
-    if late.is_set():
-        raise subprocess.TimeoutExpired(command[:1], timeout)
-    if max(len(output), len(errors)) > _OUTPUT_BYTES:
-        raise OSError(f"it prints more than {_OUTPUT_BYTES // 1024 ** 2} MiB")
-    return subprocess.CompletedProcess(command, code, output, errors)
-
-
-def _answers(questions: list[tuple[str, int, str]], asked: Asked, run: Callable[..., Any] | None) -> list[str]:
+def _answers(questions: list[tuple[str, int, str]], asked: Asked, run: Callable[..., Any]) -> list[str]:
     # A literal of a literal: nothing of the data is Python.
     program = f"{_PROGRAM}main(json.loads({json.dumps(questions)!r}))\n"
     try:
-        done = (run or bounded)(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                check=False, timeout=_LIMIT_SECONDS, env=dict(os.environ))
+        done = run(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                   timeout=_LIMIT_SECONDS, env=dict(os.environ))
     except (OSError, subprocess.TimeoutExpired) as exc:
         raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
     try:

@@ -26,6 +26,44 @@ class AnswerTooLongError(OSError):
     """An answer is longer than any that is expected."""
 
 
+class Deadline:
+    """A moment until which something may be received.
+
+    :param seconds: from now
+    :param what: what there is to be by then, for the error
+    :param error: class of the error when it is not
+    """
+
+    def __init__(self, seconds: float, what: str, error: type[OSError]) -> None:
+        self._seconds, self._what, self._error = seconds, what, error
+        self._at = time.monotonic() + seconds
+
+    def receive(self, connection: Any, read: Callable[[], Any]) -> Any:
+        """Return what is read, waiting for it as long as the socket may, and no longer than until the moment.
+
+        :param connection: the socket that is read from
+        :param read: callable that reads once
+        :raises OSError: of the class of this moment when it is over; what ``read`` raises before
+        """
+        remaining = self._at - time.monotonic()
+        if remaining <= 0:
+            raise self._late()
+        allowed = connection.gettimeout()
+        if allowed is not None and allowed <= remaining:
+            return read()
+        connection.settimeout(remaining)
+        try:
+            return read()
+        # Before Python 3.10 it is no TimeoutError.
+        except socket.timeout as exc:
+            raise self._late() from exc
+        finally:
+            connection.settimeout(allowed)
+
+    def _late(self) -> OSError:
+        return self._error(f"no {self._what} within {duration(self._seconds)}")
+
+
 class _TimedFile(io.RawIOBase):
     """What a socket receives, until a moment."""
 
@@ -33,8 +71,7 @@ class _TimedFile(io.RawIOBase):
         super().__init__()
         self._connection = connection
         self._file = connection.makefile("rb", buffering=0)
-        self._seconds = seconds
-        self._deadline = time.monotonic() + seconds
+        self._deadline = Deadline(seconds, "complete answer", socket.timeout)
 
     def readable(self) -> bool:
         """Return True."""
@@ -46,23 +83,7 @@ class _TimedFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> Any:
         """Read what has come, or wait for it as long as the socket may, and no longer than until the moment."""
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise self._late()
-        allowed = self._connection.gettimeout()
-        if allowed is not None and allowed <= remaining:
-            return self._file.readinto(buffer)
-        self._connection.settimeout(remaining)
-        try:
-            return self._file.readinto(buffer)
-        # Before Python 3.10 it is no TimeoutError.
-        except socket.timeout as exc:
-            raise self._late() from exc
-        finally:
-            self._connection.settimeout(allowed)
-
-    def _late(self) -> OSError:
-        return socket.timeout(f"no complete answer within {duration(self._seconds)}")
+        return self._deadline.receive(self._connection, lambda: self._file.readinto(buffer))
 
     def close(self) -> None:
         """Close the file; the socket stays open for others that use it."""

@@ -14,7 +14,7 @@ import stat
 import string
 from collections.abc import Iterable, Mapping
 
-from .._common import whole_file
+from .._common import regular_file, whole_file
 from .._common.field_checks import show
 from .._common.problem import Problem
 
@@ -59,7 +59,7 @@ class PasswordFile:
             return [self._problem("another file", "name one that does not exist, or one that this has written")]
         # Who could have written it would know the passwords that BMCs get; who could have read it does.
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-            return [self._problem(f"owner {status.st_uid}, mode {stat.S_IMODE(status.st_mode):04o}",
+            return [self._problem(regular_file.owner_and_mode(status),
                                   "find out who could have written or read it; if that is nobody, make it yours and "
                                   "set its mode to 0600, else name another file")]
         self._passwords = found

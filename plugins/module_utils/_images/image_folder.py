@@ -19,7 +19,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
-from .._common import whole_file
+from .._common import regular_file, whole_file
 from .._common.errors import ReportedError
 from . import debian_root
 
@@ -178,13 +178,11 @@ class ImageFolder:
     def _read(self, name: str) -> str | None:
         """Return what a plain file holds; None for a link or a pipe too, whose reader would wait for ever."""
         try:
-            descriptor = os.open(self.path(name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with regular_file.reading(self.path(name)) as (stream, _found):
+                text: str = stream.read(_LARGEST_MANIFEST_BYTES).decode("utf-8", "replace")
+                return text
         except OSError:
             return None
-        with os.fdopen(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return None
-            return stream.read(_LARGEST_MANIFEST_BYTES).decode("utf-8", "replace")
 
     def _write(self, name: str, text: str) -> None:
         if self._read(name) != text or stat.S_IMODE(os.lstat(self.path(name)).st_mode) != _MODE:

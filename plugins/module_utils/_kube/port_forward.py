@@ -13,13 +13,11 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import socket
 import ssl
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.formats import duration
+from .._common.answer_limits import Deadline
 from .errors import KubeError, error_from_answer
 
 try:
@@ -47,8 +45,9 @@ class _BoundedSocket:
     """
 
     def __init__(self, connection: Any, seconds: float) -> None:
-        self._connection, self._seconds = connection, seconds
-        self._deadline = time.monotonic() + seconds
+        self._connection = connection
+        # No timeout: of those the library says nothing but that it was one.
+        self._deadline = Deadline(seconds, "end", OSError)
         self._left = _ANSWER_BYTES
 
     def __getattr__(self, name: str) -> Any:
@@ -65,26 +64,10 @@ class _BoundedSocket:
         """
         if self._left <= 0:
             raise OSError("a message or answer that is longer than any that is expected")
-        remaining = self._deadline - time.monotonic()
-        if remaining <= 0:
-            raise self._late()
-        allowed = self._connection.gettimeout()
-        self._connection.settimeout(remaining if allowed is None else min(allowed, remaining))
-        try:
-            content: bytes = self._connection.recv(min(size, self._left))
-        # Before Python 3.10 it is no TimeoutError.
-        except socket.timeout as exc:
-            if time.monotonic() < self._deadline:
-                raise
-            raise self._late() from exc
-        finally:
-            self._connection.settimeout(allowed)
+        content: bytes = self._deadline.receive(
+            self._connection, lambda: self._connection.recv(min(size, self._left)))
         self._left -= len(content)
         return content
-
-    def _late(self) -> OSError:
-        # No timeout: of those the library says nothing but that it was one.
-        return OSError(f"no end within {duration(self._seconds)}")
 
 
 def _bounded(seconds: float) -> Any:

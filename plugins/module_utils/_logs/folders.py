@@ -12,6 +12,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from .._common import regular_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 
@@ -149,13 +150,8 @@ def newest_part(path: str, relative: str, limit_bytes: int) -> tuple[bytes, bool
     try:
         for folder in folders:
             descriptor = _entered(descriptor, folder)
-        # A pipe in its place would wait for somebody who writes.
-        source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
+        with regular_file.reading(name, folder=descriptor) as (stream, found):
+            stream.seek(max(0, found.st_size - limit_bytes))
+            return stream.read(limit_bytes), found.st_size > limit_bytes
     finally:
         os.close(descriptor)
-    with os.fdopen(source, "rb") as stream:
-        found = os.fstat(stream.fileno())
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "no regular file", relative)
-        stream.seek(max(0, found.st_size - limit_bytes))
-        return stream.read(limit_bytes), found.st_size > limit_bytes

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._bmc import reach
+from .._common import bounded_run
 from .._common.errors import ReportedError
 from .._common.problem import Problem
 from .._kube.resources import KNOWN
@@ -46,12 +47,12 @@ def from_where(there: Any, hosts: list[Object], params: Mapping[str, Any]) -> tu
 
 
 def problems(hosts: Iterable[Object], asked: reach.Asked,
-             run: Callable[..., Any] = reach.bounded) -> tuple[list[Problem], list[str]]:
+             run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
     """Return a problem for each host whose BMC is not reached, and a warning when nobody could be asked.
 
     :param hosts: BareMetalHosts; those without a BMC, and with an address that nobody can read, are left out
     :param asked: where it is asked from
-    :param run: as ``subprocess.run``, :func:`reach.bounded` by default
+    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     """
     hosts = list(hosts)
     try:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._common import whole_file
+from .._common import regular_file, whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube import kubeconfig
@@ -143,18 +142,15 @@ class SiteFolder:
     def _own(self, path: str, limit_bytes: int) -> bytes | None:
         """Return what a file has that only its owner could have written; None when there is none."""
         try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with regular_file.reading(path) as (stream, found):
+                if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+                    raise self._refused(path, regular_file.owner_and_mode(found))
+                content: bytes = stream.read(limit_bytes)
+                return content
         except FileNotFoundError:
             return None
         except OSError as exc:
             raise self._refused(path, exc.strerror or str(exc)) from exc
-        with os.fdopen(descriptor, "rb") as stream:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode):
-                raise self._refused(path, "no regular file")
-            if found.st_uid != os.geteuid() or found.st_mode & 0o077:
-                raise self._refused(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
-            return stream.read(limit_bytes)
 
     def _refused(self, path: str, actual: str | None) -> RefusedError:
         return RefusedError([Problem(

@@ -15,6 +15,7 @@ import pytest
 from fakes.planes import NAMESPACE, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
@@ -257,7 +258,7 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_pod_that_prints_without_an_end_is_left(monkeypatch, tmp_path, stream):
     """Who runs it, or the API server before it, decides what kubectl prints."""
-    monkeypatch.setattr(reach, "_OUTPUT_BYTES", 100_000)
+    monkeypatch.setattr(bounded_run, "_OUTPUT_BYTES", 100_000)
     pod = tmp_path / "pod.py"
     pod.write_text(f"import sys\nwhile True: sys.{stream}.write('x' * 1000)\n")
     found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.Asked([sys.executable, str(pod)], "the pod"))

@@ -10,6 +10,7 @@ import shutil
 import stat
 from typing import Any
 
+from ..._common import regular_file
 from ..._common.errors import ReportedError
 
 # <kind>-manifests-<what>.<key of the pins>.yaml: manifests of other pins are other files.
@@ -73,16 +74,13 @@ def place(directory: str, made: Any) -> None:
 
 def _copy(source: str, target: str) -> None:
     try:
-        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with regular_file.reading(source) as (reader, found):
+            _require_own(source, found)
+            content = reader.read()
     except OSError as exc:
         raise _refused(source, exc.strerror or str(exc)) from exc
-    with os.fdopen(descriptor, "rb") as reader:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise _refused(source, "no plain file")
-        _require_own(source, found)
-        with open(target, "wb") as writer:
-            shutil.copyfileobj(reader, writer)
+    with open(target, "wb") as writer:
+        writer.write(content)
 
 
 def _require_own(path: str, found: os.stat_result) -> None:
@@ -91,7 +89,7 @@ def _require_own(path: str, found: os.stat_result) -> None:
     :raises ReportedError: when they could
     """
     if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise _refused(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
+        raise _refused(path, regular_file.owner_and_mode(found))
 
 
 def _refused(path: str, found: str) -> ReportedError:

@@ -1,0 +1,32 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Files in places where others may have put something else: a pipe, for which a reader waits for ever, or a link."""
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def reading(path: str, folder: int | None = None) -> Iterator[tuple[Any, os.stat_result]]:
+    """Give a regular file, and no link to one, to read from for the time of a ``with``, and its status.
+
+    :param path: of the file
+    :param folder: descriptor of the folder that a relative path begins at
+    :raises OSError: when it cannot be opened, or is no regular file
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+    with open(path, "rb", opener=lambda name, _flags: os.open(name, flags, dir_fd=folder)) as stream:
+        found = os.fstat(stream.fileno())
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(0, "no regular file", path)
+        yield stream, found
+
+
+def owner_and_mode(found: os.stat_result) -> str:
+    """Return in words whose a file is and who may do what with it."""
+    return f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}"
