@@ -73,7 +73,11 @@ class Machine(systemd_machine.Machine):
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self._key)], check=True)
         self._write("root/.ssh/authorized_keys", self._key.with_suffix(".pub").read_text())
         for path, text in CONFIGURATION[systems[0]].items():
-            self._write(f"etc/{path}", text)
+            # systemd-networkd reads as a user of its own, NetworkManager refuses what others may read.
+            self._write(f"etc/{path}", text, 0o644 if systems[0] == "networkd" else 0o600)
+        if systems[1:] == ("network_manager",):
+            # Else it takes each card that has no connection of its own, the other system's too.
+            self._write("etc/NetworkManager/conf.d/10-others.conf", "[main]\nno-auto-default=*\n", 0o644)
         if "netplan" in systems:
             self._write("usr/local/bin/udevadm", "#!/bin/sh\n", 0o755)
         for system, unit in STARTED_BY_DEBIAN.items():

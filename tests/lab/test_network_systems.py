@@ -66,6 +66,24 @@ def unchanged_after(machine, **options):
     return result["changed"] is False and "msg" not in result
 
 
+def test_of_two_systems_the_one_that_configures_the_interface_is_used_and_never_both(tmp_path):
+    # Before the others: machines of one process have one name.
+    with Machine(tmp_path, "networkd", "network_manager") as mixed:
+        mixed.start()
+        mixed.until_reached()
+        state = mixed.run("nmcli", "-g", "GENERAL.STATE", "device", "show", CARD).stdout
+        assert "externally" in state, state
+        assert mixed.module("--check", name=CARD, addresses=[f"{ADDRESS}/24", OWN])["system"] == "networkd"
+        message = mixed.module(**BRIDGE)["msg"]
+        assert "systemd-networkd and NetworkManager, both running, and neither configures" in message
+        mixed.run("nmcli", "connection", "add", "type", "ethernet", "ifname", PORT, "ip4", OTHER)
+        eventually(lambda: OTHER in mixed.addresses(PORT), 60, "NetworkManager configures the port")
+        assert mixed.module("--check", **BRIDGE)["system"] == "network_manager"
+        message = mixed.module(**dict(BRIDGE, ports=[CARD, PORT]))["msg"]
+        assert "NetworkManager and systemd-networkd, which configure interfaces of it" in message
+        assert mixed.own_files() == [] and "prov" not in mixed.links() and mixed.reached()
+
+
 def test_check_mode_writes_nothing(machine, system):
     result = machine.module("--check", **BRIDGE)
     assert result["changed"] and result["system"] == system
