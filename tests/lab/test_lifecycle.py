@@ -398,7 +398,7 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
             room.power(server, "power_off")
             eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
             print(f"{time.monotonic() - began:.0f} s until the node was not Ready")
-            eventually(lambda: any(item["status"].get("phase") == "Running" for item in
+            eventually(lambda: any(item.get("status", {}).get("phase") == "Running" for item in
                                    lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]), 240, "a remediation")
             shown = lab.playbook("cluster", "--check", extra=site.extra()).ok()
             assert "remediation (Reboot), phase Running" in shown.output
