@@ -168,7 +168,8 @@ def test_a_machine_that_reboots_do_not_help_is_named_and_replaced_on_another_ser
     name, server = sorted(machines.items())[0]
     for verb in ("disable", "stop"):
         workload.inside(server, "systemctl", verb, "kubelet")
-    eventually(lambda: [item for item in remediations(lab) if item.get("status", {}).get("phase") == "Deleting machine"], 900,
+    eventually(lambda: [item for item in remediations(lab)
+                        if item.get("status", {}).get("phase") == "Deleting machine"], 900,
                "CAPM3 has given up", interval_seconds=1)
     assert name in workload.machines("pool-a") and server in asked()
     words = "run the playbook remediate with remediate=replace"
