@@ -65,8 +65,9 @@ class MachineRoomDriver(fakedriver.FakeDriver):
     def set_boot_device(self, identity, boot_source):
         server = self._server(identity)
         # sushy-tools puts the image into the CD drive and asks for that, which is what simulated firmware reads.
-        asked = (flask.request.json.get("Boot") or {}).get("BootSourceOverrideTarget")
-        server.configure(boot_device=asked if server.boots_by_http and asked == BY_HTTP else boot_source)
+        boot = flask.request.json.get("Boot") or {}
+        by_http = server.boots_by_http and boot.get("BootSourceOverrideTarget") == BY_HTTP
+        server.set_boot_device(BY_HTTP if by_http else boot_source, boot.get("BootSourceOverrideEnabled"))
 
     def get_boot_mode(self, identity):
         return self._server(identity).boot_mode
@@ -138,6 +139,10 @@ class MachineRoomDriver(fakedriver.FakeDriver):
         return {"Manufacturer": spec["vendor"], "Model": spec["model"], "SerialNumber": spec["serial"],
                 "HostName": spec["name"], "PartNumber": "SIM-1", "SKU": "SIM-1"}
 
+    def boot(self, system, found):
+        """Return a system's Boot; in sushy-tools' template each boot device is for all boots."""
+        return dict(found, BootSourceOverrideEnabled=self._server(system).boot_override)
+
     def boot_progress(self, system):
         """Return a system's BootProgress."""
         return {"LastState": self._server(system).boot_progress}
@@ -190,7 +195,9 @@ def _tell_power(server):
 
 
 def _complete_system(driver, found):
-    return dict(found, BootProgress=driver.boot_progress(found["UUID"]), **driver.identity(found["UUID"]))
+    system = found["UUID"]
+    return dict(found, Boot=driver.boot(system, found["Boot"]), BootProgress=driver.boot_progress(system),
+                **driver.identity(system))
 
 
 def _complete_manager(driver, found):

@@ -8,6 +8,8 @@ import uuid
 from pyghmi.ipmi import bmc
 from pyghmi.ipmi.private import session
 
+from .server import ALWAYS, NEVER, ONCE
+
 LOG = logging.getLogger(__name__)
 BOOT_FLAGS = 5
 # Bits of the boot flags' first byte: they count, for all boots, of UEFI.
@@ -135,7 +137,9 @@ class Bmc(bmc.Bmc):
         if request["data"][0] != BOOT_FLAGS:
             super().get_system_boot_options(request, session)
             return
-        flags = VALID | PERSISTENT | (EFI if self._server.boot_mode == "UEFI" else 0)
+        override = self._server.boot_override
+        flags = (0 if override == NEVER else VALID) | (PERSISTENT if override == ALWAYS else 0) | (
+            EFI if self._server.boot_mode == "UEFI" else 0)
         device = NUMBERS.get(self._server.boot_device, 0) << DEVICE_SHIFT
         session.send_ipmi_response(data=[1, BOOT_FLAGS, flags, device, 0, 0, 0])
 
@@ -149,7 +153,8 @@ class Bmc(bmc.Bmc):
         if device is None:
             session.send_ipmi_response(code=INVALID_FIELD)
             return
-        self._server.configure(boot_device=device, boot_mode="UEFI" if data[1] & EFI else "Legacy")
+        self._server.set_boot_device(device, ALWAYS if data[1] & PERSISTENT else ONCE)
+        self._server.configure(boot_mode="UEFI" if data[1] & EFI else "Legacy")
         session.send_ipmi_response()
 
 

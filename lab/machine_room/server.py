@@ -16,6 +16,9 @@ ON, OFF = "On", "Off"
 AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
 BY_HTTP = "UefiHttp"
 NETWORK_DEVICES = ("Pxe", BY_HTTP)
+NO_DEVICE = "None"
+# Redfish's BootSourceOverrideEnabled.
+ALWAYS, ONCE, NEVER = "Continuous", "Once", "Disabled"
 # Redfish BootProgress.LastState.
 NOT_BOOTING, HARDWARE_READY, SYSTEM_STARTED = "None", "SystemHardwareInitializationComplete", "OSBootStarted"
 FACTORY_FIRMWARE = {"bios": "1.0.0", "bmc": "1.00"}
@@ -42,6 +45,8 @@ class Server:
 
     # Whether its firmware reads a boot URI itself.
     boots_by_http = False
+    # Whether its BMC knows a boot device for the next boot only; others take each for all boots, as sushy-tools does.
+    boots_once = False
 
     def __init__(self, spec, settings, web, disk_boot):
         self.spec = spec
@@ -63,6 +68,8 @@ class Server:
         self.disks = [Disk(disk, self._disk_file(disk["name"]), self.knobs) for disk in spec["disks"]]
         self.power = saved.get("power", OFF)
         self.boot_device = saved.get("boot_device", "Hdd")
+        # How long the boot device counts: Redfish's BootSourceOverrideEnabled.
+        self.boot_override = saved.get("boot_override", ALWAYS)
         self.boot_mode = saved.get("boot_mode", "UEFI")
         self.secure_boot = saved.get("secure_boot", False)
         self.boot_images = saved.get("boot_images", {})
@@ -100,6 +107,7 @@ class Server:
             state.save(self._state_file, {
                 "power": self.power,
                 "boot_device": self.boot_device,
+                "boot_override": self.boot_override,
                 "boot_mode": self.boot_mode,
                 "secure_boot": self.secure_boot,
                 "boot_images": self.boot_images,
@@ -129,12 +137,20 @@ class Server:
             return HARDWARE_READY if self.agent and not self.agent.system_started else SYSTEM_STARTED
 
     def configure(self, **values):
-        """Set what a BMC keeps: boot_device, boot_mode, secure_boot, boot_images, http_boot_uri, bios_pending,
-        subscriptions, account."""
+        """Set what a BMC keeps: boot_device, boot_override, boot_mode, secure_boot, boot_images, http_boot_uri,
+        bios_pending, subscriptions, account."""
         with self.lock:
             for name, value in values.items():
                 setattr(self, name, value)
             self.save()
+
+    def set_boot_device(self, device, override=None):
+        """Set what the next boots are from.
+
+        :param device: Redfish's BootSourceOverrideTarget
+        :param override: Redfish's BootSourceOverrideEnabled; None keeps it
+        """
+        self.configure(boot_device=device, boot_override=override or self.boot_override if self.boots_once else ALWAYS)
 
     def reset(self, reset_type):
         """Do what a Redfish ResetType says; a later request replaces one that slow_power still holds back.
@@ -270,11 +286,19 @@ class Server:
         for component, firmware in staged.items():
             self.flash_firmware(component, firmware["version"], firmware["task"])
 
+    def _take_boot_device(self):
+        """Return what this boot is from; what counts for one boot only is used up by it."""
+        device = NO_DEVICE if self.boot_override == NEVER else self.boot_device
+        if self.boot_override == ONCE:
+            self.boot_device, self.boot_override = NO_DEVICE, NEVER
+        return device
+
     def _boot(self):
         self._take_over_pending()
-        self.console.print("power on, boot device %s, boot mode %s", self.boot_device, self.boot_mode)
+        device = self._take_boot_device()
+        self.console.print("power on, boot device %s, boot mode %s", device, self.boot_mode)
         try:
-            parameters = self._kernel_parameters()
+            parameters = self._kernel_parameters(device)
         except FirmwareError as error:
             self.console.print("%s; trying the disk", error)
             parameters = None
@@ -288,10 +312,10 @@ class Server:
             self.runs = NOTHING
             self.console.print("boot failed: %s", error)
 
-    def _kernel_parameters(self):
-        if self.boot_device == "Cd":
+    def _kernel_parameters(self, device):
+        if device == "Cd":
             return from_cd(self.boot_images.get("Cd"))
-        if self.boot_device in NETWORK_DEVICES:
+        if device in NETWORK_DEVICES:
             return from_network(self.web, self.settings.boot_url, [nic["mac"] for nic in self.spec["nics"]])
         return None
 

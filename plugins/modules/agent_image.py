@@ -13,8 +13,9 @@ description:
   - Builds the ramdisk that servers boot for inspection, cleaning and deployment. It has Debian 12 with its kernel, and
     C(ironic-python-agent) from PyPI, in the versions that a lock file with hashes pins.
   - What takes minutes to build goes to a cache folder, whose name depends on the recipe and on the options O(packages),
-    O(debian_sources), O(python_requirements), O(kernel_modules) and O(revision), and on whether O(ssh_keys) and
-    O(ntp_servers) are set; what is there is not built again. All other options are added to it in seconds.
+    O(debian_sources), O(python_requirements), O(kernel_modules) and O(revision), and on whether O(ssh_keys),
+    O(ntp_servers) and O(rescue) are set; what is there is not built again. All other options are added to it in
+    seconds.
   - The same recipe, options and Debian packages give the same bytes. Packages that Debian updated meanwhile do not
     count as
     a change; set another O(revision) to get them, and O(debian_sources) to stay with those of a day.
@@ -85,9 +86,21 @@ options:
       - Hash of a password with which root logs in on a console, for debugging, as C(openssl passwd -6) prints it.
         Without
         this option nobody can log in with a password.
-      - By ssh a password is never accepted. The hash can be read by whoever can read the image server.
+      - By ssh it is never accepted. The hash can be read by whoever can read the image server.
     type: str
     default: ""
+  rescue:
+    description:
+      - Whether servers can be rescued with this ramdisk, see V(rescue) of
+        O(metal3.baremetal.ironic_node_action#module:action). Without it the agent refuses a rescue, and Ironic reports
+        C(rescue failed).
+      - There is no password in the ramdisk. With a rescue Ironic gives the agent the hash of
+        O(metal3.baremetal.ironic_node_action#module:rescue_password); the agent ends, and the user C(rescue) is
+        added, who logs in by ssh or on a console and may do everything by C(sudo). In any other use of the ramdisk
+        there is no such user, and without O(ssh_keys) no ssh server runs.
+      - An ssh server and C(sudo) are installed, about 3 MB.
+    type: bool
+    default: false
   packages:
     description: Debian packages to install beside those of the recipe, each with C(=<version>) where one is wanted.
     type: list

@@ -43,11 +43,15 @@ options:
         V(rebuild) writes the image again to a deployed node; V(undeploy) removes it and cleans the node. With fast
         track Ironic takes the agent for alive for minutes after its last word, although another system runs by then:
         use V(power_off) before V(rebuild) when the node was deployed a moment ago.
-      - V(rescue) boots the rescue ramdisk with O(rescue_password); V(unrescue) boots the deployed system again.
+      - V(rescue) boots the rescue ramdisk, in which the user C(rescue) logs in with O(rescue_password); V(unrescue)
+        boots the deployed system again. The disks stay as they are. The node needs C(interfaces.rescue=agent)
+        (M(metal3.baremetal.ironic_node)), and Ironic a ramdisk that is made for it
+        (O(metal3.baremetal.agent_image#module:rescue)).
       - V(adopt) makes a managed node C(active) without a deployment.
       - >-
         V(hold) stops a deployed node in a service step and any other in a clean step; V(unhold) lets it go on. Ironic
-        39.0 leaves such a step out, which is reported as a failure. Steps may also have a C(hold) of their own
+        39.0 drops such a step before it runs any (C(_validate_user_steps) in C(ironic/conductor/steps.py)), which is
+        reported as a failure. Steps may also have a C(hold) of their own
         (C({interface: deploy, step: hold})): the goal is the hold then.
       - V(abort) ends what waits for the agent; it is the failure that is waited for.
       - V(maintenance_on) and V(maintenance_off) set and clear maintenance.
@@ -191,7 +195,7 @@ options:
         alone.
     type: dict
   rescue_password:
-    description: Password of the rescue system. Never shown.
+    description: Password of the user C(rescue) in the rescue system. Ironic gives the agent its hash. Never shown.
     type: str
   maintenance_reason:
     description: Reason for V(maintenance_on).
@@ -208,7 +212,8 @@ options:
     type: str
     choices: [pxe, disk, cdrom, bios, safe, wanboot, uefihttp, floppy, usb]
   persistent:
-    description: Whether O(boot_device) holds for more than the next boot.
+    description:
+      - Whether O(boot_device) holds for more than the next boot. Not every BMC knows one for the next boot only.
     type: bool
     default: false
   boot_mode:
@@ -321,6 +326,13 @@ EXAMPLES = r"""
     nodes: [rack1-01, rack1-02]
     action: undeploy
     confirm: 2
+
+- name: Boot the rescue system of a server whose own does not boot
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-01]
+    action: rescue
+    rescue_password: "{{ vault_rescue_password }}"
 
 - name: Reboot through the operating system
   metal3.baremetal.ironic_node_action:

@@ -35,6 +35,16 @@ def everybody():
     return dict((pid, process) for pid, process in ((pid, seen(pid)) for pid in pids) if process)
 
 
+def command_lines():
+    """Return the command lines of all processes, each as one text."""
+    found = []
+    for pid in everybody():
+        # It may have ended meanwhile.
+        with contextlib.suppress(OSError):
+            found.append(Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return found
+
+
 def descendants(pid):
     """Return the pids of all that a process has started; Ansible's workers have sessions of their own."""
     children = {}

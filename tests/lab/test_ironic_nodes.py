@@ -181,7 +181,7 @@ def test_inspection_finds_the_server(client, node, server, act):
 def test_settings_are_made_once(client, node, act):
     for action, options in (
             ("maintenance_on", {"maintenance_reason": "test"}), ("maintenance_off", {}),
-            # The lab's BMCs have no boot device for one boot only.
+            # The BMCs of simulated servers have no boot device for one boot only.
             ("boot_device", {"boot_device": "cdrom", "persistent": True}),
             ("boot_device", {"boot_device": "pxe", "persistent": True}),
             ("boot_mode", {"boot_mode": "bios"}), ("boot_mode", {"boot_mode": "uefi"}),

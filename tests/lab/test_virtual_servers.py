@@ -8,6 +8,7 @@ import ipaddress
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import urllib.request
@@ -16,10 +17,12 @@ from pathlib import Path
 import pytest
 import sushy
 import vlan_probe
+from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, inventory_arguments
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
@@ -42,6 +45,8 @@ VLAN_ADDRESSES = {4: ("198.19.255.1/24", "198.19.255.2/24"), 6: ("fd5c:52::1/64"
 LIVE_PORT = 8080
 # Beyond what is wiped of a disk's partition table.
 MARK, MARK_OFFSET = b"somebody's data", 64 * 1024 ** 2
+# What a system that boots may be waited for.
+NOT_YET = (AssertionError, subprocess.TimeoutExpired)
 
 
 def static_address(lab):
@@ -286,6 +291,126 @@ def test_a_second_run_changes_nothing(lab, provisioned, inventory):
     assert again.changed() == 0, again.output
 
 
+def booted(ssh):
+    """Return the ID of the boot that a system is in, once it can be logged in to."""
+    return eventually(lambda: ssh(HTTP, "cat /proc/sys/kernel/random/boot_id"), 900, "the deployed system", 5, NOT_YET)
+
+
+@pytest.fixture(scope="module")
+def standalone(lab, room, ssh, inventory, tmp_path_factory):
+    """A node of its own for a server that runs the node image, adopted; the operator has let go of the server."""
+    def attach(action):
+        lab.playbook("host_action", *inventory, *only(HTTP), seconds=900, extra={
+            "host_action": action, "metal3_confirm": 1}).ok()
+
+    def power():
+        return booted(ssh), room.server(HTTP)["boots"], room.server(HTTP)["power"]
+
+    before = power()
+    attach("detach")
+    node = StandaloneNode(lab, lab.servers[HTTP], tmp_path_factory.mktemp("standalone"))
+    try:
+        node.register()
+        node.act("manage")
+        node.adopted = node.act("adopt")
+        node.power = before, power()
+        yield node
+    finally:
+        node.remove()
+        attach("attach")
+
+
+def test_a_running_server_is_adopted_without_a_power_action(standalone):
+    assert (standalone.adopted["provision_state"], standalone.adopted["power_state"]) == ("active", "power on")
+    before, after = standalone.power
+    assert before == after
+
+
+def test_a_boot_device_for_one_boot_counts_for_that_alone(room, ssh, standalone):
+    log = Path(room.server(HTTP)["serial_log"])
+
+    def reboot():
+        size = log.stat().st_size
+        standalone.act("reboot")
+        return lambda: log.read_bytes()[size:].decode(errors="replace")
+
+    standalone.act("boot_device", boot_device="pxe", persistent=False)
+    first = reboot()
+    eventually(lambda: PRINTED[IPXE] in first(), 600, "a boot from the network", 1)
+    second = reboot()
+    booted(ssh)
+    assert second() and PRINTED[IPXE] not in second()
+
+
+def test_a_service_step_of_the_site_runs_in_the_agent_of_a_server_in_use(lab, room, ssh, standalone):
+    disk, path = lab.servers[HTTP]["disks"][0], room.server(HTTP)["disks"][0]["path"]
+    before = booted(ssh)
+    done = standalone.act("service", steps=[
+        {"interface": "deploy", "step": "leave_note", "args": {"serial": disk["serial"]}}])
+    expected = f"left by the site's own service step: {done['uuid']}".encode()
+    assert done["provision_state"] == "active" and beginning(path, len(expected)) == expected
+    assert booted(ssh) != before
+
+
+@pytest.fixture
+def password_login(lab, tmp_path):
+    """A function that logs in to the rescued server by a password and returns the finished process."""
+    asked = tmp_path / "password"
+    program = tmp_path / "print-password"
+    program.write_text(f"#!/bin/sh\ncat {asked}\n")
+    program.chmod(0o700)
+
+    def run(password, command):
+        asked.touch(mode=0o600)
+        asked.write_text(password + "\n")
+        # The host key is of this boot.
+        return subprocess.run(
+            ["ssh", "-o", "PubkeyAuthentication=no", "-o", "NumberOfPasswordPrompts=1", "-o", "ConnectTimeout=30", "-o",
+             "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
+             f"rescue@{lab.servers[HTTP]['nics'][0]['address']}", command],
+            capture_output=True, text=True, check=False, timeout=120, stdin=subprocess.DEVNULL,
+            env=dict(os.environ, SSH_ASKPASS=str(program), SSH_ASKPASS_REQUIRE="force"))
+
+    return run
+
+
+def files_with(lab, text):
+    """Return the logs of a lab that have a text: its programs', its servers' and their serial consoles'."""
+    return [path for folder in ("log", "machines") for path in (lab.dir / folder).rglob("*.log*")
+            if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_a_server_is_rescued_with_a_password_and_runs_its_own_system_again(
+        lab, room, ssh, standalone, password_login):
+    password, note, path = secrets.token_urlsafe(18), "/root/before-the-rescue", chosen_path(lab, room, HTTP)
+    before = booted(ssh)
+    root = ssh(HTTP, f"echo {before.strip()} > {note} && sync && findmnt -n -o UUID /").strip()
+    # So that nothing but the rescue could write to the disk.
+    standalone.act("power_off")
+    untouched = debian_root.file_digest(path)
+
+    assert standalone.act("rescue", password, rescue_password=password)["provision_state"] == "rescue"
+    read = f"mkdir /tmp/disk && mount -o ro,noload UUID={root} /tmp/disk && cat /tmp/disk{note} && umount /tmp/disk"
+
+    def rescued():
+        done = password_login(password, "id -un && sudo id -un")
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    assert eventually(rescued, 300, "the user rescue", 2, NOT_YET) == ["rescue", "root"]
+    assert password_login(password, f"sudo sh -c '{read}'").stdout == before
+    refused = password_login(password[::-1], "true")
+    assert refused.returncode and "Permission denied" in refused.stderr
+    # The agent is gone, and with it its API.
+    state = "sudo systemctl is-active ironic-python-agent"
+    eventually(lambda: password_login(password, state).stdout == "inactive\n", 120, "the end of the agent", 2)
+    assert debian_root.file_digest(path) == untouched
+    assert files_with(lab, password) == []
+
+    assert standalone.act("unrescue")["provision_state"] == "active"
+    assert booted(ssh) != before and ssh(HTTP, f"cat {note}") == before
+
+
 @pytest.fixture(scope="module")
 def without_a_disk(lab, room, ssh):
     """The server with the array, booted after its first disk was pulled."""
@@ -294,7 +419,7 @@ def without_a_disk(lab, room, ssh):
     array = """lsblk -nslpo NAME,TYPE $(findmnt -n -o SOURCE /) | awk '$2 == "raid1" {print $1; exit}'"""
     try:
         yield eventually(lambda: "degraded" in ssh(IPXE, f"mdadm --detail $({array})"), 600, "the array on one disk", 5,
-                         (AssertionError, subprocess.TimeoutExpired))
+                         NOT_YET)
     finally:
         room.clear_knobs(IPXE)
 
@@ -337,8 +462,9 @@ def live_image(lab, tmp_path_factory):
     unit = ("[Unit]\nWants=network-online.target\nAfter=network-online.target\n[Service]\nExecStart=/bin/sh -c '"
             "mkdir -p /run/live && lsblk -Jo SERIAL,TYPE,MOUNTPOINTS > /run/live/disks.json && "
             f"exec python3 -m http.server {LIVE_PORT} --directory /run/live'\n")
+    # With rescue as the lab's own, so that nothing is installed for it alone.
     module("agent_image", source_dir=str(REPOSITORY / "lab" / "agent_image"), cache_dir=user_folders.cache_dir(),
-           directory=str(lab.dir / "www" / "images" / "live"), consoles=["ttyS0"],
+           directory=str(lab.dir / "www" / "images" / "live"), consoles=["ttyS0"], rescue=True,
            files=[{"path": "/etc/systemd/system/ironic-python-agent.service", "content": unit}])
     return {"url": published(lab, "live/agent.iso")["url"], "format": "live-iso"}
 

@@ -27,6 +27,7 @@ class VirtualServer(simulated.Server):
     """
 
     boots_by_http = True
+    boots_once = True
 
     def __init__(self, spec, settings, web):
         # Number of the process that runs it; who sets it to None acts on its end.
@@ -56,29 +57,30 @@ class VirtualServer(simulated.Server):
 
     def _boot(self):
         self._take_over_pending()
-        self.console.print("power on, boot device %s, boot mode %s", self.boot_device, self.boot_mode)
+        device = self._take_boot_device()
+        self.console.print("power on, boot device %s, boot mode %s", device, self.boot_mode)
         try:
-            self._start()
+            self._start(device)
             self.runs = simulated.SYSTEM
         except (OSError, NetworkError) as error:
             self.runs = simulated.NOTHING
             self.console.print("boot failed: %s", error)
 
-    def _start(self):
+    def _start(self, device):
         disks = self.present_disks()
         for disk in disks:
             disk.ensure()
         booted = qemu.firmware(self.boot_mode, self.secure_boot)
-        kept = self._variables(booted) if booted else None
+        kept = self._variables(booted, device) if booted else None
         # Who boots from a URI has the same image there, not in the drive.
-        cd = self.boot_images.get("Cd") if self.boot_device != simulated.BY_HTTP else None
+        cd = self.boot_images.get("Cd") if device != simulated.BY_HTTP else None
         nodes, taps = self.settings.nodes, []
         try:
             for number in range(len(self.spec["nics"])):
                 taps.append(tap.connect(
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
             command = qemu.command(
-                self.spec, [(disk.spec, disk.path) for disk in disks], booted, kept, self.boot_device,
+                self.spec, [(disk.spec, disk.path) for disk in disks], booted, kept, device,
                 cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(
@@ -91,11 +93,11 @@ class VirtualServer(simulated.Server):
         process.remember(self._run_file, child.pid)
         self._watch(child.pid, child.wait)
 
-    def _variables(self, booted):
+    def _variables(self, booted, device):
         path = os.path.join(self.folder, f"firmware_variables{'_secure' if booted.secure else ''}.fd")
         if not os.path.exists(path):
             shutil.copyfile(booted.variables, path)
-        if self.boot_device == simulated.BY_HTTP and self.http_boot_uri:
+        if device == simulated.BY_HTTP and self.http_boot_uri:
             variables.boot_next_by_http(path, self.http_boot_uri)
         return path
 

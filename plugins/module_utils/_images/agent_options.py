@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from .._common.field_checks import show
 from .._common.problem import Problem
 from .._common.redaction import redacted
+from . import rescue_files
 from .cpio import File
 
 PYTHON_DIR = "/usr/local/lib/python3.11/dist-packages"
@@ -46,7 +47,7 @@ _TEXTS = (
 LISTS = (*(name for name, _rule, _expected in _TEXTS), "ca_certificates", "hardware_managers", "files")
 # Options that a ramdisk from elsewhere cannot have.
 BUILD_OPTIONS = (*(name for name, _rule, _expected in _TEXTS), "ca_certificates", "root_password_hash",
-                 "python_requirements", "hardware_managers", "files", "network_data", "revision")
+                 "python_requirements", "hardware_managers", "files", "network_data", "rescue", "revision")
 
 
 class Base(NamedTuple):
@@ -149,6 +150,8 @@ def base(params: Mapping[str, Any]) -> Base:
         packages.add("openssh-server")
     if params["ntp_servers"]:
         packages.add("chrony")
+    if params["rescue"]:
+        packages.update(rescue_files.PACKAGES)
     return Base(tuple(sorted(packages)), tuple(params["debian_sources"]), params["python_requirements"].strip(),
                 tuple(sorted(set(params["kernel_modules"]))), params["revision"])
 
@@ -177,6 +180,8 @@ def site_files(params: Mapping[str, Any], authorities: str, shadow: str) -> list
         add("/root/.ssh/authorized_keys", "".join(key.strip() + "\n" for key in params["ssh_keys"]), 0o600)
     if params["root_password_hash"]:
         add(SHADOW, re.sub("(?m)^root:[^:]*:", lambda _match: f"root:{params['root_password_hash']}:", shadow), 0o640)
+    for needed in rescue_files.files(params) if params["rescue"] else []:
+        add(*needed)
     if params["kernel_modules"]:
         add("/etc/modules-load.d/site.conf", "".join(name + "\n" for name in params["kernel_modules"]))
     if params["ntp_servers"]:

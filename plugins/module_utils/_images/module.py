@@ -51,6 +51,7 @@ def run_agent_image() -> None:
         "ca_certificates": _texts(),
         "ssh_keys": dict(_texts(), no_log=False),
         "root_password_hash": {"type": "str", "no_log": True, "default": ""},
+        "rescue": {"type": "bool", "default": False},
         "packages": _texts(),
         "debian_sources": _texts(),
         "python_requirements": {"type": "str", "default": ""},

@@ -18,11 +18,13 @@ OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode"
 ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
 # What a plan needs to know of a node, besides what a poll asks for.
 PLAN_FIELDS = ("instance_info", "instance_uuid", "traits", "target_raid_config", "raid_interface", "rescue_interface",
-               "protected")
+               "boot_interface", "protected")
 HOLD_STEP = {"interface": "deploy", "step": "hold"}
 # The needs of options that came to Ironic later than what the client expects anyway.
 _MINORS = {"runbook": 92}
 _SERVICE_WITHOUT_RAMDISK_MINOR = 108
+# Boot interfaces without validate_rescue (ironic/drivers/modules/redfish/boot.py, RedfishHttpsBoot).
+_WITHOUT_RESCUE = ("redfish-https",)
 _PROTECTED = "it is protected; set protected to false with ironic_node first"
 
 # SAFE: carrying it out twice is the same as once. GUARDED: Ironic refuses it a second time, because it leads away from
@@ -91,7 +93,10 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
         return _refused(f"disable_ramdisk with service needs API version 1.{_SERVICE_WITHOUT_RAMDISK_MINOR}")
     if action == "rescue" and node.get("rescue_interface") == "no-rescue":
         return _refused("its rescue interface is no-rescue; set interfaces.rescue with ironic_node "
-                        "(Ironic's enabled_rescue_interfaces must have it)")
+                        "(Ironic's enabled_rescue_interfaces must have it: ironic_rescue of the role ironic)")
+    if action == "rescue" and node.get("boot_interface") in _WITHOUT_RESCUE:
+        return _refused(f"its boot interface is {node['boot_interface']}, by which Ironic cannot rescue; set "
+                        "interfaces.boot with ironic_node to another one")
     found = states.route(verb, node["provision_state"], node.get("target_provision_state"), minor)
     if found.outcome == "refuse":
         return _refused(found.reason)

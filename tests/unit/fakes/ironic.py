@@ -50,7 +50,7 @@ class FakeIronic:
             "maintenance": False, "maintenance_reason": None, "provision_updated_at": None,
             "instance_uuid": None, "driver": "redfish", "driver_info": {}, "properties": {},
             "extra": {}, "instance_info": {}, "traits": [], "target_raid_config": {}, "raid_interface": "agent",
-            "rescue_interface": "agent", "boot_mode": "uefi", "secure_boot": False}, **values)
+            "rescue_interface": "agent", "boot_interface": "ipxe", "boot_mode": "uefi", "secure_boot": False}, **values)
         return uuid
 
     def list_nodes(self, fields=None, **dummy):

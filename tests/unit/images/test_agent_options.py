@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import subprocess
 import sys
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import agent_options
+from ansible_collections.metal3.baremetal.plugins.module_utils._images import agent_options, rescue_files
 
 MANAGER = {"name": "site_hardware", "class_name": "Manager", "content": b"class Manager:\n    pass\n"}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
@@ -19,7 +20,7 @@ HASH = "$6$saltsalt$" + "a" * 86
 REQUIREMENT = "example==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"
 EMPTY = {"packages": [], "debian_sources": [], "kernel_modules": [], "kernel_parameters": [], "consoles": [],
          "ntp_servers": [], "ssh_keys": [], "ca_certificates": [], "root_password_hash": "", "python_requirements": "",
-         "hardware_managers": [], "files": [], "network_data": [], "revision": ""}
+         "hardware_managers": [], "files": [], "network_data": [], "rescue": False, "revision": ""}
 GOOD = {"packages": ["lldpd", "nvme-cli=2.4+really2.3-3"],
         "debian_sources": ["deb https://mirror.example.org/debian/20260101T000000Z/ bookworm main"],
         "kernel_modules": ["mlx5_core", "dm-multipath"],
@@ -29,7 +30,7 @@ GOOD = {"packages": ["lldpd", "nvme-cli=2.4+really2.3-3"],
         "ca_certificates": [CERTIFICATE], "root_password_hash": HASH, "python_requirements": REQUIREMENT,
         "hardware_managers": [MANAGER], "files": [
             {"path": "/usr/lib/firmware/x.bin", "content": b"\x00\xff", "mode": "0644"}],
-        "network_data": [{"links": []}], "revision": "2"}
+        "network_data": [{"links": []}], "rescue": True, "revision": "2"}
 
 
 def problems(**changes):
@@ -129,6 +130,45 @@ def test_the_clock_is_set_before_the_agent_starts():
     made = files(ntp_servers=["192.0.2.1", "192.0.2.2"])
     assert made["/etc/chrony/chrony.conf"].content.startswith(b"server 192.0.2.1 iburst\nserver 192.0.2.2 iburst\n")
     assert b"After=chrony.service" in made["/etc/systemd/system/ironic-python-agent.service.d/time.conf"].content
+
+
+def test_a_rescue_adds_its_user_after_the_agent_and_there_is_no_password_before():
+    made = files(rescue=True)
+    unit = made["/etc/systemd/system/ironic-python-agent.service.d/rescue.conf"].content.decode()
+    program = made["/usr/local/sbin/add-rescue-user"]
+    assert f"ConditionPathExists=!{rescue_files.PASSWORD_FILE}\n" in unit
+    assert "ConfigurationDirectory=ipa-rescue-config\nConfigurationDirectoryMode=0700\n" in unit
+    assert "ExecStopPost=/usr/local/sbin/add-rescue-user\n" in unit and program.mode == 0o755
+    assert made["/etc/sudoers.d/rescue"].mode == 0o440
+    assert made["/etc/ssh/sshd_config.d/rescue.conf"].content.startswith(b"Match User rescue\n")
+    assert agent_options.SHADOW not in made and rescue_files.PASSWORD_FILE not in made
+
+
+@pytest.mark.parametrize(("keys", "waits"), [([], True), ([KEY], False)])
+def test_without_a_key_no_ssh_server_runs_before_a_rescue(keys, waits):
+    unit = files(rescue=True, ssh_keys=keys).get("/etc/systemd/system/ssh.service.d/rescue.conf")
+    assert (unit is not None) == waits
+    if waits:
+        assert f"\nConditionPathExists={rescue_files.PASSWORD_FILE}\n" in unit.content.decode()
+
+
+@pytest.mark.parametrize("password", ["", "$5$salt$hash"])
+def test_only_a_password_of_the_agents_makes_a_user(tmp_path, password):
+    """The program runs here with stand-ins for what it calls."""
+    stored, calls = tmp_path / "password", tmp_path / "calls"
+    if password:
+        stored.write_text(password)
+    for name, code in (("id", 1), ("useradd", 0), ("chpasswd", 0), ("systemctl", 0)):
+        stand_in = tmp_path / name
+        read = "cat >> calls\n" if name == "chpasswd" else ""
+        stand_in.write_text(f'#!/bin/sh\ncd "$(dirname "$0")"\necho {name} "$@" >> calls\n{read}exit {code}\n')
+        stand_in.chmod(0o755)
+    program = files(rescue=True)["/usr/local/sbin/add-rescue-user"].content.decode()
+    subprocess.run(["sh", "-c", program.replace(rescue_files.PASSWORD_FILE, str(stored))], check=True,
+                   env={"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    assert (calls.read_text().splitlines() if password else calls.exists()) == ([
+        "id rescue", "useradd --create-home --shell /bin/bash rescue", "chpasswd --encrypted",
+        "rescue:" + password, "systemctl --no-block start ssh"] if password else False)
 
 
 def test_network_data_are_in_their_order():

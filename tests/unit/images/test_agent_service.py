@@ -30,6 +30,7 @@ RECIPE = ROOT / "lab" / "agent_image"
 FILES = [{"path": "/etc/agent/ca.crt", "content": "certificate", "source": None, "mode": "0644"}]
 EMPTY = {
     "downloads": [], "ca_file": None, "iso": False, "ca_certificates": [], "ssh_keys": [], "root_password_hash": "",
+    "rescue": False,
     "packages": [], "debian_sources": [], "python_requirements": "", "kernel_modules": [], "kernel_parameters": [],
     "consoles": [], "ntp_servers": [], "hardware_managers": [], "files": [], "network_data": [],
     "initramfs_limit_mb": 100, "revision": ""}

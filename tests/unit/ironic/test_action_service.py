@@ -190,7 +190,8 @@ def test_nothing_is_sent_when_it_is_so_already(action, values, options):
 
 
 @pytest.mark.parametrize(("action", "values", "options", "text"), [
-    ("rescue", {"rescue_interface": "no-rescue"}, {"rescue_password": "x"}, "no-rescue"),
+    ("rescue", {"rescue_interface": "no-rescue"}, {"rescue_password": "x"}, "no-rescue; .* ironic_rescue"),
+    ("rescue", {"boot_interface": "redfish-https"}, {"rescue_password": "x"}, "redfish-https, by which"),
     ("raid", {"raid_interface": "no-raid"}, {"raid": {"logical_disks": [{}]}}, "no-raid"),
     ("power_off", {"power_state": "power on", "target_power_state": "power on"}, {}, "on its way to power on"),
     ("reboot", {"target_power_state": "power off"}, {}, "on its way to power off"),

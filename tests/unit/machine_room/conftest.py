@@ -29,12 +29,12 @@ def make_server(tmp_path, ironic, disk_boot):
     """A function that makes a server, or makes it again as after a restart of the machine room."""
     made = []
 
-    def make(number=1):
+    def make(number=1, kind=Server):
         settings = Settings(
             servers_file="", machines_dir=str(tmp_path / "machines"), redfish_dir="", addresses=["127.0.0.1"],
             redfish_port=0, port=0, url="https://127.0.0.1:1", certificate_file="", key_file="", ca_file="",
             token_file="", ironic_url=ironic.url, boot_url=ironic.url + "/boot", agent_tls=False)
-        server = Server(spec(number), settings, Web(None), disk_boot)
+        server = kind(spec(number), settings, Web(None), disk_boot)
         made.append(server)
         return server
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from fakes.machine_room import NODE, TOKEN, eventually, make_image
 from machine_room.agent import STARTED_AFTER_HEARTBEAT_SECONDS, STARTED_WITHOUT_HEARTBEAT_SECONDS
-from machine_room.server import AGENT, NOTHING, SYSTEM
+from machine_room.server import AGENT, ALWAYS, NEVER, NOTHING, ONCE, SYSTEM, Server
 
 
 def install(server, tmp_path):
@@ -81,6 +81,52 @@ def test_the_bmc_reports_an_agent_that_never_calls_as_started(server, netboot, m
     assert server.boot_progress == "SystemHardwareInitializationComplete"
     monkeypatch.setattr("machine_room.agent.time.monotonic", lambda: now + STARTED_WITHOUT_HEARTBEAT_SECONDS + 1)
     assert server.boot_progress == "OSBootStarted"
+
+
+class OnceServer(Server):
+    """A server whose BMC knows a boot device for one boot only, as a virtual one's does."""
+
+    boots_once = True
+
+
+def test_a_boot_device_for_one_boot_counts_for_that_alone(make_server, netboot, tmp_path):
+    server = make_server(kind=OnceServer)
+    install(server, tmp_path)
+    netboot(server)
+    server.set_boot_device("Pxe", ONCE)
+    server.reset("On")
+    assert server.runs == AGENT and (server.boot_device, server.boot_override) == ("None", NEVER)
+    server.reset("ForceRestart")
+    assert server.runs == SYSTEM
+    server.set_boot_device("Pxe", ALWAYS)
+    # A request without BootSourceOverrideEnabled keeps it.
+    server.set_boot_device("Pxe")
+    for _boot in range(2):
+        server.reset("ForceRestart")
+        assert server.runs == AGENT and server.boot_override == ALWAYS
+
+
+def test_a_boot_device_for_one_boot_survives_a_restart_of_the_machine_room_and_is_used_up_once(make_server):
+    make_server(kind=OnceServer).set_boot_device("Pxe", ONCE)
+    server = make_server(kind=OnceServer)
+    assert (server.boot_device, server.boot_override) == ("Pxe", ONCE)
+    server.reset("On")
+    again = make_server(kind=OnceServer)
+    assert (again.boot_device, again.boot_override) == ("None", NEVER)
+
+
+def test_a_boot_device_that_is_switched_off_is_not_booted(make_server, netboot, tmp_path):
+    server = make_server(kind=OnceServer)
+    install(server, tmp_path)
+    netboot(server)
+    server.set_boot_device("Pxe", NEVER)
+    server.reset("On")
+    assert server.runs == SYSTEM
+
+
+def test_a_simulated_servers_bmc_takes_each_boot_device_for_all_boots(server):
+    server.set_boot_device("Pxe", ONCE)
+    assert (server.boot_device, server.boot_override) == ("Pxe", ALWAYS)
 
 
 def test_soft_off_asks_the_system(server, disk_boot, tmp_path):
