@@ -108,4 +108,5 @@ def _starting_state(request):
     stash = request.config.stash
     before, stash[LAST_MODULE] = stash.get(LAST_MODULE, None), request.node.name
     starting_state.ensure(
-        request.getfixturevalue("lab"), request.getfixturevalue("room"), request.node.name, before, tell)
+        request.getfixturevalue("lab"), request.getfixturevalue("room"), request.node.name, before, tell,
+        direct_may_be_free=getattr(request.module, "TAKES_DIRECT", False))

@@ -8,7 +8,7 @@ import contextlib
 
 import pytest
 import small_cluster
-from support import only
+import starting_state
 
 SECONDS = 1500
 
@@ -47,7 +47,7 @@ def made(site):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
-            site.lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+            starting_state.free_direct(site.lab, SECONDS)
             site.run().ok()
             yield site
         finally:

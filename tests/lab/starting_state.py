@@ -8,7 +8,7 @@ import os
 import time
 
 import yaml
-from support import HOST, INVENTORY, NAMESPACE, REPOSITORY
+from support import HOST, INVENTORY, NAMESPACE, REPOSITORY, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -22,10 +22,10 @@ WITHOUT_CLUSTER = "none"
 HELD = (host_annotations.PAUSED, host_annotations.DETACHED)
 
 
-def differences(lab, room):
+def differences(lab, room, direct_may_be_free=False):
     """Return in words what is not as ``make lab`` leaves it: of the knobs, the accounts, the hosts, Ironic."""
     return _answer("machine room", lambda: _knobs(room)) + _answer("API server", lambda: list(
-        hosts_that_differ(lab.hosts(), lab.servers, _may_have_cluster()).values())) + _answer(
+        hosts_that_differ(lab.hosts(), lab.servers, _may_have_cluster(), direct_may_be_free).values())) + _answer(
         "Ironic", lambda: [] if list(lab.ironic().drivers()) else ["Ironic has no conductor"])
 
 
@@ -48,12 +48,13 @@ def _may_have_cluster():
     return os.environ.get("LAB_CLUSTER") != WITHOUT_CLUSTER
 
 
-def hosts_that_differ(hosts, servers, may_be_used):
+def hosts_that_differ(hosts, servers, may_be_used, direct_may_be_free=False):
     """Return what is wrong, by name of the host or server.
 
     :param hosts: BareMetalHosts by name
     :param servers: names of the lab's servers
     :param may_be_used: whether the lab has a cluster, whose machines may have hosts
+    :param direct_may_be_free: whether the server with an image of its own may be without it as well
     """
     found = dict((name, f"{name} is no host") for name in servers if name not in hosts)
     for name, host in hosts.items():
@@ -69,7 +70,8 @@ def hosts_that_differ(hosts, servers, may_be_used):
             seen.append(f"in use by {consumer.get('kind')} {consumer.get('name')}")
         if name not in servers:
             found[name] = f"{name} is a host, but no server"
-        elif seen != wanted and not (consumer and may_be_used):
+        elif seen != wanted and not (consumer and may_be_used) and not (
+                direct_may_be_free and name in DIRECT and seen == ["available"]):
             found[name] = f"{name}: {', '.join(filter(None, seen))}; expected {wanted[0]}"
     return found
 
@@ -108,15 +110,26 @@ def _make_lab(lab):
         "LAB_CLUSTER": os.environ.get("LAB_CLUSTER", WITHOUT_CLUSTER), "LAB_SERVERS": str(len(lab.servers))})
 
 
-def ensure(lab, room, module, before, tell):
+def free_direct(lab, seconds):
+    """Take its image from each server that has one without Cluster API.
+
+    For a module with ``TAKES_DIRECT = True``, which gets them with or without: to deploy one takes minutes.
+    """
+    for name in DIRECT:
+        if name in lab.servers and not hosts_that_differ({name: lab.host(name)}, [name], may_be_used=False):
+            lab.playbook("deprovision_hosts", *only(name), "-e", "metal3_confirm=1", seconds=seconds).ok()
+
+
+def ensure(lab, room, module, before, tell, direct_may_be_free=False):
     """See the starting state before a module of tests, or get there.
 
     :param module: its name
     :param before: that of the module that used the lab last, None for the first
     :param tell: callable that takes a line for the person who looks on
+    :param direct_may_be_free: see ``hosts_that_differ``
     :raises AssertionError: with what can't be repaired
     """
-    left = differences(lab, room)
+    left = differences(lab, room, direct_may_be_free)
     if not left:
         return
     origin = f"left by {before}" if before else "as it was found"
@@ -124,5 +137,5 @@ def ensure(lab, room, module, before, tell):
     tell(f"the lab before {module}, {origin}: {'; '.join(left)}; repairing it")
     repair(lab, room)
     tell(f"repaired in {time.monotonic() - began} s")
-    rest = differences(lab, room)
+    rest = differences(lab, room, direct_may_be_free)
     assert not rest, f"the lab is not fit for {module}, {origin}: {'; '.join(rest)}"

@@ -15,6 +15,7 @@ import time
 import pytest
 import role_settings
 import small_cluster
+import starting_state
 from consoles import resets
 from support import NAMESPACE, eventually, module, only
 from workload import Workload
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.nodes, pytest.mark.ha]
 NAME = "three"
 CONTROL_PLANE, POOL = f"{NAME}-control-plane", f"{NAME}-pool-a"
 SECONDS = 2400
+TAKES_DIRECT = True
 KEPT = """
 apiVersion: v1
 kind: ConfigMap
@@ -66,7 +68,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(lab):
     """The cluster; made here and deleted afterwards."""
-    lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+    starting_state.free_direct(lab, SECONDS)
     found = Site(lab)
     with role_settings.preallocation_by_host(), pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")

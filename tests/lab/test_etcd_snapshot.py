@@ -14,7 +14,8 @@ from pathlib import Path
 import pyrage
 import pytest
 import small_cluster
-from support import NAMESPACE, eventually, module, only
+import starting_state
+from support import NAMESPACE, eventually, module
 from workload import ECHO, NODE_PORT, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane, receiver
@@ -26,6 +27,7 @@ pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
 
 NAME = "saved"
 SECONDS = 2400
+TAKES_DIRECT = True
 AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
 CONFIG_MAP = """
 apiVersion: v1
@@ -70,8 +72,7 @@ def site(lab, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
-            # Its server is one to spare.
-            lab.playbook("deprovision_hosts", *only("server-03"), "-e", "metal3_confirm=1", seconds=SECONDS).ok()
+            starting_state.free_direct(lab, SECONDS)
             found.run("cluster").ok()
             found.kubeconfig.write_bytes(Path(found.variables["cluster_workload_kubeconfig"]).read_bytes())
             yield found

@@ -25,6 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
+TAKES_DIRECT = True
 
 NAME = "living"
 POOL = f"{NAME}-pool-a"

@@ -19,6 +19,7 @@ from workload import Workload
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
+TAKES_DIRECT = True
 
 NAME = "older"
 LABS = "v1.35.4"

@@ -126,6 +126,9 @@ def test_the_starting_state_is_that_of_make_lab():
         "missing": "missing is no host", "strange": "strange is a host, but no server",
         direct: direct + ": available; expected provisioned"}
     assert starting_state.hosts_that_differ({"b": used}, ["b"], True) == {}
+    free, busy = {direct: host()}, {direct: host("deprovisioning")}
+    assert starting_state.hosts_that_differ(free, [direct], False, direct_may_be_free=True) == {}
+    assert set(starting_state.hosts_that_differ(busy, [direct], False, direct_may_be_free=True)) == {direct}
 
 
 def test_what_make_lab_mends_by_waiting_is_left_to_it():
