@@ -22,6 +22,8 @@ description:
     clusterctl moves copies of all objects between two API servers that live for its time, one with the definitions of
     each plane, and what has arrived is compared object by object. What would be lost, changed or refused is refused
     here. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
+  - With O(rehearsal_operator) the Bare Metal Operator takes part at the end of the rehearsal. A host that it would
+    register, inspect, prepare, provision or deprovision again, or put into error, is refused here.
   - The hosts must be held, see M(metal3.baremetal.plane_move_hosts). The Ironic of this plane must be stopped, or have
     no node of the hosts any more; this module does not look at it.
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
@@ -71,6 +73,15 @@ options:
         memory.
       - A move that was interrupted is not rehearsed again.
     type: path
+  rehearsal_operator:
+    description:
+      - Whether the program C(baremetal-operator) of O(rehearsal_programs), too, works on the copies of the hosts that
+        have arrived in the rehearsal, until it has decided what to do with each. It runs without Ironic, by its flag
+        C(-test-mode), and reaches no server and no BMC; its webhook takes part. A few seconds and 60 MiB of memory.
+      - What depends on Ironic, on a server or its power, or on firmware settings is not shown. Of the plane that takes
+        over the definitions take part, not its operator; when that has another version, a warning says so.
+    type: bool
+    default: false
   reach_from:
     description:
       - From where it is asked whether the BMCs of the hosts are reached, by a connection or an IPMI question without a
@@ -136,6 +147,7 @@ EXAMPLES = r"""
     to_kubeconfig: ~/.kube/prod
     clusterctl: /usr/local/bin/clusterctl
     rehearsal_programs: /usr/local/bin
+    rehearsal_operator: true
   check_mode: true
   diff: true
 
@@ -194,9 +206,15 @@ rehearsal:
       description: How long it took, without starting its API servers.
       type: float
     resident_mib:
-      description: Memory of its API servers, in MiB.
+      description: Memory of its API servers, and of the operator, in MiB.
       type: int
-  sample: {objects: 18, seconds: 21.4, resident_mib: 1047}
+    hosts:
+      description: How many hosts the operator left as they were; V(null) without O(rehearsal_operator).
+      type: int
+    operator:
+      description: The operator's version; V(null) without O(rehearsal_operator).
+      type: str
+  sample: {objects: 18, seconds: 26.1, resident_mib: 1104, hosts: 3, operator: v0.13.2}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -56,8 +56,8 @@ def _ours(servers, work_dir, namespace, hosts=1):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
               "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
-              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "reach_from": "none",
-              "kubectl": None, "take_over": None, "ironic_namespace": "", "ironic_deployment": ""}
+              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "rehearsal_operator": False,
+              "reach_from": "none", "kubectl": None, "take_over": None, "ironic_namespace": "", "ironic_deployment": ""}
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
 
 

@@ -57,6 +57,7 @@ class Planes:
         params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
                   "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
                   "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
+                  "rehearsal_operator": False,
                   "reach_from": reach_from, "kubectl": None, "take_over": None, "ironic_namespace": "",
                   "ironic_deployment": ""}
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))

@@ -35,6 +35,7 @@ def move(servers, folder, source, target):
     params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
               "work_dir": str(folder), "kubeconfig": servers.kubeconfig(source), "context": None,
               "to_kubeconfig": servers.kubeconfig(target), "to_context": None, "rehearsal_programs": None,
+              "rehearsal_operator": False,
               "reach_from": "none", "kubectl": None, "take_over": None, "ironic_namespace": "",
               "ironic_deployment": ""}
     here, there = (move_planes.client(servers, name) for name in (source, target))

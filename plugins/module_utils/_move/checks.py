@@ -32,6 +32,21 @@ STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisio
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
+def options(params: Mapping[str, Any]) -> list[Problem]:
+    """Return what is missing in the parameters of ``plane_move``.
+
+    :param params: the module's parameters
+    """
+    found = []
+    if params["state"] == "moved" and not params["clusterctl"]:
+        found.append(Problem("move-clusterctl", "", "clusterctl", None, "the path of clusterctl", "set it"))
+    if params["rehearsal_operator"] and not params["rehearsal_programs"]:
+        found.append(Problem(
+            "move-operator", "", "rehearsal_programs", None, "the folder of its programs, with rehearsal_operator",
+            "set it (playbook: pivot_rehearsal=true), or leave rehearsal_operator out"))
+    return found
+
+
 def source(graph: Graph, known: Iterable[Kind], namespace: str, taken_up: bool = False) -> list[Problem]:
     """Return what keeps the objects of a namespace from being moved.
 

@@ -80,8 +80,9 @@ def _without_values(secret: Object, salt: bytes) -> Object:
     # kubectl keeps all that it has applied in an annotation, values, too.
     metadata = dict(secret["metadata"], annotations=dict(
         (name, value) for name, value in host_annotations.of(secret).items() if name != _LAST_APPLIED))
+    # What is empty is no secret, and a fault that the operator finds.
     return dict(secret, metadata=metadata, data=dict(
-        (name, _digest(name, value, salt)) for name, value in (secret.get("data") or {}).items()))
+        (name, _digest(name, value, salt) if value else value) for name, value in (secret.get("data") or {}).items()))
 
 
 def _digest(name: str, value: Any, salt: bytes) -> str:

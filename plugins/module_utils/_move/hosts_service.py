@@ -83,7 +83,7 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
         # The operator's last write may have come between the look and the pause.
         late = [problem for host in due for problem in checks.host_problems(host)]
         if late:
-            annotate(client, namespace, due, False, progress, sleep, lambda host: _resume(host, checks.HELD))
+            annotate(client, namespace, due, False, progress, sleep, lambda host: resume(host, checks.HELD))
             raise RefusedError(late)
         annotate(client, namespace, due, False, progress, sleep, _save, checks.host_problems)
     return _result(hosts, paused)
@@ -114,7 +114,7 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
         # Of such a host there may be a copy in the other plane, or it has not arrived yet.
         raise RefusedError([record.not_ended(namespace)])
     began = clock()
-    changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: _resume(host, what_for))
+    changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: resume(host, what_for))
     result = dict(_result(hosts, changes), errors=[])
     if check_mode:
         return result
@@ -210,7 +210,11 @@ def _save(host: Object) -> dict[str, Any] | None:
     return {host_annotations.STATUS: host_annotations.saved_status(host)} if has_status(host) else None
 
 
-def _resume(host: Object, what_for: str) -> dict[str, Any] | None:
+def resume(host: Object, what_for: str) -> dict[str, Any] | None:
+    """Return the patch of a host's annotations by which the operator works on it again, None for none.
+
+    :param what_for: the value of its pause; with another one it stays as it is
+    """
     is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == what_for
     return {host_annotations.PAUSED: None} if is_ours else None
 

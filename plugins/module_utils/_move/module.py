@@ -13,7 +13,7 @@ from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._plane.process import user_folders
-from . import age, backup_files, backup_service, hosts_service
+from . import age, backup_files, backup_service, checks, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
@@ -35,6 +35,7 @@ def run_plane_move() -> None:
         "clusterctl": {"type": "path"},
         "work_dir": {"type": "path"},
         "rehearsal_programs": {"type": "path"},
+        "rehearsal_operator": {"type": "bool", "default": False},
         "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
         "kubectl": {"type": "path"},
         "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
@@ -44,8 +45,9 @@ def run_plane_move() -> None:
     })
     params = module.params
     with module.reporting():
-        if params["state"] == "moved" and not params["clusterctl"]:
-            raise RefusedError([Problem("move-clusterctl", "", "clusterctl", None, "the path of clusterctl", "set it")])
+        problems = checks.options(params)
+        if problems:
+            raise RefusedError(problems)
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
         source = module.connect()
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})

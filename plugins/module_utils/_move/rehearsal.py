@@ -5,7 +5,7 @@
 
 The real clusterctl moves copies of all objects between two API servers, one with the definitions of the plane that lets
 go, one with those of the plane that takes over, and what has arrived is compared object by object. No controller and no
-webhook runs there.
+webhook runs there, but on request the operator, at the end and without Ironic (``operator_rehearsal.py``).
 """
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from .._metal3.kinds import KNOWN
 from .._plane.process import provider
 from .._plane.process.throwaway import ThrowawayServers
 from . import archive, clusterctl, copies, graph
+from .operator_findings import Operated
 
 Object = dict[str, Any]
 
@@ -37,6 +38,7 @@ _LOOK_SECONDS = 0.2
 _DEFINITIONS_AT_ONCE = 3
 _WORDS_LIMIT = 600
 HERE, THERE = "here", "there"
+_HOST = ("metal3.io", "BareMetalHost")
 _WEBHOOKS = "none of the plane's webhooks and controllers took part"
 
 
@@ -58,7 +60,9 @@ class Outcome(NamedTuple):
     :ivar warnings: what objects would have besides
     :ivar objects: how many have arrived as they were
     :ivar seconds: how long it took, without starting the API servers
-    :ivar resident_bytes: memory of the API servers
+    :ivar resident_bytes: memory of the API servers, and of the operator
+    :ivar hosts: how many hosts the operator has left as they were; None without it
+    :ivar operator: the operator's version; None without it, and when it does not say it
     """
 
     problems: list[Problem]
@@ -66,11 +70,13 @@ class Outcome(NamedTuple):
     objects: int
     seconds: float
     resident_bytes: int
+    hosts: int | None = None
+    operator: str | None = None
 
     def result(self) -> dict[str, Any]:
         """Return it as modules do."""
         return {"objects": self.objects, "seconds": round(self.seconds, 1),
-                "resident_mib": self.resident_bytes // 1024 ** 2}
+                "resident_mib": self.resident_bytes // 1024 ** 2, "hosts": self.hosts, "operator": self.operator}
 
 
 class _Server:
@@ -171,7 +177,7 @@ class _Server:
 
 def move(programs: str, program: str, namespace: str, found: list[Object], moving: Iterable[Object], here: Contents,
          there: Contents, progress: Any, run: clusterctl.Run = clusterctl.move,
-         clock: Callable[[], float] = time.monotonic) -> Outcome:
+         clock: Callable[[], float] = time.monotonic, operate: Callable[..., Operated] | None = None) -> Outcome:
     """Rehearse a move.
 
     :param programs: folder with the programs ``etcd`` and ``kube-apiserver``
@@ -184,6 +190,7 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.move`
     :param clock: monotonic clock, in seconds
+    :param operate: callable that lets the operator work on what has arrived, see ``operator_rehearsal.operated()``
     :raises ReportedError: when the rehearsal itself is not possible
     """
     progress.event("rehearsing the move between two API servers that live for its time")
@@ -203,7 +210,16 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
             with clusterctl.alone(work_dir, progress.event) as lock:
                 problems = _tried(lambda: run(program, source.side(), target.side(), namespace, work_dir,
                                               progress.event, lock))
-        return _outcome(wanted, before, target.objects(), problems, clock() - began, servers.resident_bytes())
+        is_refused, arrived = bool(problems), target.objects()
+        outcome = _outcome(wanted, before, arrived, problems, clock() - began, servers.resident_bytes())
+        if operate is None or is_refused:
+            return outcome
+        hosts = dict((of[2], before[of]) for of in wanted & set(graph.by_key(arrived)) if of[:2] == _HOST)
+        operated = operate(servers, THERE, target.client, namespace, hosts, progress)
+        return outcome._replace(
+            problems=outcome.problems + operated.problems, warnings=outcome.warnings + operated.warnings,
+            seconds=clock() - began, resident_bytes=servers.resident_bytes(), hosts=operated.hosts,
+            operator=operated.version)
 
 
 def restore(programs: str, program: str, namespace: str, found: list[Object], here: Contents, progress: Any,

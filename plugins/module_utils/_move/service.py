@@ -18,7 +18,19 @@ from .._common.problem import Problem
 from .._kube.errors import KubeError
 from .._kube.precondition import ABSENT
 from .._metal3.kinds import KNOWN
-from . import checks, cluster_pauses, clusterctl, graph, interrupted, leftovers, preflight, record, rehearsal
+from .._plane import fit_service
+from . import (
+    checks,
+    cluster_pauses,
+    clusterctl,
+    graph,
+    interrupted,
+    leftovers,
+    operator_rehearsal,
+    preflight,
+    record,
+    rehearsal,
+)
 from .reading import Side
 
 Object = dict[str, Any]
@@ -260,9 +272,19 @@ class Move:
     def _shown(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
         outcome = self._rehearse(
             self._params["rehearsal_programs"], self._params["clusterctl"], self._here.namespace, self._here.objects,
-            moving.moved, self._here.contents(), self._there.contents(), self._progress)
+            moving.moved, self._here.contents(), self._there.contents(), self._progress,
+            operate=operator_rehearsal.operated if self._params["rehearsal_operator"] else None)
         self._rehearsed = outcome.result()
-        return outcome.problems, outcome.warnings
+        return outcome.problems, outcome.warnings + self._other_operator(outcome.operator)
+
+    def _other_operator(self, rehearsed: str | None) -> list[str]:
+        if rehearsed is None:
+            return []
+        found = fit_service.read(self._there.client, self._there.definitions)[0].parts.get("bmo")
+        if found is None or found.version == rehearsed:
+            return []
+        return [f"the rehearsal's operator is {rehearsed}, that over there {found.version or 'of an unknown version'} "
+                f"({found.source}): what it would do with the hosts may differ"]
 
     # What is done
 

@@ -183,15 +183,16 @@ def cluster(name):
     ]
 
 
-def populate(of, namespace, hosts, clusters=("c",), held=True):
+def populate(of, namespace, hosts, clusters=("c",), held=True, change=lambda number, entries: entries):
     """Create hosts and clusters with status in a new namespace; return how many objects that is.
 
     :param hosts: how many hosts
     :param clusters: names of the clusters
     :param held: whether the hosts are held for a move
+    :param change: callable that takes the number of a host and what :func:`host` returns, and returns what is created
     """
     make_namespace(of, namespace)
-    due = [entry for number in range(hosts) for entry in host(number, held=held)]
+    due = [entry for number in range(hosts) for entry in change(number, host(number, held=held))]
     due += [entry for name in clusters for entry in cluster(name)]
     uids = {}
     total = len(due)

@@ -98,7 +98,8 @@ def at_once(*_arguments):
 def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "reach_from": "none", "kubectl": None, "take_over": None,
+              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
+              "take_over": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
                         rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone)

@@ -22,6 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import anno
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     bmc_reach,
     checks,
+    operator_rehearsal,
     preflight,
     rehearsal,
     service,
@@ -170,7 +171,8 @@ REFUSALS = {
 def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": "/nonexistent",
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "reach_from": "none", "kubectl": None, "take_over": None,
+              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
+              "take_over": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     calls = []
     try:
@@ -206,10 +208,19 @@ def test_a_quota_with_room_is_no_problem(here, there, quota, used):
     assert attempt(here, there, check_mode=True)["changed"]
 
 
-def rehearsed(problems=(), warnings=()):
-    def rehearse(*arguments):
-        rehearse.calls.append(arguments)
-        return rehearsal.Outcome(list(problems), list(warnings), 10, 1.25, 300 * 1024 ** 2)
+@pytest.mark.parametrize("given, fields", [
+    ({}, ["clusterctl"]), ({"clusterctl": "/c"}, []), ({"state": "undone"}, []),
+    ({"rehearsal_operator": True}, ["clusterctl", "rehearsal_programs"]),
+    ({"clusterctl": "/c", "rehearsal_operator": True, "rehearsal_programs": "/p"}, [])])
+def test_options_that_others_need_are_required(given, fields):
+    params = {"state": "moved", "clusterctl": None, "rehearsal_operator": False, "rehearsal_programs": None, **given}
+    assert [problem.field for problem in checks.options(params)] == fields
+
+
+def rehearsed(problems=(), warnings=(), **operated):
+    def rehearse(*arguments, operate):
+        rehearse.calls.append((*arguments, operate))
+        return rehearsal.Outcome(list(problems), list(warnings), 10, 1.25, 300 * 1024 ** 2, **operated)
     rehearse.calls = []
     return rehearse
 
@@ -226,10 +237,21 @@ def test_what_a_rehearsal_has_shown_is_refused_before_anything_is_written(here, 
 def test_a_rehearsal_that_goes_well_is_part_of_the_result(here, there):
     rehearse = rehearsed(warnings=["BareMetalHost used: would get spec.x over there"])
     result = attempt(here, there, True, rehearse, rehearsal_programs="/programs")
-    assert result["rehearsal"] == {"objects": 10, "seconds": 1.2, "resident_mib": 300}
+    assert result["rehearsal"] == {"objects": 10, "seconds": 1.2, "resident_mib": 300, "hosts": None, "operator": None}
     assert result["warnings"] == ["BareMetalHost used: would get spec.x over there"]
     assert attempt(here, there, True, rehearse)["rehearsal"] is None
-    assert len(rehearse.calls) == 1
+    assert len(rehearse.calls) == 1 and rehearse.calls[0][-1] is None
+
+
+@pytest.mark.parametrize("over_there, words", [
+    ("v0.13.1", "the rehearsal's operator is v0.13.2, that over there v0.13.1 (Deployment "), ("v0.13.2", "")])
+def test_an_operator_of_another_version_than_the_rehearsals_is_a_warning(here, there, versions, over_there, words):
+    versions["here"]["bmo"] = versions["there"]["bmo"] = over_there
+    rehearse = rehearsed(hosts=2, operator="v0.13.2")
+    result = attempt(here, there, True, rehearse, rehearsal_programs="/programs", rehearsal_operator=True)
+    assert (result["rehearsal"]["hosts"], result["rehearsal"]["operator"]) == (2, "v0.13.2")
+    assert [warning[:len(words)] for warning in result["warnings"]] == ([words] if words else [])
+    assert rehearse.calls[0][-1] is operator_rehearsal.operated
 
 
 def test_what_is_refused_anyway_is_not_rehearsed(here, there, versions):

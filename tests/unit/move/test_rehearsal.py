@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 from fakes.planes import NAMESPACE, obj, server, world
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, clusterctl, copies, graph, rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.operator_findings import Operated
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
 
 SECRET = base64.b64encode(b"a password").decode()
@@ -117,10 +119,10 @@ def moves(item):
     return item["metadata"]["name"] != "unrelated"
 
 
-def attempt(here, run, there=None):
+def attempt(here, run, there=None, operate=None):
     side = Side(here, NAMESPACE)
     return rehearsal.move("/programs", "/clusterctl", NAMESPACE, side.objects, side.graph().moved, side.contents(),
-                          there or side.contents(), Progress(None), run)
+                          there or side.contents(), Progress(None), run, operate=operate)
 
 
 def test_all_that_moves_arrives_as_it_was(here, servers):
@@ -186,6 +188,33 @@ def test_a_field_that_the_other_plane_adds_is_a_warning(here, servers):
 
     outcome = attempt(here, clusterctl_move(servers, moves, change))
     assert outcome.problems == [] and outcome.warnings == ["Cluster c: would get spec.newer over there"]
+
+
+def test_the_operator_works_on_the_hosts_that_have_arrived_and_says_what_it_found(here, servers):
+    calls, found = [], Problem("rehearsal-operator", "BareMetalHost used", "", "x", "y")
+
+    def operate(_servers, name, client, namespace, hosts, _progress):
+        calls.append((name, client, namespace, sorted(hosts)))
+        assert hosts["used"]["status"]["provisioning"]["ID"] == "node-used" and not client.statuses
+        return Operated([found], ["w"], 1, "v0.13.2")
+
+    outcome = attempt(here, clusterctl_move(servers, moves), operate=operate)
+    assert calls == [("there", servers["there"], NAMESPACE, ["free", "used"])]
+    assert (outcome.problems, outcome.warnings, outcome.hosts, outcome.operator) == ([found], ["w"], 1, "v0.13.2")
+    assert {"hosts": 1, "operator": "v0.13.2"}.items() <= outcome.result().items()
+    # A host that does not arrive has its problem already; what else is wrong does not keep the operator away.
+    outcome = attempt(here, clusterctl_move(servers, lambda item: moves(item) and item["metadata"]["name"] != "free"),
+                      operate=operate)
+    assert calls[1][-1] == ["used"] and [problem.code for problem in outcome.problems] == [
+        "rehearsal-lost", "rehearsal-operator"]
+
+
+def test_without_a_move_to_the_end_there_is_nothing_for_the_operator(here, servers):
+    def run(*_arguments):
+        raise clusterctl.MoveError("clusterctl move: ended with code 1")
+
+    outcome = attempt(here, run, operate=lambda *_arguments: pytest.fail("the operator was started"))
+    assert [problem.code for problem in outcome.problems] == ["rehearsal-refused"] and outcome.hosts is None
 
 
 def test_what_clusterctl_refuses_is_named_and_nothing_else(here, servers):
@@ -255,6 +284,11 @@ def test_equal_values_are_equal_in_one_rehearsal_and_tell_nothing_in_another():
     secret = dict(obj("v1", "Secret", "s"), data={"a": SECRET})
     one, same, other = (copies.objects([secret], salt)[0]["data"]["a"] for salt in (b"1", b"1", b"2"))
     assert one == same != other
+
+
+def test_an_empty_value_stays_empty_for_the_operator_to_find():
+    secret = dict(obj("v1", "Secret", "s"), data={"username": "", "password": SECRET})
+    assert copies.objects([secret], b"1")[0]["data"]["username"] == ""
 
 
 def test_owners_are_created_before_what_they_own():

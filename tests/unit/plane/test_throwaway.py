@@ -7,6 +7,7 @@ With the real programs: ``tests/lab/test_rehearsal.py``.
 """
 from __future__ import annotations
 
+import signal
 import stat
 import tempfile
 
@@ -52,3 +53,39 @@ def test_an_interruption_leaves_nothing(tmp_path, folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         servers.__enter__()
     assert not list(folder.iterdir()) and not servers._processes
+
+
+@pytest.fixture
+def running(tmp_path, folder, monkeypatch):
+    """API servers that answer at once, played by a program that does nothing."""
+    with monkeypatch.context() as patched:
+        patched.setattr(throwaway.readiness, "wait", lambda *_arguments: {})
+        servers = throwaway.ThrowawayServers(programs(tmp_path, "exec sleep 600"), ["here"]).__enter__()
+    yield servers
+    servers.__exit__()
+
+
+def test_another_program_has_the_environment_that_is_given_and_no_other(running, tmp_path, monkeypatch):
+    monkeypatch.setenv("IRONIC_PASSWORD", "secret")
+    (tmp_path / "operator").write_text(f"#!/bin/sh\nenv\necho $*\ntouch {tmp_path}/ready\nexec sleep 600\n")
+    (tmp_path / "operator").chmod(stat.S_IRWXU)
+    running.add("bmo", "operator", ["-test-mode", "x"], {"PATH": "/usr/bin:/bin", "TMPDIR": "/t"},
+                {"file": str(tmp_path / "ready")})
+    running.require("bmo")
+    lines = running.log("bmo").splitlines()
+    assert lines[-1] == "-test-mode x"
+    assert set(line.partition("=")[0] for line in lines[:-1]) - {"PWD", "SHLVL", "_"} == {"PATH", "TMPDIR"}
+    process = running._processes["bmo"]
+    running.__exit__()
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_another_program_that_is_missing_or_ends_is_named(running, tmp_path):
+    with pytest.raises(throwaway.ThrowawayError, match=rf"found no {tmp_path}/operator, .* do without operator"):
+        running.add("bmo", "operator", [], {}, {})
+    (tmp_path / "operator").write_text("#!/bin/sh\necho no kind HostClaim\nexit 1\n")
+    (tmp_path / "operator").chmod(stat.S_IRWXU)
+    with pytest.raises(throwaway.ThrowawayError, match=r"bmo is not ready: .* last lines: no kind HostClaim"):
+        running.add("bmo", "operator", [], {"PATH": "/usr/bin:/bin"}, {"file": str(tmp_path / "never")})
+    with pytest.raises(throwaway.ThrowawayError, match="bmo has ended; its last lines: no kind HostClaim"):
+        running.require("bmo")

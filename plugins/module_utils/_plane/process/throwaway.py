@@ -81,9 +81,52 @@ class ThrowawayServers:
                 total += int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         return total
 
+    def issue(self, certificate: dict[str, Any]) -> None:
+        """Issue another certificate of their authority.
+
+        :param certificate: see ``certificates.ensure()``
+        """
+        certificates.ensure(certificates.Authority(self.pki), [certificate])
+
+    def add(self, name: str, program: str, arguments: list[str], environment: dict[str, str],
+            ready: dict[str, Any]) -> None:
+        """Start another program beside them, which ends as they do, and wait until it does its work.
+
+        :param name: what it is called
+        :param program: name of the program, in the same folder
+        :param arguments: its arguments
+        :param environment: all of its environment
+        :param ready: see ``readiness.fault()``
+        :raises ThrowawayError: when it is missing or does not become ready
+        """
+        path = os.path.join(self._bin_dir, program)
+        if not os.access(path, os.X_OK):
+            raise ThrowawayError(f"rehearsal: found no {path}, expected it; build the programs by plane_programs, or "
+                                 f"do without {program}")
+        self._run(name, program, arguments, environment)
+        self._wait({name: ready})
+
+    def require(self, name: str) -> None:
+        """Make sure that one of their programs still runs.
+
+        :raises ThrowawayError: when it has ended
+        """
+        if self._processes[name].poll() is not None:
+            raise ThrowawayError(f"rehearsal: {name} has ended; its last lines: {self._end(name)}")
+
+    def log(self, name: str) -> str:
+        """Return what one of their programs has printed so far."""
+        with open(os.path.join(self.folder, name + ".log"), encoding="utf-8", errors="replace") as stream:
+            return stream.read()
+
+    @property
+    def pki(self) -> str:
+        """The folder with their authority and certificates."""
+        return os.path.join(self.folder, "pki")
+
     def _start(self) -> None:
         client_port, peer_port, *ports = free_ports(2 + len(self._names))
-        pki = os.path.join(self.folder, "pki")
+        pki = self.pki
         urls = dict((name, f"https://{_LOOPBACK}:{port}") for name, port in zip(self._names, ports))
         certificates.ensure(certificates.Authority(pki), [
             _certificate("etcd", ["server", "client"]), _certificate("server", ["server"]),
@@ -102,11 +145,11 @@ class ThrowawayServers:
             self._run(name, "kube-apiserver", _server_arguments(name, pki, etcd, port))
         self._wait(dict((name, {"url": url + "/readyz", "ca_file": ca_file}) for name, url in urls.items()))
 
-    def _run(self, name: str, program: str, arguments: list[str]) -> None:
+    def _run(self, name: str, program: str, arguments: list[str], environment: dict[str, str] | None = None) -> None:
         with open(os.path.join(self.folder, name + ".log"), "wb") as log:
             self._processes[name] = subprocess.Popen(
                 [*_BOUND, os.path.join(self._bin_dir, program), *arguments], stdin=subprocess.DEVNULL, stdout=log,
-                stderr=subprocess.STDOUT, start_new_session=True)
+                stderr=subprocess.STDOUT, start_new_session=True, env=environment)
 
     def _wait(self, checks: dict[str, dict[str, Any]]) -> None:
         for check in checks.values():
@@ -118,8 +161,7 @@ class ThrowawayServers:
                                            for name, text in sorted(faults.items())))
 
     def _end(self, name: str) -> str:
-        with open(os.path.join(self.folder, name + ".log"), encoding="utf-8", errors="replace") as stream:
-            return end_of(" ".join(stream.read()[-4 * _LOG_BYTES:].split()), _LOG_BYTES)
+        return end_of(" ".join(self.log(name)[-4 * _LOG_BYTES:].split()), _LOG_BYTES)
 
     def _stop(self) -> None:
         # A graceful end would wait for watches that nobody reads any more, and store what nobody needs.
