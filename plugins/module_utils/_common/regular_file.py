@@ -27,6 +27,14 @@ def reading(path: str, folder: int | None = None) -> Iterator[tuple[Any, os.stat
         yield stream, found
 
 
+def others_may_write(found: os.stat_result) -> bool:
+    """Return whether somebody else than root and this user could have written a file or folder.
+
+    :param found: its status
+    """
+    return found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
 def owner_and_mode(found: os.stat_result) -> str:
     """Return in words whose a file is and who may do what with it."""
     return f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}"
