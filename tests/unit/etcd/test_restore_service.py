@@ -30,6 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import packed
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN as BASE
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 # As much of etcdutl as a restore runs.
@@ -333,6 +334,37 @@ def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypa
 
     run.restore(send=send)
     assert set(modes) == {0o700} and list(folder.iterdir()) == []
+
+
+FILES = ("Secret", receiver.secret_name(NAME))
+
+
+def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run):
+    run.plane.add("Secret", FILES[1], data={"own": "b3du"})
+    before = copy.deepcopy(run.plane.objects[FILES])
+    with pytest.raises(RefusedError, match=r"Secret metal3/prod-etcd-restore: found one that this collection has not"):
+        run.restore()
+    assert run.plane.writes() == [] and run.plane.objects[FILES] == before
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, is_there):
+    """With the machine's key others would get etcd's data; with theirs it would take data from them."""
+    if is_there:
+        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+
+    def meanwhile():
+        run.plane.add("Secret", FILES[1], data={"own": "b3du"}, metadata={"uid": "another", "resourceVersion": "7"})
+
+    run.plane.meanwhile[FILES] = meanwhile
+    with pytest.raises(KubeError, match="modified"):
+        run.restore()
+    assert run.plane.objects[FILES]["data"] == {"own": "b3du"}
+
+
+def test_a_secret_that_a_killed_run_has_left_is_written_over(run):
+    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+    assert run.restore()["machine"] == NEW and is_as_described(run.plane)
 
 
 class Killed(Exception):
