@@ -76,6 +76,7 @@ class Restore:
         self._namespace, self._name = params["namespace"], params["cluster_name"]
         self._subject = sites.subject_of(self._namespace, self._name)
         self._began_at = clock()
+        self._etcdutl_version: str | None = None
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -137,8 +138,10 @@ class Restore:
         return site
 
     def _refuse(self, about: About, sha256: str, site: Any, snapshot: Any, doomed: list[Object]) -> None:
-        version = delivery.version_of(self._params["etcdutl"])
-        found = restore_checks.problems(about, sha256, self._params["sha256"], site, version, self._subject)
+        if self._etcdutl_version is None:
+            self._etcdutl_version = delivery.version_of(self._params["etcdutl"])
+        found = restore_checks.problems(about, sha256, self._params["sha256"], site, self._etcdutl_version,
+                                        self._subject)
         hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
         if sites.uid_of(self._client) == about.uid:
             found.append(Problem(

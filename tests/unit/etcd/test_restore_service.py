@@ -36,7 +36,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 # As much of etcdutl as a restore runs.
 ETCDUTL = """\
 #!/bin/sh
-if [ "$1" = version ]; then echo "etcdutl version: ${ETCDUTL_VERSION:-3.6.16}"; exit; fi
+if [ "$1" = version ]; then echo x >> "$0.asked"; echo "etcdutl version: ${ETCDUTL_VERSION:-3.6.16}"; exit; fi
 [ "$1 $2 $4" = "snapshot restore --data-dir" ] || exit 9
 [ -z "$ETCDUTL_REFUSES" ] || { echo "Error: $ETCDUTL_REFUSES"; exit 1; }
 mkdir -p "$5/member/snap" && cp "$3" "$5/member/snap/db"
@@ -465,5 +465,9 @@ def test_an_address_that_is_right_stays(run):
     run.restore()
 
 
-def test_a_version_is_read_of_what_etcdutl_says(run):
+def test_a_version_is_read_of_what_etcdutl_says_once(run):
     assert delivery.version_of(str(run.program)) == "3.6.16"
+    asked = Path(f"{run.program}.asked")
+    asked.unlink()
+    run.restore()
+    assert asked.read_text() == "x\n"
