@@ -12,14 +12,15 @@ from typing import Any
 
 
 @contextlib.contextmanager
-def reading(path: str, folder: int | None = None) -> Iterator[tuple[Any, os.stat_result]]:
+def reading(path: str, folder: int | None = None, follow: bool = False) -> Iterator[tuple[Any, os.stat_result]]:
     """Give a regular file, and no link to one, to read from for the time of a ``with``, and its status.
 
     :param path: of the file
     :param folder: descriptor of the folder that a relative path begins at
+    :param follow: whether a link to one will do, as where a user names the path and its owner is checked
     :raises OSError: when it cannot be opened, or is no regular file
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     with open(path, "rb", opener=lambda name, _flags: os.open(name, flags, dir_fd=folder)) as stream:
         found = os.fstat(stream.fileno())
         if not stat.S_ISREG(found.st_mode):
