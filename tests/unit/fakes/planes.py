@@ -4,6 +4,8 @@
 """API servers in memory with the kinds of a plane, and what one with a cluster and a free host has."""
 from __future__ import annotations
 
+import contextlib
+
 from fakes.kubernetes import Server
 from fakes.plane_server import definition
 
@@ -17,6 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 )
 
 NAMESPACE = "metal3"
+# Nobody can create it, root neither: a test that fails leaves nothing on the machine.
+WORK_DIR = "/dev/null/work"
 MOVE = {CLUSTERCTL_LABEL: "", MOVE_LABEL: ""}
 HIERARCHY = dict(MOVE, **{MOVE_HIERARCHY_LABEL: ""})
 DEFINITIONS = (
@@ -128,6 +132,12 @@ def server(uid, url, objects=()):
     for item in objects:
         result.objects[item["kind"], item["metadata"]["name"]] = item
     return result
+
+
+@contextlib.contextmanager
+def at_once(*_arguments):
+    """Stand in for what keeps other runs of a machine waiting."""
+    yield 0
 
 
 def managed(of):

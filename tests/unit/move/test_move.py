@@ -10,7 +10,7 @@ import copy
 import gzip
 
 import pytest
-from fakes.planes import NAMESPACE, STAY, host, managed, obj, server, world
+from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -90,13 +90,8 @@ def complete_plane(monkeypatch):
     monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
 
 
-@contextlib.contextmanager
-def at_once(*_arguments):
-    yield 0
-
-
 def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
-    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
+    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "reach_from": "none", "kubectl": None, "take_over": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
