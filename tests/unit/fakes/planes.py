@@ -111,6 +111,7 @@ class Plane(Server):
             return False
         stored = self._check(resource.kind, name, uid)
         if stored["metadata"].get("finalizers"):
+            self._meet("DELETE", resource, name, more.get("checked"))
             assert "clusterctl.cluster.x-k8s.io/delete-for-move" in stored["metadata"]["annotations"]
             stored["metadata"]["deletionTimestamp"] = "now"
             return True
@@ -119,6 +120,8 @@ class Plane(Server):
 
 def server(uid, url, objects=()):
     result = Plane()
+    # After those that the objects have.
+    result.version = 1
     result.server = url
     for group, plural, kind, version, labels in DEFINITIONS:
         item = definition(group, plural, kind, version)
