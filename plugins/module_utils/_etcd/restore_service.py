@@ -367,7 +367,15 @@ class Restore:
             is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
             if name in known or (not is_linked and (is_younger or is_true(node, "Ready"))):
                 continue
-            workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"])
+            try:
+                # Whether a kubelet answers may have changed since.
+                workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"],
+                                checked=None if is_linked else node)
+            except KubeError as exc:
+                if not exc.is_conflict or is_linked:
+                    raise
+                # Looked at once more with all others.
+                continue
             self._progress.wrote(f"Node {name}", "deleted")
             removed.append(name)
         return removed

@@ -176,6 +176,27 @@ def test_the_machine_waits_for_the_data_before_it_begins(run):
         "name": "n", "ignorePreflightErrors": ["SystemVerification", "DirAvailable--var-lib-etcd"]}
 
 
+def test_a_node_whose_kubelet_answers_between_the_look_and_its_deletion_stays_until_it_is_known(run):
+    """It may be that of the machine that was made, whose name nobody has told CAPM3 yet."""
+    run.workload.add_node("mine", control_plane=True, made="2026-01-01T00:00:00Z", ready="Unknown")
+
+    def answers():
+        run.workload.objects["Node", "mine"]["status"]["conditions"][0]["status"] = "True"
+        run.workload.objects["Node", "mine"]["metadata"]["resourceVersion"] = "2"
+
+    run.workload.meanwhile["Node", "mine"] = answers
+    delete = run.workload.delete
+
+    def deleted(resource, namespace, name, **more):
+        result = delete(resource, namespace, name, **more)
+        if name == "mine":
+            assert run.plane.of("Machine")["status"]["nodeRef"] == {"name": NEW}
+        return result
+
+    run.workload.delete = deleted
+    assert run.restore()["removed_nodes"] == sorted(["mine", OLD])
+
+
 def test_a_control_plane_that_is_gone_needs_no_number(run):
     for kind in ("Machine", "KubeadmConfig", "Metal3Machine"):
         del run.plane.objects[kind, OLD]
