@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 
+class NotRegularError(OSError):
+    """Something else than a file is at a path."""
+
+
 @contextlib.contextmanager
 def reading(path: str, folder: int | None = None, follow: bool = False) -> Iterator[tuple[Any, os.stat_result]]:
     """Give a regular file, and no link to one, to read from for the time of a ``with``, and its status.
@@ -18,13 +22,14 @@ def reading(path: str, folder: int | None = None, follow: bool = False) -> Itera
     :param path: of the file
     :param folder: descriptor of the folder that a relative path begins at
     :param follow: whether a link to one will do, as where a user names the path and its owner is checked
-    :raises OSError: when it cannot be opened, or is no regular file
+    :raises NotRegularError: when it is no regular file
+    :raises OSError: when it cannot be opened
     """
     flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     with open(path, "rb", opener=lambda name, _flags: os.open(name, flags, dir_fd=folder)) as stream:
         found = os.fstat(stream.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "no regular file", path)
+            raise NotRegularError(0, "no regular file", path)
         yield stream, found
 
 

@@ -121,6 +121,15 @@ def test_a_file_that_is_exchanged_after_it_was_extracted_is_not_placed(site, mon
     assert os.listdir(site / "www") == []
 
 
+def test_a_pipe_of_the_web_server_keeps_no_run_waiting_and_is_replaced(site):
+    (site / "www").mkdir()
+    os.mkfifo(site / "www" / NAME)
+    os.mkfifo(site / "bill.json")
+    assert unpack(site, True, bill_file=str(site / "bill.json"))["placed"] == [NAME]
+    unpack(site, bill_file=str(site / "bill.json"))
+    assert (site / "www" / NAME).read_bytes() == CONTENT and (site / "bill.json").read_bytes() == bills.dump(BILL)
+
+
 def test_no_link_is_written_through(site, private, tmp_path):
     (site / "www").mkdir()
     (site / "www" / f".{NAME}.partial").symlink_to(private)
