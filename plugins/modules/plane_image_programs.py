@@ -41,7 +41,9 @@ options:
     type: dict
     default: {}
   bill_file:
-    description: Bill of an archive that M(metal3.baremetal.mirror_unpack) has written, whose digests are used.
+    description:
+      - Bill of an archive that M(metal3.baremetal.mirror_unpack) has written, whose digests are used.
+      - One that others than root and the user of the module may write is refused.
     type: path
   trust_registry:
     description:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import whole_file
+from .._common import regular_file, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from .._plane import program_images
@@ -75,12 +75,17 @@ def _given(params: Mapping[str, Any]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     if params["bill_file"]:
-        with open(params["bill_file"], "rb") as stream:
-            try:
+        path = params["bill_file"]
+        try:
+            with regular_file.reading(path, follow=True) as (stream, status):
+                if regular_file.others_may_write(status):
+                    raise ReportedError(
+                        f"{path}: found {regular_file.owner_and_mode(status)}, expected a file that only root or the "
+                        f"user {os.geteuid()} may write: its digests decide what runs with all rights of the plane; "
+                        "let mirror_unpack write it into a folder of your own, or take it from others (chmod go-w)")
                 bill = bills.parse(stream.read(archive.LONGEST_DOCUMENT_BYTES))
-            except ValueError as exc:
-                raise ReportedError(
-                    f"{params['bill_file']}: {exc}; name the file that mirror_unpack has written") from exc
+        except (ValueError, RecursionError) as exc:
+            raise ReportedError(f"{path}: {exc}; name the file that mirror_unpack has written") from exc
         found.update((entry["name"], entry["digest"]) for entry in bill["images"])
     problems = [problem for name, digest in params["digests"].items() for problem in [
         bills.reference_problem(name) or bills.digest_problem(name, digest)] if problem]

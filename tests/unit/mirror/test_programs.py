@@ -151,6 +151,7 @@ def test_another_digest_that_is_given_replaces_a_program(site, tmp_path):
     assert Path(site.made.bin_dir, "kube-apiserver").read_text().endswith(wanted)
     bill = tmp_path / "bill.json"
     bill.write_bytes(bills.dump(bills.compose("0.1.0", {name: "sha256:" + "2" * 64}, {})))
+    bill.chmod(0o644)
     assert site.ensure(bill_file=str(bill), digests={name: wanted})["taken"] == []
     assert site.ensure(bill_file=str(bill))["taken"] == ["kube-apiserver"]
 
@@ -177,6 +178,20 @@ def test_an_image_is_taken_again_by_the_digest_of_the_first_time(site):
     again = site.ensure(trust_registry=False)
     assert again["taken"] == ["etcd"] and again["unpinned"] == [] and again["digests"] == first["digests"]
     assert [wanted for _name, wanted in site.fetched] == [first["digests"][site.fetched[0][0]]]
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_bill_that_others_could_have_written_is_not_used(site, tmp_path, mode):
+    """It may lie in the folder of an image server, beside what its user may write."""
+    bill = tmp_path / "bill.json"
+    bill.write_bytes(bills.dump(bills.compose(
+        "0.1.0", dict((item.reference, "sha256:" + "2" * 64) for item in site.images), {})))
+    bill.chmod(0o644)
+    assert site.ensure(True, bill_file=str(bill), trust_registry=False)["unpinned"] == []
+    bill.chmod(mode)
+    with pytest.raises(ReportedError, match=rf"owner \d+, mode {mode:04o}, expected a file that only root or the user"):
+        site.ensure(bill_file=str(bill), trust_registry=False)
+    assert site.fetched == []
 
 
 def test_what_is_missing_is_named_all_at_once_before_anything_is_taken(site):
