@@ -8,6 +8,7 @@ import hashlib
 import os
 import tarfile
 from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 
@@ -99,6 +100,19 @@ def test_a_folder_of_somebody_else_is_refused(site, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 4711)
     with pytest.raises(RefusedError, match="expected a folder of the user 4711"):
         unpack(site)
+
+
+def test_a_folder_in_that_of_somebody_else_is_refused(site, monkeypatch):
+    """Who owns the folder with the archive may rename root's folder beside it, and put another one in its place."""
+    own = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: SimpleNamespace(
+        st_uid=4711, st_mode=0o40755) if str(path) == str(site) else own(path, **more))
+    with pytest.raises(RefusedError, match=rf"found a folder in {site}, which is user 4711's, who may exchange it"):
+        unpack(site)
+    assert not (site / "www").exists()
+    # With another one it goes on.
+    (site / "own").mkdir()
+    assert unpack(site, work_dir=str(site / "own" / "work"))["placed"] == [NAME]
 
 
 def test_in_a_folder_as_tmp_nobody_exchanges_it(site):
