@@ -12,7 +12,8 @@ description:
   - Gives the BareMetalHosts of a management cluster as inventory hosts, and on request the Machines of Cluster API and
     the nodes of Ironic.
   - >-
-    All facts of a host are in its variable C(metal3). C(metal3.kind) is V(host), V(machine) or V(node). Those of a
+    All facts of a host are in its variable C(metal3). C(metal3.kind) is V(host), V(machine) or V(node),
+    C(metal3.server) the URL of the API server, or of Ironic, that it was read from. Those of a
     V(host) are what M(metal3.baremetal.baremetal_host_info) returns, with C(cluster), the name of the cluster that
     uses the host, and C(addresses), those of its NICs at inspection.
   - >-
@@ -31,7 +32,8 @@ description:
     C(hostname) a host name or nothing, whatever the object says, since C(ansible_host) is made of them.
   - >-
     Names are refused that no inventory host can have or that mean something else to Ansible, such as C(localhost), and
-    those of a group or, but for O(extended_groups), of a host that the inventory has already from another source.
+    those of a group or, but for O(extended_groups), of a host that the inventory has already from another source. A
+    host is never that of two objects; the same object of the same server may come by two files of this plugin.
   - An option that the plugin does not have is refused.
   - The file is called C(metal3.yml), C(metal3.yaml), or ends with C(.metal3.yml) or C(.metal3.yaml).
 options:
@@ -221,7 +223,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection 
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import Reader, SourceError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import taken
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import HOST, taken
 
 VARIABLE = "metal3"
 FILE_NAMES = ("metal3.yml", "metal3.yaml")
@@ -268,13 +270,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
         for entry in entries:
             # A Machine is no server: it may be on another one tomorrow.
             groups = [] if entry.kind == "machine" else self.get_option("extended_groups")
-            owner = taken(entry.name, entry.facts.get("uid"), self.inventory, VARIABLE, groups)
+            owner = taken(entry.name, entry.facts, self.inventory, VARIABLE, groups)
+            also = f" or a host in one of {', '.join(groups)} (extended_groups)" if groups and owner == HOST else ""
+            hint = "; if both are the same server, add a group of the host to extended_groups" if owner == HOST else ""
             if owner:
                 raise AnsibleParserError(
                     f"{path}: {entry.kind} {show(entry.name)}: found {owner} of this name, expected a name of its own"
-                    + (f" or a host in one of {', '.join(groups)} (extended_groups)" if groups else "")
-                    + "; rename one, or leave the object out by namespaces, label_selector or sources; if both are the "
-                    "same server, add a group of the host to extended_groups")
+                    f"{also}; rename one, or leave the object out by namespaces, label_selector or sources{hint}")
 
     def _facts(self, path, cache):
         connection, found = self._connection()

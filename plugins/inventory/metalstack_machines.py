@@ -11,7 +11,7 @@ version_added: "0.1.0"
 description:
   - Gives the allocated machines and firewalls of a metal-stack as inventory hosts, by one request to metal-api.
   - All facts of a host are in its variable C(metalstack), as M(metal3.baremetal.metalstack_info) returns those of a
-    machine, with C(kind), which is V(machine) or V(firewall).
+    machine, with C(kind), which is V(machine) or V(firewall), and C(server), the URL of metal-api.
   - The hosts are in the groups C(metalstack_machines) and C(metalstack_firewalls). No variable but C(metalstack) is
     set, C(ansible_host) neither; O(compose) sets what is needed.
   - Values from metal-api are never templates. Passwords of BMCs and user data are not read. C(addresses) holds IP
@@ -110,7 +110,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import taken
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import HOST, taken
 
 VARIABLE = "metalstack"
 FILE_NAMES = ("metalstack.yml", "metalstack.yaml")
@@ -158,24 +158,26 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
 
     def _refuse_taken(self, path, name, facts):
         groups = self.get_option("extended_groups")
-        owner = taken(name, facts["id"], self.inventory, VARIABLE, groups, "id")
+        owner = taken(name, facts, self.inventory, VARIABLE, groups, "id")
+        hint = "; if both are the same machine, add a group of the host to extended_groups" if owner == HOST else ""
         if owner:
             raise AnsibleParserError(
                 f"{path}: {facts['kind']} {facts['id']}: found the name {show(name)}, which {owner} has, expected a "
-                "name of its own; set host_names to id, select others by project or partition, or, if both are the "
-                "same machine, add a group of the host to extended_groups")
+                f"name of its own; set host_names to id, or select others by project or partition{hint}")
 
     def _facts(self, path):
         connection = dict((option, self.get_option(option)) for option in (
             "api_url", "ca_cert", "validate_certs", "request_timeout_seconds"))
         sources = self.get_option("sources")
         try:
-            found = info_service.read(MetalClient(connection), {
+            client = MetalClient(connection)
+            found = info_service.read(client, {
                 "gather": sources, "project": self.get_option("project"), "partition": self.get_option("partition")})
         except MetalError as exc:
             raise AnsibleParserError(f"{path}: {exc}") from None
         # What is free has neither a name nor anybody who could log in.
-        return [dict(facts, kind=KINDS[source], addresses=list(filter(ip_texts.is_address, facts["addresses"])))
+        return [dict(facts, kind=KINDS[source], server=client.server,
+                     addresses=list(filter(ip_texts.is_address, facts["addresses"])))
                 for source in sources for facts in found[source] if facts["project"] and facts["name"]]
 
     def _add(self, name, facts):

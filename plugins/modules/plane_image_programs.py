@@ -13,8 +13,10 @@ description:
   - Copies upstream's images of etcd, Kubernetes, Cluster API, the Metal3 providers and the Bare Metal Operator from a
     registry, at the versions that a C(go.mod) pins, and takes the program out of each, without a container engine.
   - M(metal3.baremetal.plane_programs) builds them, which takes minutes in place of seconds.
-  - An image is asked for by its digest - that of O(digests) or O(bill_file), else the one that the tag has when the run
-    begins. C(images.json) beside the programs keeps it. A program is taken again when another digest is given.
+  - An image is asked for by its digest - that of O(digests) or O(bill_file), else the one that an earlier run has taken
+    it by, which C(images.json) beside the programs keeps. A program is taken again when another digest is given.
+  - An image whose digest nobody knows is refused, since a registry would say what the plane runs; O(trust_registry)
+    allows it.
   - Manifests are taken from O(manifests_dir), or rendered from the pinned modules; for that Go and its module proxy are
     needed, but nothing is built.
   - The webhooks of upstream's programs listen on all addresses of the machine; those that
@@ -39,8 +41,16 @@ options:
     type: dict
     default: {}
   bill_file:
-    description: Bill of an archive that M(metal3.baremetal.mirror_unpack) has written, whose digests are used.
+    description:
+      - Bill of an archive that M(metal3.baremetal.mirror_unpack) has written, whose digests are used.
+      - One that others than root and the user of the module may write is refused.
     type: path
+  trust_registry:
+    description:
+      - Whether an image without a digest is taken by that which its tag has in the registry when the run begins.
+        RV(unpinned) names such images, and RV(digests) has their digests, by which later runs take them.
+    type: bool
+    default: false
   manifests_dir:
     description:
       - Folder into which M(metal3.baremetal.mirror_unpack) has put the rendered manifests of these pins.
@@ -99,6 +109,11 @@ digests:
   returned: success
   type: dict
   sample: {"registry.k8s.io/kube-apiserver:v1.35.4": "sha256:8f1c…"}
+unpinned:
+  description: Names of the images that are taken by the digest that the registry says, because nobody has given one.
+  returned: success
+  type: list
+  elements: str
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

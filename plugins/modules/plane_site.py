@@ -98,7 +98,8 @@ options:
     choices: [auto, none, user, system]
     default: auto
   confirm:
-    description: With O(state=absent), the number of programs that are stopped.
+    description:
+      - With O(state=absent), the number of programs that are stopped; V(1), for the folder, if none is configured.
     type: str
 extends_documentation_fragment:
   - metal3.baremetal.attributes.without_diff

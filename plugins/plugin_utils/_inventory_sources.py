@@ -52,6 +52,8 @@ class Reader:
         with _without_collection():
             hosts = self._hosts() if HOSTS in sources else []
             facts = hosts + (self._machines() if MACHINES in sources else [])
+            for item in facts:
+                item["server"] = self._client().server
             return facts + (inventory_hosts.with_nodes(hosts, self._nodes()) if NODES in sources else [])
 
     def _hosts(self):
@@ -78,10 +80,11 @@ class Reader:
         if not HAS_OPENSTACK:
             raise SourceError("source nodes: found no Python package openstacksdk, expected it; install it by pip")
         try:
-            nodes = IronicClient(self._ironic).list_nodes(fields=inventory_hosts.NODE_FIELDS)
+            client = IronicClient(self._ironic)
+            nodes = client.list_nodes(fields=inventory_hosts.NODE_FIELDS)
         except IronicError as exc:
             raise SourceError(f"source nodes: {exc.message}") from exc
-        facts = [inventory_hosts.node_facts(node) for node in nodes]
+        facts = [dict(inventory_hosts.node_facts(node), server=client.server) for node in nodes]
         if self._namespaces == [None]:
             return facts
         return [node for node in facts if node["host_namespace"] in ("", *self._namespaces)]

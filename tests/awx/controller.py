@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 TOKEN = "token-of-the-test"
 HIDDEN = "$encrypted$"
 # Types of AWX itself.
-BUILT_IN = {"credential_types": ["Machine", "Vault"]}
+BUILT_IN = {"credential_types": ["Machine", "Vault", "Source Control"]}
 _TEMPLATES = ("job_templates", "workflow_job_templates", "projects")
 
 

@@ -30,6 +30,7 @@ VARIABLES = {
             "inputs": {"endpoint": "https://192.0.2.1:6385", "username": "u", "password": PASSWORD, "ca_cert": "pem"},
         },
         {"name": "bastion", "kind": "machine", "inputs": {"username": "root", "ssh_key_data": PASSWORD}},
+        {"name": "repositories", "kind": "scm", "inputs": {"username": "git", "password": PASSWORD}},
     ],
     "awx_setup_notifications": [
         {
@@ -133,6 +134,14 @@ def test_templates_have_surveys_and_credentials(site):
     assert questions["hosts_allow_detach"]["choices"] == ["true", "false"]
     assert store.linked("job_templates", "metal3 enroll", "credentials") == ["BMCs", "management cluster"]
     assert store.linked("job_templates", "metal3 ironic_audit", "credentials") == ["Ironic", "management cluster"]
+
+
+def test_projects_have_the_login_at_their_repositories_and_no_template_has_it(site):
+    store, dummy_url, dummy = site
+    login = store.named("credentials", "repositories")["id"]
+    assert {store.named("projects", f"metal3 {name}")["credential"] for name in ("playbooks", "site")} == {login}
+    for template in store.objects["job_templates"].values():
+        assert "repositories" not in store.linked("job_templates", template["name"], "credentials")
 
 
 def test_job_variables_lead_to_the_environment_only(site):

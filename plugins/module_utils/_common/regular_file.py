@@ -11,20 +11,34 @@ from collections.abc import Iterator
 from typing import Any
 
 
+class NotRegularError(OSError):
+    """Something else than a file is at a path."""
+
+
 @contextlib.contextmanager
-def reading(path: str, folder: int | None = None) -> Iterator[tuple[Any, os.stat_result]]:
+def reading(path: str, folder: int | None = None, follow: bool = False) -> Iterator[tuple[Any, os.stat_result]]:
     """Give a regular file, and no link to one, to read from for the time of a ``with``, and its status.
 
     :param path: of the file
     :param folder: descriptor of the folder that a relative path begins at
-    :raises OSError: when it cannot be opened, or is no regular file
+    :param follow: whether a link to one will do, as where a user names the path and its owner is checked
+    :raises NotRegularError: when it is no regular file
+    :raises OSError: when it cannot be opened
     """
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     with open(path, "rb", opener=lambda name, _flags: os.open(name, flags, dir_fd=folder)) as stream:
         found = os.fstat(stream.fileno())
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(0, "no regular file", path)
+            raise NotRegularError(0, "no regular file", path)
         yield stream, found
+
+
+def others_may_write(found: os.stat_result) -> bool:
+    """Return whether somebody else than root and this user could have written a file or folder.
+
+    :param found: its status
+    """
+    return found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
 
 
 def owner_and_mode(found: os.stat_result) -> str:

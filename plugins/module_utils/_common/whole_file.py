@@ -10,6 +10,11 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from . import regular_file
+
+# Of a file that is longer than its new content.
+_COMPARED_BYTES = 16 * 1024 ** 2
+
 
 def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     """Bring a file to a content and a mode, in one step; return what it held, None when all is as it is to be.
@@ -22,10 +27,12 @@ def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     """
     before = b""
     if os.path.exists(path):
-        with open(path, "rb") as stream:
-            before = stream.read()
-        if before == content and os.stat(path).st_mode & 0o777 == mode:
-            return None
+        # What others may have put there is neither waited for nor taken into memory, and is replaced.
+        with contextlib.suppress(regular_file.NotRegularError), regular_file.reading(path, follow=True) as (
+                stream, found):
+            before = stream.read(max(len(content), _COMPARED_BYTES) + 1)
+            if before == content and found.st_mode & 0o777 == mode:
+                return None
     if check_mode:
         return before
     with writing(path, mode) as stream:

@@ -28,9 +28,11 @@ from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
 from .._kube.patience import Patience
+from .._kube.precondition import ABSENT
 from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
 from .._metal3.kinds import KNOWN
@@ -74,6 +76,7 @@ class Restore:
         self._namespace, self._name = params["namespace"], params["cluster_name"]
         self._subject = sites.subject_of(self._namespace, self._name)
         self._began_at = clock()
+        self._etcdutl_version: str | None = None
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -135,14 +138,17 @@ class Restore:
         return site
 
     def _refuse(self, about: About, sha256: str, site: Any, snapshot: Any, doomed: list[Object]) -> None:
-        version = delivery.version_of(self._params["etcdutl"])
-        found = restore_checks.problems(about, sha256, self._params["sha256"], site, version, self._subject)
+        if self._etcdutl_version is None:
+            self._etcdutl_version = delivery.version_of(self._params["etcdutl"])
+        found = restore_checks.problems(about, sha256, self._params["sha256"], site, self._etcdutl_version,
+                                        self._subject)
         hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
         if sites.uid_of(self._client) == about.uid:
             found.append(Problem(
                 "etcd-own-plane", self._subject, "cluster_name", "the cluster that is its own management cluster",
                 "another one, which stays while this one gets another control plane",
                 "restore the plane's backup into another plane first (playbook restore)"))
+        found += self._of_others(self._files())
         found += host_lock.problems(self._subject, "machines", [host for host in hosts if host], self._now())
         if found:
             raise RefusedError(found)
@@ -179,8 +185,7 @@ class Restore:
         self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
         machine, config, infrastructure = self._wait(self._made_machine, "Cluster API makes the machine")
         self._patch("KubeadmControlPlane", self._control_plane(), planes.paused)
-        self._client.apply(BASE["Secret"], self._namespace,
-                           receiver.secret(self._namespace, self._name, data.certificate, data.key))
+        self._give_files(data)
         self._patch("KubeadmConfig", config, lambda obj: receiver.with_receiver(obj, self._name, data.size,
                                                                                 data.sha256))
         # Machines that are made later on are not paused.
@@ -192,6 +197,28 @@ class Restore:
         self._patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
         self._wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
+
+    def _give_files(self, data: delivery.Data) -> None:
+        """Write the Secret with the files of the machine, over one that a run of before has left."""
+        stored = self._files()
+        found = self._of_others(stored)
+        if found:
+            raise RefusedError(found)
+        self._client.apply(BASE["Secret"], self._namespace,
+                           receiver.secret(self._namespace, self._name, data.certificate, data.key),
+                           checked=stored or ABSENT)
+
+    def _files(self) -> Object | None:
+        found: Object | None = self._client.get(BASE["Secret"], self._namespace, receiver.secret_name(self._name))
+        return found
+
+    def _of_others(self, secret: Object | None) -> list[Problem]:
+        """Return the problem of a Secret that has the name of the machine's files and is somebody else's."""
+        if secret is None or owned_tree(secret):
+            return []
+        return [Problem("etcd-secret", f"Secret {self._namespace}/{receiver.secret_name(self._name)}", "",
+                        "one that this collection has not written", "none, or one that an earlier restore has left",
+                        "find out whose it is, and delete it or give it another name")]
 
     def _delete(self, machines: list[Object]) -> None:
         for machine in machines:
@@ -294,10 +321,9 @@ class Restore:
         machine, config, infrastructure = self._wait(self._made_machine, "the machine that was made")
         kubeadm = site.control_plane["spec"]["kubeadmConfigSpec"]
         self._patch("KubeadmConfig", config, lambda obj: receiver.without_receiver(obj, kubeadm))
-        secret = self._client.get(BASE["Secret"], self._namespace, receiver.secret_name(self._name))
-        if secret is not None:
-            self._client.delete(BASE["Secret"], self._namespace, receiver.secret_name(self._name),
-                                uid=secret["metadata"]["uid"])
+        secret = self._files()
+        if secret is not None and not self._of_others(secret):
+            self._client.delete(BASE["Secret"], self._namespace, secret["metadata"]["name"], checked=secret)
         self._patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
         self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
         workload = self._workload(site)
@@ -341,7 +367,15 @@ class Restore:
             is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
             if name in known or (not is_linked and (is_younger or is_true(node, "Ready"))):
                 continue
-            workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"])
+            try:
+                # Whether a kubelet answers may have changed since.
+                workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"],
+                                checked=None if is_linked else node)
+            except KubeError as exc:
+                if not exc.is_conflict or is_linked:
+                    raise
+                # Looked at once more with all others.
+                continue
             self._progress.wrote(f"Node {name}", "deleted")
             removed.append(name)
         return removed

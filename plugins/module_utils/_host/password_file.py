@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import stat
 import string
 from collections.abc import Iterable, Mapping
 
@@ -39,11 +38,8 @@ class PasswordFile:
     def read(self) -> list[Problem]:
         """Read what an earlier run has written, if there is any; return what is wrong with it."""
         try:
-            # What else than a file may be there is not waited for.
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_NONBLOCK)
-            with os.fdopen(descriptor, encoding="utf-8") as stream:
-                status = os.fstat(descriptor)
-                text = stream.read() if stat.S_ISREG(status.st_mode) else ""
+            with regular_file.reading(self.path, follow=True) as (stream, status):
+                text = stream.read().decode()
         except FileNotFoundError:
             return []
         except (OSError, UnicodeDecodeError) as exc:

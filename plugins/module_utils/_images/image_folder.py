@@ -4,7 +4,8 @@
 """A folder of images that a web server reads: files, a checksum file for each, and what they were made from.
 
 Others than the user of the module may write into it, such as the web server. What is written is written by a descriptor
-of a file that was made for it: a link of a name that can be foreseen would lead to a file of root.
+of a file that was made for it: a link of a name that can be foreseen would lead to a file of root. What the files were
+made from, and their checksums, is believed only of a file that nobody else could have written.
 """
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ class ImageFolder:
         if known.get("key") != key or sorted(files) != sorted(names):
             return None
         for name in names:
-            line = f"{files[name].get('sha256')}  {name}\n"
+            line = f"{files[name]['sha256']}  {name}\n"
             if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line:
                 return None
             if not (by_time and self._is_of_the_time(name, files[name])) and \
@@ -160,25 +161,33 @@ class ImageFolder:
 
     def _is_of_the_time(self, name: str, file: Mapping[str, Any]) -> bool:
         found = os.lstat(self.path(name))
-        return stat.S_ISREG(found.st_mode) and (found.st_size, found.st_mtime_ns) == (
-            file.get("size_bytes"), file.get("modified_ns"))
+        # Whoever has written a file can give it any time.
+        return stat.S_ISREG(found.st_mode) and not regular_file.others_may_write(found) and (
+            found.st_size, found.st_mtime_ns) == (file.get("size_bytes"), file.get("modified_ns"))
 
     def _manifest(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._read(self._manifest_name) or "{}")
-        except ValueError:
+            found = json.loads(self._read(self._manifest_name, own=True) or "{}")
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
     def _known_files(self) -> dict[str, dict[str, Any]]:
         files = self._manifest().get("files")
-        return dict((name, file) for name, file in files.items() if isinstance(file, dict)) \
-            if isinstance(files, dict) else {}
+        items = files.items() if isinstance(files, dict) else ()
+        return dict((name, file) for name, file in items
+                    if isinstance(file, dict) and isinstance(file.get("sha256"), str))
 
-    def _read(self, name: str) -> str | None:
-        """Return what a plain file holds; None for a link or a pipe too, whose reader would wait for ever."""
+    def _read(self, name: str, own: bool = False) -> str | None:
+        """Return what a plain file holds; None for a link or a pipe too, whose reader would wait for ever.
+
+        :param name: of the file
+        :param own: whether one that somebody else could have written counts as none
+        """
         try:
-            with regular_file.reading(self.path(name)) as (stream, _found):
+            with regular_file.reading(self.path(name)) as (stream, found):
+                if own and regular_file.others_may_write(found):
+                    return None
                 text: str = stream.read(_LARGEST_MANIFEST_BYTES).decode("utf-8", "replace")
                 return text
         except OSError:

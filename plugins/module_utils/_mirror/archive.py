@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from typing import IO, Any
 
+from .._common import regular_file
 from .._common.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
@@ -50,17 +51,17 @@ def file_path(work_dir: str, name: str) -> str:
 
 
 def digest_of(path: str, kind: str = "sha256") -> str | None:
-    """Return the checksum of a file with its type and a colon before it, or None when it is missing.
+    """Return the checksum of a file with its type and a colon before it, or None when it is missing or something else.
 
     :param path: the file
     :param kind: type of the checksum, as ``hashlib`` names it
     """
     digest = hashlib.new(kind)
     try:
-        with open(path, "rb") as stream:
+        with regular_file.reading(path, follow=True) as (stream, _found):
             for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
                 digest.update(chunk)
-    except FileNotFoundError:
+    except (FileNotFoundError, regular_file.NotRegularError):
         return None
     return f"{kind}:{digest.hexdigest()}"
 

@@ -69,6 +69,7 @@ def run_plane_image_programs() -> None:
         registry={"type": "str", "default": ""},
         digests={"type": "dict", "default": {}},
         bill_file={"type": "path"},
+        trust_registry={"type": "bool", "default": False},
         manifests_dir={"type": "path"},
     ), required_together=_TOGETHER)
     params = module.params

@@ -11,8 +11,9 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import whole_file
+from .._common import regular_file, whole_file
 from .._common.errors import RefusedError, ReportedError
+from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.process import engine, rendered_manifests
 from . import archive, image_file, registry
@@ -31,17 +32,21 @@ def ensure(params: Mapping[str, Any], made: engine.Engine, source: registry.Regi
     :param source: where images are read from
     :param check_mode: whether nothing is changed
     :param progress: a Progress
+    :raises RefusedError: for digests that are none, and images that have none unless the registry may say it
     :raises ReportedError: when an image or a program is missing, naming all of them
     """
     versions = made.versions([engine.MANIFEST_SET])
-    given = _given(params)
     recorded = _recorded(made.directory)
+    given = dict(recorded, **_given(params))
     due = [image for image in program_images.program_images(versions)
            if not os.access(os.path.join(made.bin_dir, image.program), os.X_OK)
-           or given.get(image.reference, recorded.get(image.reference)) != recorded.get(image.reference)]
+           or given.get(image.reference) != recorded.get(image.reference)]
+    unpinned = [image.reference for image in due if image.reference not in given]
+    if unpinned and not params["trust_registry"]:
+        raise RefusedError([_unpinned(reference) for reference in unpinned])
     rendered = rendered_manifests.complete(made)
     result = {"changed": bool(due) or not rendered, "taken": [image.program for image in due],
-              "engine_dir": made.directory, "versions": versions, "digests": recorded}
+              "engine_dir": made.directory, "versions": versions, "digests": recorded, "unpinned": unpinned}
     if check_mode or not result["changed"]:
         return result
     digests = dict(given, **_digests(source, due, given))
@@ -70,18 +75,30 @@ def _given(params: Mapping[str, Any]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     if params["bill_file"]:
-        with open(params["bill_file"], "rb") as stream:
-            try:
+        path = params["bill_file"]
+        try:
+            with regular_file.reading(path, follow=True) as (stream, status):
+                if regular_file.others_may_write(status):
+                    raise ReportedError(
+                        f"{path}: found {regular_file.owner_and_mode(status)}, expected a file that only root or the "
+                        f"user {os.geteuid()} may write: its digests decide what runs with all rights of the plane; "
+                        "let mirror_unpack write it into a folder of your own, or take it from others (chmod go-w)")
                 bill = bills.parse(stream.read(archive.LONGEST_DOCUMENT_BYTES))
-            except ValueError as exc:
-                raise ReportedError(
-                    f"{params['bill_file']}: {exc}; name the file that mirror_unpack has written") from exc
+        except (ValueError, RecursionError) as exc:
+            raise ReportedError(f"{path}: {exc}; name the file that mirror_unpack has written") from exc
         found.update((entry["name"], entry["digest"]) for entry in bill["images"])
     problems = [problem for name, digest in params["digests"].items() for problem in [
         bills.reference_problem(name) or bills.digest_problem(name, digest)] if problem]
     if problems:
         raise RefusedError(problems)
     return dict(found, **params["digests"])
+
+
+def _unpinned(reference: str) -> Problem:
+    return Problem("image-unpinned", f'image "{reference}"', "digests", None,
+                   "its digest: its program runs with all rights of the plane, and a tag can be moved",
+                   "set digests (role: bootstrap_plane_image_digests) or bill_file; or set trust_registry (role: "
+                   "bootstrap_plane_image_trust_registry=true), which takes what the registry has and keeps its digest")
 
 
 def _recorded(directory: str) -> dict[str, str]:
@@ -95,7 +112,7 @@ def _recorded(directory: str) -> dict[str, str]:
 
 def _digests(source: registry.Registry, due: list[program_images.ProgramImage],
              given: Mapping[str, str]) -> dict[str, str]:
-    """Return the digests of images that are not given, by which they are asked for: a tag may be moved meanwhile."""
+    """Return the digests of images that have none yet, by which they are asked for: a tag may be moved meanwhile."""
     found, errors = {}, []
     for image in due:
         if image.reference in given:

@@ -34,10 +34,14 @@ def check(path: str) -> None:
     :raises RefusedError: when it is a link, no folder, somebody else's, or writable by others
     """
     above = os.path.dirname(os.path.abspath(path))
-    # What others may write to, but not rename what is not theirs in.
-    is_open = os.path.isdir(above) and os.stat(above).st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH
-    if is_open:
-        raise _refused(path, f"a folder in {above}, in which everybody may exchange it")
+    if os.path.isdir(above):
+        status = os.stat(above)
+        # What others may write to, but not rename what is not theirs in.
+        if status.st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
+            raise _refused(path, f"a folder in {above}, in which everybody may exchange it")
+        # Its owner may rename all in it, whatever its mode is.
+        if status.st_uid not in (0, os.geteuid()):
+            raise _refused(path, f"a folder in {above}, which is user {status.st_uid}'s, who may exchange it")
     try:
         found = os.lstat(path)
     except FileNotFoundError:

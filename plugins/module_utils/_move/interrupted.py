@@ -74,7 +74,17 @@ def no_copies(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[
     :param there: objects over there, by their key
     """
     pairs = [(here[entry.key], there[entry.key]) for entry in begun.entries if entry.key in there]
-    return [problem for mine, other in pairs for problem in _no_copy(mine, other)]
+    return [problem for mine, other in pairs for problem in no_copy(mine, other)]
+
+
+def resumed(obj: Object) -> list[Problem]:
+    """Return the problem of an object that is still here though it has a copy over there: a host that nobody holds."""
+    if key(obj)[1] != "BareMetalHost" or host_annotations.PAUSED in host_annotations.of(obj):
+        return []
+    return [checks.obstacle(
+        obj, f"metadata.annotations.{host_annotations.PAUSED}", "not held here: the operator works on it, and would "
+        "clean the server, which the other plane has, too", host_annotations.FOR_MOVE, "find out who has resumed it; "
+        f"pause it by the annotation {host_annotations.PAUSED}={host_annotations.FOR_MOVE}, then run again")]
 
 
 def _fields(mine: Object, other: Object) -> list[str]:
@@ -84,7 +94,8 @@ def _fields(mine: Object, other: Object) -> list[str]:
     return lost + [path for path in added if path.partition(".")[0] in ("data", "binaryData")]
 
 
-def _no_copy(mine: Object, other: Object) -> list[Problem]:
+def no_copy(mine: Object, other: Object) -> list[Problem]:
+    """Return the problems of one object over there that is not the copy of one here."""
     fields = _fields(mine, other)
     if fields:
         return [checks.obstacle(

@@ -126,6 +126,8 @@ class Move:
             problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
+        elif not self._check_mode:
+            problems += [problem for obj in self._still(begun, self._here) for problem in interrupted.resumed(obj)]
         unconfirmed = self._unconfirmed_again(begun)
         self._refuse(problems, unconfirmed)
         return unconfirmed
@@ -345,9 +347,17 @@ class Move:
         self._remove(self._here, begun)
 
     def _remove(self, side: Side, begun: record.Record) -> None:
-        due = [side.by_key[entry.key] for entry in reversed(begun.entries) if entry.key in side.by_key
-               and (side is self._there or side.by_key[entry.key]["metadata"]["uid"] == entry.uid)]
-        leftovers.remove(side, due, self._progress)
+        def problems(obj: Object) -> list[Problem]:
+            if side is self._here:
+                return interrupted.resumed(obj)
+            return interrupted.no_copy(self._here.by_key[graph.key(obj)], obj)
+
+        leftovers.remove(side, reversed(self._still(begun, side)), self._progress, problems, self._sleep)
+
+    def _still(self, begun: record.Record, side: Side) -> list[Object]:
+        """Return what of a move is on a side, in the order of the record."""
+        return [side.by_key[entry.key] for entry in begun.entries if entry.key in side.by_key
+                and (side is self._there or side.by_key[entry.key]["metadata"]["uid"] == entry.uid)]
 
     def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
         deadline = self._clock() + _GONE_SECONDS

@@ -30,12 +30,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import packed
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN as BASE
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 # As much of etcdutl as a restore runs.
 ETCDUTL = """\
 #!/bin/sh
-if [ "$1" = version ]; then echo "etcdutl version: ${ETCDUTL_VERSION:-3.6.16}"; exit; fi
+if [ "$1" = version ]; then echo x >> "$0.asked"; echo "etcdutl version: ${ETCDUTL_VERSION:-3.6.16}"; exit; fi
 [ "$1 $2 $4" = "snapshot restore --data-dir" ] || exit 9
 [ -z "$ETCDUTL_REFUSES" ] || { echo "Error: $ETCDUTL_REFUSES"; exit 1; }
 mkdir -p "$5/member/snap" && cp "$3" "$5/member/snap/db"
@@ -173,6 +174,27 @@ def test_the_machine_waits_for_the_data_before_it_begins(run):
         {"name": f"{NAME}-etcd-restore", "key": key} for key in ("receive.py", "tls.crt", "tls.key")]
     assert spec["initConfiguration"]["nodeRegistration"] == {
         "name": "n", "ignorePreflightErrors": ["SystemVerification", "DirAvailable--var-lib-etcd"]}
+
+
+def test_a_node_whose_kubelet_answers_between_the_look_and_its_deletion_stays_until_it_is_known(run):
+    """It may be that of the machine that was made, whose name nobody has told CAPM3 yet."""
+    run.workload.add_node("mine", control_plane=True, made="2026-01-01T00:00:00Z", ready="Unknown")
+
+    def answers():
+        run.workload.objects["Node", "mine"]["status"]["conditions"][0]["status"] = "True"
+        run.workload.objects["Node", "mine"]["metadata"]["resourceVersion"] = "2"
+
+    run.workload.meanwhile["Node", "mine"] = answers
+    delete = run.workload.delete
+
+    def deleted(resource, namespace, name, **more):
+        result = delete(resource, namespace, name, **more)
+        if name == "mine":
+            assert run.plane.of("Machine")["status"]["nodeRef"] == {"name": NEW}
+        return result
+
+    run.workload.delete = deleted
+    assert run.restore()["removed_nodes"] == sorted(["mine", OLD])
 
 
 def test_a_control_plane_that_is_gone_needs_no_number(run):
@@ -335,6 +357,37 @@ def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypa
     assert set(modes) == {0o700} and list(folder.iterdir()) == []
 
 
+FILES = ("Secret", receiver.secret_name(NAME))
+
+
+def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run):
+    run.plane.add("Secret", FILES[1], data={"own": "b3du"})
+    before = copy.deepcopy(run.plane.objects[FILES])
+    with pytest.raises(RefusedError, match=r"Secret metal3/prod-etcd-restore: found one that this collection has not"):
+        run.restore()
+    assert run.plane.writes() == [] and run.plane.objects[FILES] == before
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, is_there):
+    """With the machine's key others would get etcd's data; with theirs it would take data from them."""
+    if is_there:
+        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+
+    def meanwhile():
+        run.plane.add("Secret", FILES[1], data={"own": "b3du"}, metadata={"uid": "another", "resourceVersion": "7"})
+
+    run.plane.meanwhile[FILES] = meanwhile
+    with pytest.raises(KubeError, match="modified"):
+        run.restore()
+    assert run.plane.objects[FILES]["data"] == {"own": "b3du"}
+
+
+def test_a_secret_that_a_killed_run_has_left_is_written_over(run):
+    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+    assert run.restore()["machine"] == NEW and is_as_described(run.plane)
+
+
 class Killed(Exception):
     """The run is killed."""
 
@@ -433,5 +486,9 @@ def test_an_address_that_is_right_stays(run):
     run.restore()
 
 
-def test_a_version_is_read_of_what_etcdutl_says(run):
+def test_a_version_is_read_of_what_etcdutl_says_once(run):
     assert delivery.version_of(str(run.program)) == "3.6.16"
+    asked = Path(f"{run.program}.asked")
+    asked.unlink()
+    run.restore()
+    assert asked.read_text() == "x\n"

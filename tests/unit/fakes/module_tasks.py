@@ -85,7 +85,7 @@ ARGUMENTS = {
     "plane_ironic_operator": {"wait": False, "version": "35.0"},
     "plane_processes": {"supervisor_dir": "supervisor", "programs": [{"name": "p", "command": ["/nonexistent"]}]},
     "plane_image_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache",
-                             "registry": "127.0.0.1:1"},
+                             "registry": "127.0.0.1:1", "trust_registry": True},
     "plane_programs": {"source_dir": str(REPOSITORY / "lab" / "engine"), "cache_dir": "cache"},
     "plane_backup": {"directory": "backups", "recipients": [
         "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},

@@ -4,6 +4,8 @@
 """API servers in memory with the kinds of a plane, and what one with a cluster and a free host has."""
 from __future__ import annotations
 
+import contextlib
+
 from fakes.kubernetes import Server
 from fakes.plane_server import definition
 
@@ -17,6 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 )
 
 NAMESPACE = "metal3"
+# Nobody can create it, root neither: a test that fails leaves nothing on the machine.
+WORK_DIR = "/dev/null/work"
 MOVE = {CLUSTERCTL_LABEL: "", MOVE_LABEL: ""}
 HIERARCHY = dict(MOVE, **{MOVE_HIERARCHY_LABEL: ""})
 DEFINITIONS = (
@@ -107,6 +111,7 @@ class Plane(Server):
             return False
         stored = self._check(resource.kind, name, uid)
         if stored["metadata"].get("finalizers"):
+            self._meet("DELETE", resource, name, more.get("checked"))
             assert "clusterctl.cluster.x-k8s.io/delete-for-move" in stored["metadata"]["annotations"]
             stored["metadata"]["deletionTimestamp"] = "now"
             return True
@@ -115,6 +120,8 @@ class Plane(Server):
 
 def server(uid, url, objects=()):
     result = Plane()
+    # After those that the objects have.
+    result.version = 1
     result.server = url
     for group, plural, kind, version, labels in DEFINITIONS:
         item = definition(group, plural, kind, version)
@@ -128,6 +135,12 @@ def server(uid, url, objects=()):
     for item in objects:
         result.objects[item["kind"], item["metadata"]["name"]] = item
     return result
+
+
+@contextlib.contextmanager
+def at_once(*_arguments):
+    """Stand in for what keeps other runs of a machine waiting."""
+    yield 0
 
 
 def managed(of):

@@ -322,7 +322,18 @@ def test_passwords_that_others_may_have_chosen_or_read_are_not_used(site, bmc, t
 def test_what_is_no_file_is_not_waited_for(site, bmc, tmp_path):
     os.mkfifo(tmp_path / "passwords.json")
     site.add("h1", bmc, new=None)
-    assert "another file" in site.refused(password_file=str(tmp_path / "passwords.json"))
+    assert "found no regular file" in site.refused(password_file=str(tmp_path / "passwords.json"))
+
+
+def test_a_link_to_an_own_file_is_followed(tmp_path):
+    file, link = tmp_path / "passwords.json", tmp_path / "link"
+    file.write_text('{"bmc_new_passwords": {"h1": "new-password"}}')
+    file.chmod(0o600)
+    link.symlink_to(file)
+    read = password_file.PasswordFile(str(link))
+    assert read.read() == [] and read.of(["h1"]) == "new-password"
+    file.chmod(0o640)
+    assert len(read.read()) == 1
 
 
 def test_a_file_that_can_not_be_written_ends_the_run(site, bmc, tmp_path):

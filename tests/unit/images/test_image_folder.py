@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 
 import pytest
@@ -150,3 +151,52 @@ def test_a_pipe_or_link_of_the_web_server_keeps_no_run_waiting_and_is_replaced(f
     assert folder.published("1", list(CONTENTS)) is not None
     assert not os.path.islink(folder.path(name))
     assert kind == "pipe" or (tmp_path / "own").read_text() == "of root"
+
+
+def forged(folder, name="vmlinuz", content="of somebody else"):
+    """Put another file in the place of a published one, with all that says of it."""
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    with open(folder.path("image.json"), encoding="utf-8") as stream:
+        said = json.load(stream)
+    for path, text in ((folder.path(name), content), (folder.path(name + ".sha256"), f"{digest}  {name}\n")):
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    said["files"][name] = {"sha256": digest, "size_bytes": len(content),
+                           "modified_ns": os.stat(folder.path(name)).st_mtime_ns}
+    with open(folder.path("image.json"), "w", encoding="utf-8") as stream:
+        json.dump(said, stream)
+
+
+@pytest.mark.parametrize("by_time", [False, True])
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_checksum_that_others_could_have_written_is_not_believed(folder, mode, by_time):
+    """Servers would boot what somebody who may write into the folder has put there, and Ironic would verify it."""
+    publish(folder)
+    forged(folder)
+    os.chmod(folder.path("image.json"), mode)
+    assert folder.published("1", list(CONTENTS), by_time) is None and folder.key() is None
+    assert publish(folder) == ["vmlinuz"]
+    assert folder.published("1", list(CONTENTS), by_time)["vmlinuz"]["sha256"] == hashlib.sha256(b"kernel").hexdigest()
+
+
+def test_the_time_of_a_file_that_others_could_have_written_says_nothing(folder):
+    publish(folder)
+    before = os.stat(folder.path("vmlinuz"))
+    with open(folder.path("vmlinuz"), "w", encoding="utf-8") as stream:
+        stream.write("kern3l")
+    os.utime(folder.path("vmlinuz"), ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.chmod(folder.path("vmlinuz"), 0o666)
+    assert folder.published("1", list(CONTENTS), by_time=True) is None
+
+
+@pytest.mark.parametrize("file", [{}, {"sha256": None}, {"sha256": 1}, None, "x"])
+def test_a_description_without_a_checksum_is_none(folder, file):
+    publish(folder)
+    with open(folder.path("image.json"), encoding="utf-8") as stream:
+        said = json.load(stream)
+    said["files"]["vmlinuz"] = file
+    with open(folder.path("image.json"), "w", encoding="utf-8") as stream:
+        json.dump(said, stream)
+    with open(folder.path("vmlinuz.sha256"), "w", encoding="utf-8") as stream:
+        stream.write(f"{file.get('sha256') if isinstance(file, dict) else None}  vmlinuz\n")
+    assert folder.published("1", list(CONTENTS)) is None

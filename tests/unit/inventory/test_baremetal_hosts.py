@@ -203,6 +203,8 @@ def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, pars
     seen = []
 
     class Ironic:
+        server = "https://192.0.2.2:6385"
+
         def __init__(self, params):
             seen.append(params)
 
@@ -295,12 +297,13 @@ def others():
 
 
 @pytest.mark.parametrize("name, owner", [
-    ("management", "a host of another inventory source"), ("managers", "a group of the inventory")])
+    ("management", "a host of another inventory source of this name, .* in one of baremetal .extended_groups"),
+    ("managers", "a group of the inventory of this name, expected a name of its own; rename one")])
 def test_an_object_named_like_what_another_source_has_is_refused(server, parse, name, owner):
     server.items.append(bmh(name))
     inventory = others()
     with pytest.raises(AnsibleParserError, match=(
-            rf'x\.metal3\.yml: host "{name}": found {owner} of this name.*in one of baremetal \(extended_gr')):
+            rf'x\.metal3\.yml: host "{name}": found {owner}')):
         parse(inventory=inventory, compose={"ansible_host": "'192.0.2.1'"})
     # Nothing of this source is left, whatever else it has.
     assert inventory.hosts["management"].vars["ansible_host"] == "192.0.2.9"
@@ -329,8 +332,30 @@ def test_two_files_of_the_plugin_may_have_the_same_object_and_no_other(server, p
     inventory = parse(extended_groups=[])
     assert sorted(parse(file_name="y.metal3.yml", inventory=inventory, extended_groups=[]).hosts) == ["a", "b"]
     server.items[0]["metadata"]["uid"] = "another"
-    with pytest.raises(AnsibleParserError, match='host "a": found a host of another inventory source'):
+    with pytest.raises(AnsibleParserError, match=r'host "a": found another object \(host "u-a" of "https://192.0.2.1"\)'):
         parse(file_name="y.metal3.yml", inventory=inventory)
+
+
+@pytest.mark.parametrize("is_of_the_site", [False, True])
+@pytest.mark.parametrize("uid", ["u-a", None])
+def test_hosts_of_two_clusters_do_not_become_one(server, parse, is_of_the_site, uid):
+    """A cluster restored from another one's etcd has its uids; who runs an API server chooses them."""
+    for item in server.items:
+        item["metadata"]["uid"] = uid and "u-" + item["metadata"]["name"]
+    inventory = parse(inventory=others() if is_of_the_site else None)
+    before = dict(inventory.hosts["a"].vars["metal3"])
+    assert before["server"] == "https://192.0.2.1"
+    server.server = "https://192.0.2.3"
+    with pytest.raises(AnsibleParserError, match=(
+            r'host "a": found another object .* of this name, expected a name of its own; .* or sources$')):
+        parse(file_name="y.metal3.yml", inventory=inventory)
+    assert inventory.hosts["a"].vars["metal3"] == before
+
+
+def test_a_variable_of_the_site_is_no_object(server, parse):
+    inventory = others()
+    inventory.set_variable("a", "metal3", "mine")
+    assert parse(inventory=inventory).hosts["a"].vars["metal3"]["name"] == "a"
 
 
 @pytest.mark.parametrize("name, taken", [

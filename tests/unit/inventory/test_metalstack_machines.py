@@ -121,6 +121,17 @@ def test_a_host_of_a_named_group_gets_what_metal_api_says_of_it(api, tmp_path):
     assert read(tmp_path, inventory).hosts["gateway"].vars["metalstack"]["kind"] == "machine"
 
 
+def test_machines_of_two_metal_stacks_do_not_become_one(api, tmp_path):
+    inventory = read(tmp_path)
+    facts = inventory.hosts["cp-0"].vars["metalstack"]
+    assert facts["server"] == api.url
+    facts["server"] = "https://192.0.2.9"
+    with pytest.raises(AnsibleParserError, match=(
+            r'which another object \(machine ".*" of "https://192\.0\.2\.9"\) has, .* or partition$')):
+        read(tmp_path, inventory, extended_groups=["metalstack_machines"])
+    assert facts["server"] == "https://192.0.2.9"
+
+
 def test_what_is_no_address_is_left_out(api, tmp_path):
     api.named("cp-0")[0]["allocation"]["networks"][0]["ips"] = ["198.51.100.7", "-oProxyCommand=id", "fe80::1%;id;"]
     assert read(tmp_path).hosts["cp-0"].vars["metalstack"]["addresses"] == ["198.51.100.7"]

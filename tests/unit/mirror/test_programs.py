@@ -99,7 +99,7 @@ class Site:
     """A registry in which each program's image has the program's name for its content; counts what was asked."""
 
     def __init__(self, tmp_path, monkeypatch):
-        self.fetched, self.absent = [], ()
+        self.fetched, self.absent, self.moved = [], (), b""
         self.cache = tmp_path / "cache"
         self.made = engine.Engine(str(SOURCE), str(self.cache), engine.FROM_IMAGES)
         self.images = program_images.program_images(self.made.versions(["management"]))
@@ -111,7 +111,7 @@ class Site:
             (self.manifests / f"{kind}-manifests-x.{self.made.pins_key}.yaml").write_text("kind: X")
 
     def digest(self, source, name):
-        return None if name in self.absent else "sha256:" + digest(name.encode())
+        return None if name in self.absent else "sha256:" + digest(name.encode() + self.moved)
 
     def fetch(self, source, name, wanted, directory):
         self.fetched.append((name, wanted))
@@ -119,7 +119,8 @@ class Site:
         image(Path(directory), layer((found.path.lstrip("/"), f"{found.program} {wanted}".encode())))
 
     def ensure(self, check_mode=False, **params):
-        given = dict({"digests": {}, "bill_file": None, "manifests_dir": str(self.manifests)}, **params)
+        given = dict({"digests": {}, "bill_file": None, "manifests_dir": str(self.manifests), "trust_registry": True},
+                     **params)
         return programs.ensure(given, self.made, registry.Registry("mirror"), check_mode, Progress())
 
 
@@ -150,8 +151,47 @@ def test_another_digest_that_is_given_replaces_a_program(site, tmp_path):
     assert Path(site.made.bin_dir, "kube-apiserver").read_text().endswith(wanted)
     bill = tmp_path / "bill.json"
     bill.write_bytes(bills.dump(bills.compose("0.1.0", {name: "sha256:" + "2" * 64}, {})))
+    bill.chmod(0o644)
     assert site.ensure(bill_file=str(bill), digests={name: wanted})["taken"] == []
     assert site.ensure(bill_file=str(bill))["taken"] == ["kube-apiserver"]
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_an_image_without_a_digest_is_refused_unless_the_registry_may_say_it(site, check_mode):
+    """What the registry says now would run with all rights of the plane, whatever it had yesterday."""
+    known = dict((item.reference, "sha256:" + digest(item.reference.encode())) for item in site.images)
+    name, last = known.popitem()
+    with pytest.raises(RefusedError, match=rf'image "{name}": digests: not set, .*trust_registry=true') as refused:
+        site.ensure(check_mode, trust_registry=False, digests=known)
+    assert len(refused.value.problems) == 1 and site.fetched == [] and not site.cache.exists()
+    result = site.ensure(check_mode, digests=known)
+    assert result["changed"] and result["unpinned"] == [name]
+    assert site.ensure(check_mode, trust_registry=False, digests=dict(known, **{name: last}))["unpinned"] == []
+
+
+def test_an_image_is_taken_again_by_the_digest_of_the_first_time(site):
+    """A tag that was moved meanwhile leads nowhere else."""
+    first = site.ensure()
+    assert first["unpinned"] == [item.reference for item in site.images]
+    site.moved, site.fetched = b"moved", []
+    Path(site.made.bin_dir, "etcd").unlink()
+    again = site.ensure(trust_registry=False)
+    assert again["taken"] == ["etcd"] and again["unpinned"] == [] and again["digests"] == first["digests"]
+    assert [wanted for _name, wanted in site.fetched] == [first["digests"][site.fetched[0][0]]]
+
+
+@pytest.mark.parametrize("mode", [0o664, 0o646])
+def test_a_bill_that_others_could_have_written_is_not_used(site, tmp_path, mode):
+    """It may lie in the folder of an image server, beside what its user may write."""
+    bill = tmp_path / "bill.json"
+    bill.write_bytes(bills.dump(bills.compose(
+        "0.1.0", dict((item.reference, "sha256:" + "2" * 64) for item in site.images), {})))
+    bill.chmod(0o644)
+    assert site.ensure(True, bill_file=str(bill), trust_registry=False)["unpinned"] == []
+    bill.chmod(mode)
+    with pytest.raises(ReportedError, match=rf"owner \d+, mode {mode:04o}, expected a file that only root or the user"):
+        site.ensure(bill_file=str(bill), trust_registry=False)
+    assert site.fetched == []
 
 
 def test_what_is_missing_is_named_all_at_once_before_anything_is_taken(site):

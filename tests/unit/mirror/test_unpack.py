@@ -8,6 +8,7 @@ import hashlib
 import os
 import tarfile
 from io import BytesIO
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,6 +102,19 @@ def test_a_folder_of_somebody_else_is_refused(site, monkeypatch):
         unpack(site)
 
 
+def test_a_folder_in_that_of_somebody_else_is_refused(site, monkeypatch):
+    """Who owns the folder with the archive may rename root's folder beside it, and put another one in its place."""
+    own = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: SimpleNamespace(
+        st_uid=4711, st_mode=0o40755) if str(path) == str(site) else own(path, **more))
+    with pytest.raises(RefusedError, match=rf"found a folder in {site}, which is user 4711's, who may exchange it"):
+        unpack(site)
+    assert not (site / "www").exists()
+    # With another one it goes on.
+    (site / "own").mkdir()
+    assert unpack(site, work_dir=str(site / "own" / "work"))["placed"] == [NAME]
+
+
 def test_in_a_folder_as_tmp_nobody_exchanges_it(site):
     site.chmod(0o1777)
     assert unpack(site)["placed"] == [NAME]
@@ -119,6 +133,15 @@ def test_a_file_that_is_exchanged_after_it_was_extracted_is_not_placed(site, mon
     with pytest.raises(ReportedError, match=r"agent\.iso: found sha256:.*, expected sha256:.* as the bill says"):
         unpack(site)
     assert os.listdir(site / "www") == []
+
+
+def test_a_pipe_of_the_web_server_keeps_no_run_waiting_and_is_replaced(site):
+    (site / "www").mkdir()
+    os.mkfifo(site / "www" / NAME)
+    os.mkfifo(site / "bill.json")
+    assert unpack(site, True, bill_file=str(site / "bill.json"))["placed"] == [NAME]
+    unpack(site, bill_file=str(site / "bill.json"))
+    assert (site / "www" / NAME).read_bytes() == CONTENT and (site / "bill.json").read_bytes() == bills.dump(BILL)
 
 
 def test_no_link_is_written_through(site, private, tmp_path):

@@ -10,7 +10,7 @@ import copy
 import gzip
 
 import pytest
-from fakes.planes import NAMESPACE, STAY, host, managed, obj, server, world
+from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -90,13 +90,8 @@ def complete_plane(monkeypatch):
     monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
 
 
-@contextlib.contextmanager
-def at_once(*_arguments):
-    yield 0
-
-
 def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
-    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": "/nonexistent",
+    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
               "take_over": None,
@@ -277,6 +272,89 @@ def test_a_clusterctl_that_dies_within_its_first_deletion_is_followed(here, ther
     second = Clusterctl(here, there)
     move(here, there, second).moved()
     assert second.runs == 0 and managed(here) == STAY and managed(there) == before - STAY
+
+
+def annotated(side, name, value):
+    """Have somebody else write the annotation that holds a host; None to resume it."""
+    side.change("BareMetalHost", name)
+    annotations = side.objects["BareMetalHost", name]["metadata"]["annotations"]
+    annotations.pop(host_annotations.PAUSED)
+    if value:
+        annotations[host_annotations.PAUSED] = value
+
+
+HELD_HERE = ("BareMetalHost", "free")
+
+
+def test_a_host_that_was_resumed_here_since_is_not_deleted_under_the_operator(here, there):
+    """It would clean the server that has a copy over there."""
+    interrupted(here, there, 13)
+    assert HELD_HERE in here.objects
+    annotated(here, "free", None)
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: metadata.annotations.*: found not held here: the op"):
+        move(here, there).moved()
+    assert (here.objects, there.objects) == before
+    assert move(here, there, check_mode=True).moved()["due"]
+
+
+@pytest.mark.parametrize("verb", ["PATCH", "DELETE"])
+def test_a_host_that_is_resumed_between_the_check_and_its_deletion_stays(here, there, verb):
+    interrupted(here, there, 13)
+    meet = here._meet
+
+    def met(its_verb, resource, name, given):
+        if (its_verb, resource.kind, name) == (verb, *HELD_HERE) and host_annotations.PAUSED in here.objects[HELD_HERE][
+                "metadata"]["annotations"]:
+            annotated(here, "free", None)
+        meet(its_verb, resource, name, given)
+
+    here._meet = met
+    with pytest.raises(KubeError, match=r"somebody else during this run: BareMetalHost free: .* not held here"):
+        move(here, there).moved()
+    metadata = here.objects[HELD_HERE]["metadata"]
+    assert metadata["finalizers"] and "deletionTimestamp" not in metadata
+
+
+@pytest.mark.parametrize("verb", ["PATCH", "DELETE"])
+def test_what_a_controller_writes_between_the_check_and_a_deletion_is_looked_at_again(here, there, verb):
+    before = managed(here)
+    interrupted(here, there, 13)
+    meet, written = here._meet, []
+
+    def met(its_verb, resource, name, given):
+        if (its_verb, resource.kind, name) == (verb, *HELD_HERE) and not written:
+            written.append(name)
+            annotated(here, "free", checks.HELD)
+        meet(its_verb, resource, name, given)
+
+    here._meet = met
+    move(here, there).moved()
+    assert written and managed(here) == STAY and managed(there) == before - STAY
+
+
+def test_another_object_of_the_name_of_one_that_was_checked_stays(here, there):
+    interrupted(here, there, 13)
+
+    def replaced():
+        here.objects[HELD_HERE] = host("free")
+        here.objects[HELD_HERE]["metadata"].update(uid="another", resourceVersion="99")
+
+    here.meanwhile[HELD_HERE] = replaced
+    with pytest.raises(KubeError, match="BareMetalHost free: found another object of this name"):
+        move(here, there).moved()
+    assert here.objects[HELD_HERE]["metadata"]["uid"] == "another"
+
+
+@pytest.mark.parametrize(("happens", "said"), [
+    (lambda there: annotated(there, "free", None), r"another object over there than here: .*/paused \(lost\)"),
+    (lambda there: there.change("BareMetalHost", "free", online=False), "another object over there than here: spec")])
+def test_a_copy_that_changes_between_the_check_and_its_deletion_is_not_taken_back(here, there, happens, said):
+    interrupted(here, there, 10)
+    there.meanwhile[HELD_HERE] = lambda: happens(there)
+    with pytest.raises(KubeError, match=f"during this run: BareMetalHost free: .*{said}"):
+        move(here, there).undone()
+    assert "deletionTimestamp" not in there.objects[HELD_HERE]["metadata"]
 
 
 def test_the_steps_of_the_test_before_cover_the_whole_move(here, there):

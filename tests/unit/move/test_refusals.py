@@ -7,12 +7,13 @@ from __future__ import annotations
 import ast
 import copy
 import json
+import os
 import subprocess
 import sys
 import types
 
 import pytest
-from fakes.planes import NAMESPACE, obj, server, world
+from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
@@ -169,7 +170,7 @@ REFUSALS = {
 
 
 def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": "/nonexistent",
+    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
               "take_over": None,
@@ -177,7 +178,7 @@ def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     calls = []
     try:
         return service.Move(here, there, params, check_mode, Progress(None), lambda *call: calls.append(call),
-                            rehearse).moved()
+                            rehearse, alone=at_once).moved()
     finally:
         assert calls == [], "clusterctl was run"
 
@@ -192,6 +193,12 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(here, there, version
     assert REFUSALS[violate] in str(refused.value)
     assert len(refused.value.problems) == 1
     assert (here.objects, there.objects) == before
+
+
+def test_a_refusal_that_is_missing_fails_its_test_and_leaves_nothing_on_the_machine(here, there, monkeypatch):
+    monkeypatch.setattr(os, "makedirs", lambda path, *_more, **_options: pytest.fail(f"created {path}"))
+    with pytest.raises(AssertionError, match="clusterctl was run"):
+        attempt(here, there)
 
 
 def test_an_older_version_here_is_none_of_a_problem(here, there, versions):

@@ -4,6 +4,7 @@
 """Runs over parts of the plane, against an API server in memory: order, second run, refusals, removal."""
 from __future__ import annotations
 
+import copy
 import hashlib
 
 import pytest
@@ -239,8 +240,33 @@ def test_what_was_applied_beside_the_parts_goes_with_their_namespace():
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
-def test_what_kubernetes_cert_manager_and_this_collection_have_put_into_a_namespace_goes_with_it():
+CERTIFICATE = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {
+    "name": "serving", "namespace": IPAM.namespace}, "spec": {"secretName": "serving-cert", "dnsNames": []}}
+
+
+@pytest.mark.parametrize("name, annotations", [
+    ("site-ca", {"cert-manager.io/certificate-name": "site-ca"}),
+    # A name of a Certificate of the part in another Secret, which nobody has issued for it.
+    ("site-ca", {"cert-manager.io/certificate-name": "serving"}),
+    ("site-ca", {"cert-manager.io/allow-direct-injection": "true"})])
+def test_a_namespace_with_a_key_of_the_operator_stays_though_cert_manager_has_issued_it(monkeypatch, name, annotations):
+    """The only copy of a site's authority went with the namespace, and no message had named it."""
     server = installed()
+    monkeypatch.setattr(service.objects, "desired", desired_with_certificate(service.objects.desired))
+    keep(server, "Secret", "serving-cert", metadata={"annotations": {"cert-manager.io/certificate-name": "serving"}})
+    keep(server, "Secret", name, metadata={"annotations": annotations})
+    with pytest.raises(RefusedError, match=f"Namespace metal3-ipam-system: found Secret {name}, expected nothing but"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+def desired_with_certificate(desired):
+    return lambda *arguments: [*desired(*arguments), copy.deepcopy(CERTIFICATE)]
+
+
+def test_what_kubernetes_cert_manager_and_this_collection_have_put_into_a_namespace_goes_with_it(monkeypatch):
+    server = installed()
+    monkeypatch.setattr(service.objects, "desired", desired_with_certificate(service.objects.desired))
     keep(server, "ConfigMap", "kube-root-ca.crt")
     keep(server, "Secret", "default-token", type="kubernetes.io/service-account-token")
     keep(server, "Secret", "serving-cert", metadata={"annotations": {"cert-manager.io/certificate-name": "serving"}})

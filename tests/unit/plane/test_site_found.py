@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Figures of a plane in a folder: there, not there, damaged."""
+"""Figures of a plane in a folder: there, not there, damaged; what is asked for before it is removed."""
 from __future__ import annotations
 
 import json
@@ -47,3 +47,37 @@ def test_a_copy_of_a_planes_folder_stops_nothing_of_the_plane(tmp_path, monkeypa
     with pytest.raises(ReportedError, match=r"a copy of .*rack1"):
         getattr(site_service, state)({"dir": str(copy), "name": "rack1", "confirm": "0"}, False, Progress(None))
     assert (copy / "lab.json").exists() and (original / "lab.json").exists()
+
+
+def plane(tmp_path, *programs):
+    folder = tmp_path / "rack1"
+    (folder / "ironic").mkdir(parents=True)
+    (folder / "ironic" / "ironic.sqlite").write_text("data")
+    (folder / "lab.json").write_text(json.dumps(dict(FIGURES, dir=str(folder))))
+    conf = folder / "supervisor" / "conf.d"
+    conf.mkdir(parents=True)
+    for program in programs:
+        (conf / f"{program}.conf").write_text("")
+    return folder
+
+
+@pytest.mark.parametrize(("programs", "confirm", "asked"), [
+    ((), None, "1 folder .*rack1.* with all data of the plane.*metal3_confirm=1"), ((), "0", "expected 1"),
+    (("etcd", "ironic"), None, r"2 programs \(etcd, ironic\).*metal3_confirm=2"),
+    (("etcd", "ironic"), "1", "expected 2")])
+def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
+        tmp_path, monkeypatch, programs, confirm, asked):
+    folder = plane(tmp_path, *programs)
+    monkeypatch.setattr(site_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
+    with pytest.raises(ReportedError, match=asked):
+        site_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, False, Progress(None))
+    assert (folder / "ironic" / "ironic.sqlite").exists()
+
+
+@pytest.mark.parametrize("programs", [(), ("etcd", "ironic")])
+def test_a_plane_whose_number_is_repeated_is_removed(tmp_path, monkeypatch, programs):
+    folder = plane(tmp_path, *programs)
+    monkeypatch.setattr(site_service.orphans, "clear", lambda _figures: [])
+    given = {"dir": str(folder), "name": "rack1", "confirm": str(len(programs) or 1)}
+    assert site_service.absent(given, False, Progress(None))["changed"] and not folder.exists()
+    assert not site_service.absent(dict(given, confirm=None), False, Progress(None))["changed"]

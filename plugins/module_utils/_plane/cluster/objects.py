@@ -22,6 +22,8 @@ SECRET_INJECTION = "cert-manager.io/inject-ca-from-secret"
 CERTIFICATE_GROUP = "cert-manager.io"
 # pkg/apis/certmanager/v1/types.go: CertificateNameKey.
 CERTIFICATE_NAME = "cert-manager.io/certificate-name"
+# Its webhook makes it: --dynamic-serving-ca-secret-name of its manifests, AllowsInjectionFromSecretAnnotation.
+WEBHOOK_AUTHORITY, INJECTABLE = "cert-manager-webhook-ca", "cert-manager.io/allow-direct-injection"
 DEFINITION = "CustomResourceDefinition"
 
 
@@ -116,6 +118,13 @@ def certificates(objects: list[Object]) -> list[Object]:
 def is_issued_by_cert_manager(obj: Object) -> bool:
     """Say whether a Secret is one that cert-manager keeps, which goes with its namespace."""
     return obj["kind"] == "Secret" and CERTIFICATE_NAME in (obj["metadata"].get("annotations") or {})
+
+
+def secrets_of(objects: list[Object]) -> set[tuple[str | None, str | None]]:
+    """Return (namespace, name) of the Secrets among objects, and of those that their Certificates name."""
+    return set((obj["metadata"].get("namespace"), name) for obj in objects for name in [
+        obj["metadata"]["name"] if obj["kind"] == "Secret" else (obj.get("spec") or {}).get("secretName")
+        if obj["kind"] == "Certificate" else None] if name)
 
 
 def without_cert_manager(objects: list[Object], issued: dict[tuple[str, str], Object]) -> list[Object]:

@@ -85,6 +85,8 @@ class Components(ManifestsService):
         self.steps: list[upgrade.Step] = []
         # Title of an object → name of its part.
         self.part_of: dict[str, str] = {}
+        # (namespace, name) of the Secrets of the parts themselves and of their Certificates, in a removal.
+        self.own_secrets: set[tuple[str | None, str | None]] = set()
         self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
@@ -385,7 +387,9 @@ class Components(ManifestsService):
         keep = self.params["definitions"] == "keep"
         # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
         items = dict((part.name, self._items(part, settings)) for part, settings in self._chosen())
-        there = [entry for entry in self._there([item for listed in items.values() for item in listed])
+        shipped = [item for listed in items.values() for item in listed]
+        self.own_secrets = objects.secrets_of(shipped)
+        there = [entry for entry in self._there(shipped)
                  if not objects.is_issued_by_cert_manager(entry.current or {})]
         kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
         going = [entry for entry in there if entry not in kept]
@@ -453,7 +457,8 @@ class Components(ManifestsService):
                 for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
                 for item in self._listed(api_version, kind, namespace=space)
                 if not item["metadata"].get("ownerReferences") and not is_going(item)
-                and (kind, space, item["metadata"]["name"]) not in ours and not _comes_with_namespace(kind, item)]
+                and (kind, space, item["metadata"]["name"]) not in ours
+                and not _comes_with_namespace(kind, item, self.own_secrets)]
 
     def _delete(self, going: list[Entry], managed: Callable[[], list[Problem]]) -> list[Written]:
         """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
@@ -504,15 +509,20 @@ def _goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
                for owner in obj["metadata"].get("ownerReferences") or [])
 
 
-def _comes_with_namespace(kind: str, obj: Object) -> bool:
-    """Say whether a Secret or ConfigMap is of Kubernetes, cert-manager or this collection, so that it may go, too."""
+def _comes_with_namespace(kind: str, obj: Object, own_secrets: set[tuple[str | None, str | None]]) -> bool:
+    """Say whether a Secret or ConfigMap is of Kubernetes or the parts, so that it may go, too.
+
+    :param own_secrets: of the parts' Certificates; what is issued for another one may be the only copy of a key, such
+        as that of a site's authority
+    """
     metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return kind in ("Secret", "ConfigMap") and (
         # What was applied beside the parts, as the option objects, has no label.
         labels.get(label) == value or bool(owned_tree(obj)) or obj.get("type") == _TOKEN
         or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
-        or any(key.startswith(f"{objects.CERTIFICATE_GROUP}/") for key in (*labels, *annotations)))
+        or (metadata["name"] == objects.WEBHOOK_AUTHORITY and objects.INJECTABLE in annotations)
+        or (objects.is_issued_by_cert_manager(obj) and (metadata.get("namespace"), metadata["name"]) in own_secrets))
 
 
 def _of_others(going: list[Entry]) -> list[Problem]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import stat
 from typing import Any
 
 from ..._common import regular_file
@@ -88,7 +87,7 @@ def _require_own(path: str, found: os.stat_result) -> None:
 
     :raises ReportedError: when they could
     """
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if regular_file.others_may_write(found):
         raise _refused(path, regular_file.owner_and_mode(found))
 
 

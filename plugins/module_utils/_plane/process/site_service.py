@@ -247,9 +247,12 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         return {"changed": False, "removed": []}
     _refuse_managed(found)
     names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
-    if not check_mode and not confirmation.confirmed(params["confirm"], names) and names:
-        raise ReportedError(confirmation.request(
-            f"stops %s and deletes {directory} with all data of the plane", names, params["confirm"], "program"))
+    effect, thing = f"stops %s and deletes {directory} with all data of the plane", "program"
+    if not names:
+        # Their configuration may be lost, and the data is there.
+        effect, thing, names = "deletes %s with all data of the plane", "folder", [directory]
+    if not check_mode and not confirmation.confirmed(params["confirm"], names):
+        raise ReportedError(confirmation.request(effect, names, params["confirm"], thing))
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
