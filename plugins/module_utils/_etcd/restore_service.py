@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._backup import age
 from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
 from .._cluster.workflow.snapshot import is_true
@@ -34,7 +35,6 @@ from .._kube.patience import Patience
 from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
 from .._metal3.kinds import KNOWN
-from .._move import age
 from . import control_plane as planes
 from . import delivery, receiver, restore_checks
 from . import site as sites
