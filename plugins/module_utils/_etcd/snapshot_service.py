@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._backup import age, files
-from .._common import parallel, whole_file
+from .._common import file_digest, parallel, whole_file
 from .._common.errors import ReportedError
 from . import site as sites
 from .errors import EtcdError
@@ -81,16 +81,13 @@ class Snapshots:
         size, packed_digest = self._write(path, about, member)
         self._progress.wrote(path, "created")
         verified = self._verified(path, about, packed_digest)
-        with open(path, "rb") as stream:
-            digest = hashlib.sha256()
-            for part in iter(lambda: stream.read(1024 ** 2), b""):
-                digest.update(part)
+        digest = file_digest.digest(path)
         removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
         for old in removed:
             os.unlink(old)
             self._progress.wrote(old, "deleted")
-        return dict(result, sha256=digest.hexdigest(), bytes=size, verified=verified, removed=removed)
+        return dict(result, sha256=digest, bytes=size, verified=verified, removed=removed)
 
     def _write(self, path: str, about: About, member: Any) -> tuple[int, str]:
         """Write the file as the snapshot comes and return its size, and the digest of what was encrypted."""

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._common import file_digest
 from .._common.errors import ReportedError
 from .._images import debian_root
 from .._plane.process import cache_entry
@@ -68,7 +69,7 @@ class DebianImage:
         self._program = os.path.join(source_dir, os.path.basename(recipe.entry_point))
         digested = "\0".join((os.uname().machine, recipe.entry_point, *recipe.packages, CLEANING, *recipe.hooks))
         self.directory = os.path.join(cache_dir, recipe.title.lower() + "-image",
-                                      debian_root.file_digest(self._program, digested.encode())[:16])
+                                      file_digest.digest(self._program, head=digested.encode())[:16])
 
     def complete(self) -> bool:
         """Tell whether the image is there."""
