@@ -12,13 +12,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import file_digest, whole_file
+from .._common import download, file_digest, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import disk
 from .._common.image_server import image_fetcher
 from .._common.problem import Problem
 from .._common.redaction import redacted
-from .._mirror import download
 from . import cache_options, disk_image
 from .image_folder import LOCK, ImageFolder, Taken
 from .private_work import held

@@ -11,8 +11,9 @@ from io import BytesIO
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import download
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, download, service, work_folder
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, service, work_folder
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 
 NAME, CONTENT = "agent.iso", b"image"

@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from .._common import file_digest
-from .._common.errors import ReportedError
-from .._common.image_server import AnswerError, opened
-from .._common.redaction import redacted
+from . import file_digest
+from .errors import ReportedError
+from .image_server import AnswerError, opened
+from .redaction import redacted
 
 # Whatever is sent in pieces that never end, or end late.
 LARGEST_BYTES = 64 * 1024 ** 3
