@@ -21,9 +21,9 @@ from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, inventory_arguments
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
 

@@ -13,8 +13,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import file_digest
-from .._plane.process import cache_entry
+from .._common import cache_entry, file_digest
 from . import debian_root, node_disk
 from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 
@@ -42,10 +41,7 @@ class NodeBuild:
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._params = params
         self._source_dir = params["source_dir"]
-        digest = hashlib.sha256()
-        for part in self._inputs():
-            digest.update(part.encode() + b"\0")
-        self.key = digest.hexdigest()[:16]
+        self.key = cache_entry.key(self._inputs())
         self.directory = os.path.join(params["cache_dir"], "node-images", self.key)
         self.path = os.path.join(self.directory, IMAGE)
 

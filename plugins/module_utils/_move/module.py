@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .._backup import age, files
+from .._common import user_folders
 from .._common.errors import RefusedError, ReportedError
 from .._common.field_checks import is_name, show
 from .._common.module import Module
@@ -13,7 +14,6 @@ from .._host import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
-from .._plane.process import user_folders
 from . import backup_service, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
