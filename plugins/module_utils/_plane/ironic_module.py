@@ -9,7 +9,7 @@ from typing import Any
 
 from .._common import user_folders
 from .._common.errors import ReportedError
-from .._host.fields import argument_spec
+from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
