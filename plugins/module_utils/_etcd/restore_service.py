@@ -28,7 +28,7 @@ from .._common.problem import Problem
 from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
-from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
 from .._kube.patience import Patience
