@@ -7,6 +7,8 @@ from __future__ import annotations
 from .._kube import resources
 from .._kube.resources import Resource, table
 
+# What the groups of all kinds of Metal³ and Cluster API end with.
+GROUPS = ("metal3.io", "cluster.x-k8s.io")
 CAPI_VERSION = "v1beta2"
 # cluster-api-provider-metal-stack 0.8, api/v1alpha1.
 METALSTACK_VERSION = "v1alpha1"
