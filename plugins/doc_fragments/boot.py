@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``boot_argument_spec`` in ``module_utils/_boot/watch.py``."""
+    """The options of ``boot_argument_spec`` in ``module_utils/_boot/watch.py``; ``ironic.suboptions`` has the rest."""
 
     DOCUMENTATION = r"""
 options:
@@ -18,44 +18,6 @@ options:
       - V({}) lets the environment decide, as for M(metal3.baremetal.ironic_node_info). Without the option Ironic is not
         asked. Needs openstacksdk.
     type: dict
-    suboptions:
-      cloud:
-        description: Name of a cloud in C(clouds.yaml). Falls back to E(OS_CLOUD).
-        type: str
-      clouds_file:
-        description: Path of a C(clouds.yaml). Falls back to E(OS_CLIENT_CONFIG_FILE), then to where openstacksdk looks.
-        type: path
-      endpoint:
-        description: URL of an Ironic without Keystone. Excludes O(ironic.cloud). Falls back to E(OS_ENDPOINT).
-        type: str
-      auth_type:
-        description:
-          - How to log in at O(ironic.endpoint), V(http_basic) with a user name and V(none) without by default. Falls
-            back to E(OS_AUTH_TYPE).
-        type: str
-        choices: [none, http_basic]
-      username:
-        description: User name for V(http_basic). Falls back to E(OS_USERNAME).
-        type: str
-      password:
-        description: Password for V(http_basic). Falls back to E(OS_PASSWORD). Never shown.
-        type: str
-      ca_cert:
-        description: Path of a file with the authority of Ironic's certificate. Falls back to E(OS_CACERT).
-        type: path
-      client_cert:
-        description: Path of a client certificate.
-        type: path
-      client_key:
-        description: Path of the key of O(ironic.client_cert).
-        type: path
-      validate_certs:
-        description: Whether Ironic's certificate is verified. By default it is, unless the cloud says otherwise.
-        type: bool
-      request_timeout_seconds:
-        description: How long one request may take, in seconds.
-        type: int
-        default: 60
   boot_logs:
     description:
       - Paths of logs of what the servers boot from, on the machine on which the module runs - dnsmasq's, and those of

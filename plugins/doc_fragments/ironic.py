@@ -4,9 +4,12 @@
 """Options by which a module finds Ironic."""
 from __future__ import annotations
 
+import re
+import textwrap
+
 
 class ModuleDocFragment:
-    """The options of ``ironic_argument_spec`` in ``module_utils/_ironic/client.py``."""
+    """The options of ``ironic_argument_spec`` in ``module_utils/_ironic/client.py``: a module's, and ``ironic``'s."""
 
     DOCUMENTATION = r"""
 options:
@@ -70,3 +73,8 @@ requirements:
   - openstacksdk >= 4.0
   - Ironic 2024.1 (API version 1.87) or newer
 """
+
+    # The same ones below the option ``ironic``, which the plugin or another fragment describes.
+    SUBOPTIONS = "options:\n  ironic:\n    suboptions:\n" + textwrap.indent(
+        re.sub(r"O\((\w+)\)", r"O(ironic.\1)", DOCUMENTATION.partition("options:\n")[2].partition("attributes:\n")[0]),
+        "    ")

@@ -104,48 +104,13 @@ options:
     default: [baremetal]
   ironic:
     description:
-      - How Ironic is found, when O(sources) has V(nodes); the options of M(metal3.baremetal.ironic_node_info).
+      - How Ironic is found, when O(sources) has V(nodes).
       - By default the environment says it, for example E(OS_CLOUD).
     type: dict
-    suboptions:
-      cloud:
-        description: Name of a cloud in C(clouds.yaml).
-        type: str
-      clouds_file:
-        description: Path of C(clouds.yaml).
-        type: path
-      endpoint:
-        description: URL of Ironic, in place of O(ironic.cloud).
-        type: str
-      auth_type:
-        description: How to log in at O(ironic.endpoint); V(http_basic) when there is O(ironic.username), else V(none).
-        type: str
-        choices: [none, http_basic]
-      username:
-        description: User name for O(ironic.endpoint).
-        type: str
-      password:
-        description: Password for O(ironic.endpoint).
-        type: str
-      ca_cert:
-        description: Path of a file with the authority of Ironic's certificate.
-        type: path
-      client_cert:
-        description: Path of a client certificate.
-        type: path
-      client_key:
-        description: Path of the key of O(ironic.client_cert).
-        type: path
-      validate_certs:
-        description: Whether Ironic's certificate is verified; it is, unless the cloud says otherwise.
-        type: bool
-      request_timeout_seconds:
-        description: How long one request may take, in seconds.
-        type: int
-        default: 60
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.kubernetes_inventory
+  - metal3.baremetal.ironic.suboptions
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 seealso:

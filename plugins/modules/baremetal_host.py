@@ -177,7 +177,7 @@ options:
         description:
           - Which disk the image goes to; all hints given must match.
         type: dict
-        suboptions:
+        suboptions: &root_device_hints
           device_name:
             description:
               - Path in C(/dev/) or C(/dev/disk/by-path/).
@@ -282,47 +282,7 @@ options:
                   - Hints for the disks to use, at least two.
                 type: list
                 elements: dict
-                suboptions:
-                  device_name:
-                    description:
-                      - Path in C(/dev/) or C(/dev/disk/by-path/).
-                    type: str
-                  hctl:
-                    description:
-                      - SCSI address like V(0:0:0:0).
-                    type: str
-                  model:
-                    description:
-                      - Part of the model's name.
-                    type: str
-                  vendor:
-                    description:
-                      - Part of the vendor's name.
-                    type: str
-                  serial_number:
-                    description:
-                      - Serial number.
-                    type: str
-                  min_size_gigabytes:
-                    description:
-                      - Least size in gigabytes.
-                    type: int
-                  wwn:
-                    description:
-                      - World wide name.
-                    type: str
-                  wwn_with_extension:
-                    description:
-                      - World wide name with the vendor's extension.
-                    type: str
-                  wwn_vendor_extension:
-                    description:
-                      - The vendor's extension of the world wide name.
-                    type: str
-                  rotational:
-                    description:
-                      - Whether the disk is a rotating one.
-                    type: bool
+                suboptions: *root_device_hints
       image:
         description:
           - Image to write to the server's disk. Ignored with O(deploy=false).
@@ -584,6 +544,7 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
+  - metal3.baremetal.ironic.suboptions
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

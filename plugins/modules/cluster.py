@@ -179,6 +179,7 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
+  - metal3.baremetal.ironic.suboptions
   - metal3.baremetal.cluster
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes

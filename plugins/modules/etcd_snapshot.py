@@ -32,28 +32,9 @@ options:
     type: list
     elements: str
     required: true
-  directory:
-    description: Folder for the files; it is made when it is missing.
-    type: path
-    required: true
-  recipients:
-    description: Public keys, C(age1…) or of ssh; the owner of any of the secret keys can read the snapshots.
-    type: list
-    elements: str
-    required: true
-  identity_file:
-    description:
-      - Path of a file with a secret key, with which each written file is read again and compared. Keep it on another
-        machine when the snapshots are to be safe from who can read this one; the files are not verified then.
-    type: path
-  keep:
-    description:
-      - How many snapshots of each cluster are kept in O(directory), this one counted; older ones are deleted once this
-        one is written, and verified as far as that was asked for. Without it all are kept.
-      - Files with other names stay.
-    type: int
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.backup
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:
@@ -68,8 +49,6 @@ attributes:
     details:
       - Each run takes snapshots.
 requirements:
-  - kubernetes >= 31
-  - pyrage >= 1.2
   - cryptography >= 42
 notes:
   - Of clusters whose control plane Cluster API makes by kubeadm, with etcd on its machines.

@@ -22,39 +22,21 @@ options:
     description: Namespace of hosts and clusters.
     type: str
     default: metal3
-  directory:
-    description: Folder for the file; it is made when it is missing.
-    type: path
-    required: true
-  recipients:
-    description: Public keys, C(age1…) or of ssh; the owner of any of the secret keys can read the backup.
-    type: list
-    elements: str
-    required: true
-  identity_file:
-    description:
-      - Path of a file with a secret key, with which the written file is read again and compared. Keep it on another
-        machine when the backup is to be safe from who can read this one; the file is not verified then.
-    type: path
   rehearsal_programs:
     description:
       - Folder with the programs C(etcd) and C(kube-apiserver). With it the backup is restored by O(clusterctl) into an
         API server that lives for its time, and compared object by object; what does not come back as it was is refused,
-        and the file stays. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
+        and the file stays, as do those that O(keep) would delete. Values of Secrets are replaced by digests for it. No
+        webhook and no controller takes part.
       - What is restored was read from the file with O(identity_file), without it is what was encrypted.
         M(metal3.baremetal.plane_programs) builds the programs.
     type: path
   clusterctl:
     description: Path of C(clusterctl), of the Cluster API version of the plane; required with O(rehearsal_programs).
     type: path
-  keep:
-    description:
-      - How many backups of the plane and namespace are kept in O(directory), this one counted; older ones are deleted
-        once this one is written, and verified and restored as far as that was asked for. Without it all are kept.
-      - Files with other names stay.
-    type: int
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.backup
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:
@@ -69,8 +51,6 @@ attributes:
     details:
       - Each run takes a backup.
 requirements:
-  - kubernetes >= 31
-  - pyrage >= 1.2
   - cryptography >= 42, with O(rehearsal_programs)
   - setpriv (util-linux), with O(rehearsal_programs)
 seealso:

@@ -21,13 +21,14 @@ from pathlib import Path
 
 import yaml
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "workload"

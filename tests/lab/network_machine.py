@@ -19,9 +19,9 @@ from pathlib import Path
 import systemd_machine
 from support import eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import cache_entry, user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import cache_entry, user_folders
 
 PACKAGES = ("bridge-utils", "dbus", "ifenslave", "ifupdown", "iproute2", "netplan.io", "network-manager",
             "openssh-server", "python3", "systemd", "systemd-sysv")

@@ -22,9 +22,9 @@ import systemd_machine
 from plane_operator import HOME, PROGRAMS, UNIT, USER, Operator, add_user, linger
 from support import REPOSITORY, eventually, module
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, oci_layout
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.program_images import program_images
 
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]

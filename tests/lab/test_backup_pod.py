@@ -18,8 +18,9 @@ from fakes import move_planes
 from support import eventually
 from workload import Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import archive
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
 

@@ -20,8 +20,9 @@ import yaml
 from backup_schedule import CRON_JOB, NAME, NAMESPACE, finished
 from fakes import move_planes
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import age, archive, backup_files
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import archive
 
 # Builds clusterctl when it is not there.
 pytestmark = pytest.mark.pivot
@@ -114,9 +115,9 @@ def test_what_its_container_runs_writes_a_backup_that_the_secret_key_opens(site)
 
 
 def test_older_backups_are_deleted(site):
-    prefix = backup_files.prefix_of(NAMESPACE, site.kube.get(KNOWN["Namespace"], None, "kube-system")[
+    prefix = files.prefix_of(NAMESPACE, site.kube.get(KNOWN["Namespace"], None, "kube-system")[
         "metadata"]["uid"])
-    old = [site.folder / "backups" / backup_files.name_of(prefix, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
+    old = [site.folder / "backups" / files.name_of(prefix, f"2026-01-0{day}T00:00:00Z") for day in (1, 2)]
     for path in old:
         path.write_bytes(b"")
     code, output = site.container()

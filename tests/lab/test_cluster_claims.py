@@ -22,7 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import d
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client

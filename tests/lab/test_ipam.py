@@ -10,11 +10,9 @@ from support import NAMESPACE, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
-    ClaimService,
-    PoolService,
-    read_usage,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import read_usage
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "ipam-test"

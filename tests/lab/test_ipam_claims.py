@@ -8,7 +8,8 @@ import pytest
 from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import ClaimService, PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "forms-test"

@@ -20,12 +20,13 @@ import yaml
 from cryptography import x509
 from support import REPOSITORY, eventually, module
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import issuing, objects
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 pytestmark = pytest.mark.plane
 

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 from support import REPOSITORY, module
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._images import node_disk
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
 

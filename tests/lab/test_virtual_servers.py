@@ -21,9 +21,8 @@ from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, inventory_arguments
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest, user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import user_folders
 
 pytestmark = pytest.mark.metal
 
@@ -387,7 +386,7 @@ def test_a_server_is_rescued_with_a_password_and_runs_its_own_system_again(
     root = ssh(HTTP, f"echo {before.strip()} > {note} && sync && findmnt -n -o UUID /").strip()
     # So that nothing but the rescue could write to the disk.
     standalone.act("power_off")
-    untouched = debian_root.file_digest(path)
+    untouched = file_digest.digest(path)
 
     assert standalone.act("rescue", password, rescue_password=password)["provision_state"] == "rescue"
     read = f"mkdir /tmp/disk && mount -o ro,noload UUID={root} /tmp/disk && cat /tmp/disk{note} && umount /tmp/disk"
@@ -404,7 +403,7 @@ def test_a_server_is_rescued_with_a_password_and_runs_its_own_system_again(
     # The agent is gone, and with it its API.
     state = "sudo systemctl is-active ironic-python-agent"
     eventually(lambda: password_login(password, state).stdout == "inactive\n", 120, "the end of the agent", 2)
-    assert debian_root.file_digest(path) == untouched
+    assert file_digest.digest(path) == untouched
     assert files_with(lab, password) == []
 
     assert standalone.act("unrescue")["provision_state"] == "active"

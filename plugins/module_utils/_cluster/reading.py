@@ -4,7 +4,7 @@
 """Reading what belongs to a cluster: one LIST of each kind that its provider has."""
 from __future__ import annotations
 
-from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN

@@ -40,6 +40,18 @@ def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     return before
 
 
+def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
+    """Write a file that only its owner may read, complete or not at all.
+
+    :param path: file to write
+    :param data: bytes
+    :param mode: permissions
+    """
+    # A file of a name that can be foreseen may be there already, and be somebody else's, or a link.
+    with writing(path, mode) as stream:
+        stream.write(data)
+
+
 @contextlib.contextmanager
 def writing(path: str, mode: int) -> Iterator[Any]:
     """Give a file to write to for the time of a ``with``; it has its name only when that ends without an error.

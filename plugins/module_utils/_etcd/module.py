@@ -4,12 +4,12 @@
 """Running the modules etcd_snapshot and etcd_restore."""
 from __future__ import annotations
 
+from .._backup import age, files
 from .._common.errors import RefusedError
 from .._common.field_checks import is_name, show
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .._move import age, backup_files
 from .client_certificate import HAS_CRYPTOGRAPHY
 from .restore_service import Restore
 from .snapshot_service import Snapshots
@@ -19,17 +19,14 @@ def run_etcd_snapshot() -> None:
     """Run the module ``etcd_snapshot``."""
     module = KubeModule(dict(
         kube_argument_spec(),
+        **files.argument_spec(),
         namespace={"type": "str", "default": "metal3"},
         clusters={"type": "list", "elements": "str", "required": True},
-        directory={"type": "path", "required": True},
-        recipients={"type": "list", "elements": "str", "required": True},
-        identity_file={"type": "path"},
-        keep={"type": "int"},
     ))
     module.require(pyrage=age.HAS_PYRAGE, cryptography=HAS_CRYPTOGRAPHY)
     params = module.params
     with module.reporting():
-        problems = backup_files.option_problems(params["recipients"], params["keep"])
+        problems = files.option_problems(params["recipients"], params["keep"])
         names = params["clusters"]
         wrong = [name for name in names if not is_name(name)]
         if wrong or not names or len(set(names)) != len(names):

@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._backup import age
 from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
 from .._cluster.workflow.snapshot import is_true
@@ -27,7 +28,7 @@ from .._common.problem import Problem
 from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
-from .._ipam.service import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
@@ -36,7 +37,6 @@ from .._kube.precondition import ABSENT
 from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
 from .._metal3.kinds import KNOWN
-from .._move import age
 from . import control_plane as planes
 from . import delivery, receiver, restore_checks
 from . import site as sites

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._common import parallel, whole_file
+from .._backup import age, files
+from .._common import file_digest, parallel, whole_file
 from .._common.errors import ReportedError
-from .._move import age, backup_files
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed
@@ -27,7 +27,7 @@ _PREFIX = "etcd"
 
 def prefix_of(about: About) -> str:
     """Return what the names of a cluster's snapshots begin with; no namespace has a dot."""
-    return backup_files.prefix_of(f"{_PREFIX}.{about.namespace}.{about.cluster}", about.uid)
+    return files.prefix_of(f"{_PREFIX}.{about.namespace}.{about.cluster}", about.uid)
 
 
 class Snapshots:
@@ -71,7 +71,7 @@ class Snapshots:
         taken_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], status.version, status.revision)
-        path = os.path.join(self._params["directory"], backup_files.name_of(prefix_of(about), taken_at))
+        path = os.path.join(self._params["directory"], files.name_of(prefix_of(about), taken_at))
         result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
                   "revision": about.revision, "etcd_version": about.etcd_version,
                   "kubernetes_version": about.kubernetes_version, "error": None}
@@ -81,16 +81,13 @@ class Snapshots:
         size, packed_digest = self._write(path, about, member)
         self._progress.wrote(path, "created")
         verified = self._verified(path, about, packed_digest)
-        with open(path, "rb") as stream:
-            digest = hashlib.sha256()
-            for part in iter(lambda: stream.read(1024 ** 2), b""):
-                digest.update(part)
+        digest = file_digest.digest(path)
         removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
         for old in removed:
             os.unlink(old)
             self._progress.wrote(old, "deleted")
-        return dict(result, sha256=digest.hexdigest(), bytes=size, verified=verified, removed=removed)
+        return dict(result, sha256=digest, bytes=size, verified=verified, removed=removed)
 
     def _write(self, path: str, about: About, member: Any) -> tuple[int, str]:
         """Write the file as the snapshot comes and return its size, and the digest of what was encrypted."""
@@ -120,8 +117,8 @@ class Snapshots:
         return True
 
     def _outdated(self, about: About, path: str) -> list[str]:
-        return backup_files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
-                                        os.path.basename(path))
+        return files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
+                                 os.path.basename(path))
 
 
 class _Digest(io.RawIOBase):

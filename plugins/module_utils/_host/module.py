@@ -8,6 +8,7 @@ from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
+from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import fields as host_fields
@@ -30,7 +31,7 @@ def refuse_hosts(given):
 
 def host_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec of ``baremetal_host``."""
-    options = host_fields.argument_spec()
+    options = argument_spec(host_fields.HOST)
     options["state"]["default"] = "present"
     return dict(
         kube_argument_spec(),

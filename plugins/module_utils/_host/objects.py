@@ -8,6 +8,7 @@ import base64
 from collections import namedtuple
 
 from .._common.field_checks import text_of
+from .._common.fields import to_crd
 from . import fields as host_fields
 
 API_VERSION = "metal3.io/v1alpha1"
@@ -194,7 +195,7 @@ def _metadata(given, stored, owned):
 
 def _spec_value(field, given, host, kept):
     if field.name == "bmc":
-        value = host_fields.to_crd(field.fields, given)
+        value = to_crd(field.fields, given)
         if given.get("address"):
             value["credentialsName"] = credentials_secret_name(host)
         return value
@@ -207,7 +208,7 @@ def _spec_value(field, given, host, kept):
     if field.name == "boot_mac_address" and isinstance(kept, str) and kept.lower() == given.lower():
         # The webhook compares without case, so another spelling is no change.
         return kept
-    return host_fields.to_crd((field,), {field.name: given})[field.crd]
+    return to_crd((field,), {field.name: given})[field.crd]
 
 
 def owned_fields(tree):

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 
-from .._common.field_checks import check_fields, show, with_texts
+from .._common.field_checks import show
+from .._common.fields import check_fields, with_texts
 from .._common.problem import Problem
 from . import fields as host_fields
 from .rules import (

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import re
@@ -13,7 +12,7 @@ import shutil
 import sys
 from typing import Any
 
-from .._plane.process import cache_entry
+from .._common import cache_entry
 from . import debian_root, dpkg_status, efi_partition, kernel_modules
 from .agent_options import AUTHORITIES, PYTHON_DIR, SHADOW, Base
 from .debian_root import CHROOT_ENVIRONMENT, SUITE, ImageBuildError, run
@@ -85,10 +84,7 @@ class AgentRamdisk:
     def __init__(self, source_dir: str, cache_dir: str, base: Base) -> None:
         self._source_dir = source_dir
         self._base = base
-        digest = hashlib.sha256()
-        for part in (RECIPE, os.uname().machine, debian_root.tree_digest(source_dir), json.dumps(base)):
-            digest.update(part.encode() + b"\0")
-        self.key = digest.hexdigest()[:16]
+        self.key = cache_entry.key((RECIPE, os.uname().machine, debian_root.tree_digest(source_dir), json.dumps(base)))
         self.directory = os.path.join(cache_dir, "agent-image", self.key)
 
     def complete(self) -> bool:

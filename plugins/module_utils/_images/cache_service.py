@@ -12,13 +12,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import whole_file
+from .._common import download, file_digest, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import disk
 from .._common.image_server import image_fetcher
 from .._common.problem import Problem
 from .._common.redaction import redacted
-from .._mirror import archive, download
 from . import cache_options, disk_image
 from .image_folder import LOCK, ImageFolder, Taken
 from .private_work import held
@@ -222,7 +221,7 @@ class Cache:
         with _made(os.path.dirname(target)) as temporary:
             with open(path, "rb") as reader, open(temporary, "wb") as writer:
                 shutil.copyfileobj(reader, writer, 2 ** 20)
-            found = archive.digest_of(temporary, expected.partition(":")[0]) if expected else ""
+            found = file_digest.checksum(temporary, expected.partition(":")[0]) if expected else ""
             if found != expected:
                 raise ReportedError(f"{path}: checksum: found {found}, expected {expected}; correct the checksum, or "
                                     "find out who changed the file")

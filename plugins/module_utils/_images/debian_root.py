@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._common import file_digest
 from .._common.errors import ReportedError
 from .._common.formats import duration
 
@@ -60,19 +61,6 @@ def tree_digest(directory: str) -> str:
             digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
             with open(path, "rb") as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
-    return digest.hexdigest()
-
-
-def file_digest(path: Any, head: bytes = b"") -> Any:
-    """Return a file's SHA-256, hexadecimal.
-
-    :param path: the file
-    :param head: what comes before its contents
-    """
-    digest = hashlib.sha256(head)
-    with open(path, "rb") as stream:
-        for chunk in iter(lambda: stream.read(MIB), b""):
-            digest.update(chunk)
     return digest.hexdigest()
 
 
@@ -246,4 +234,4 @@ def write_checksum(path: str) -> None:
     :param path: the file
     """
     with open(path + ".sha256", "w", encoding="utf-8") as stream:
-        stream.write(f"{file_digest(path)}  {os.path.basename(path)}\n")
+        stream.write(f"{file_digest.digest(path)}  {os.path.basename(path)}\n")

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
+from .._common import download
 from .._common.errors import ReportedError
 from .._common.redaction import redacted
-from .._mirror import download
 
 
 def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progress: Any) -> str:

@@ -20,9 +20,8 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
-from .._common import regular_file, whole_file
+from .._common import file_digest, regular_file, whole_file
 from .._common.errors import ReportedError
-from . import debian_root
 
 # What the files were made from, and their checksums; read by the next run and by whoever wants to know.
 MANIFEST = "image.json"
@@ -78,7 +77,7 @@ class ImageFolder:
             if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line:
                 return None
             if not (by_time and self._is_of_the_time(name, files[name])) and \
-                    debian_root.file_digest(self.path(name)) != files[name]["sha256"]:
+                    file_digest.digest(self.path(name)) != files[name]["sha256"]:
                 return None
         return self._described(dict((name, files[name]) for name in names))
 
@@ -111,7 +110,7 @@ class ImageFolder:
         :param digests: name → SHA-256, hexadecimal
         """
         return [name for name, digest in digests.items()
-                if not os.path.isfile(self.path(name)) or debian_root.file_digest(self.path(name)) != digest]
+                if not os.path.isfile(self.path(name)) or file_digest.digest(self.path(name)) != digest]
 
     def publish(self, key: str, writers: Mapping[str, Writer | Taken],
                 check: Callable[[Mapping[str, str]], Any], wrote: Callable[[str, str], Any]) -> Any:
@@ -132,8 +131,9 @@ class ImageFolder:
                 for name, write in writers.items():
                     made[name] = self._taken(write.path) if isinstance(write, Taken) else self._written(write, made)
                     check(made)
-                files = dict((name, {"sha256": debian_root.file_digest(path), "size_bytes": os.path.getsize(path)})
-                             for name, path in made.items())
+                files: dict[str, dict[str, Any]] = dict(
+                    (name, {"sha256": file_digest.digest(path), "size_bytes": os.path.getsize(path)})
+                    for name, path in made.items())
                 differing = self.differing(dict((name, file["sha256"]) for name, file in files.items()))
                 gone = [name for name in self._known_files() if name not in files]
                 # Without it a run that ends between two files leaves what the next one takes for complete.

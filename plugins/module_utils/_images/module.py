@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._common import user_folders
 from .._common.errors import ReportedError
 from .._common.module import Module
-from .._plane.process import user_folders
 from . import agent_service, cache_options, cache_service, node_service
 
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [("source", "content")], "required_one_of": [("source", "content")]}

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from .._plane.process import cache_entry
+from .._common import cache_entry, file_digest
 from . import debian_root, node_disk
 from .debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 
@@ -41,10 +41,7 @@ class NodeBuild:
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._params = params
         self._source_dir = params["source_dir"]
-        digest = hashlib.sha256()
-        for part in self._inputs():
-            digest.update(part.encode() + b"\0")
-        self.key = digest.hexdigest()[:16]
+        self.key = cache_entry.key(self._inputs())
         self.directory = os.path.join(params["cache_dir"], "node-images", self.key)
         self.path = os.path.join(self.directory, IMAGE)
 
@@ -54,8 +51,8 @@ class NodeBuild:
         names = ("kubernetes_version", "kubernetes_repository", "packages", "debian_sources", "ca_certificates",
                  "kernel_parameters", "disk_size_gib", "revision")
         files = [[file["path"], file["mode"], hashlib.sha256(file["content"]).hexdigest()] for file in params["files"]]
-        given = [debian_root.file_digest(path) for path in self._programs().values()]
-        archives = [debian_root.file_digest(path) for path in params["image_archives"]]
+        given = [file_digest.digest(path) for path in self._programs().values()]
+        archives = [file_digest.digest(path) for path in params["image_archives"]]
         return [RECIPE, os.uname().machine, debian_root.tree_digest(self._source_dir),
                 json.dumps([params[name] for name in names]), json.dumps([files, given, archives])]
 

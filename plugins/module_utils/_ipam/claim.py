@@ -9,6 +9,7 @@ from typing import Any
 
 from .._common.field_checks import shown
 from .._common.problem import Problem
+from .._kube.finalizers import staying_problem
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
 
@@ -43,6 +44,11 @@ def render(claim: dict[str, Any], namespace: str) -> dict[str, Any]:
         return {"apiVersion": CAPI_API_VERSION, "kind": "IPAddressClaim", "metadata": metadata, "spec": spec}
     return {"apiVersion": API_VERSION, "kind": "IPClaim", "metadata": metadata,
             "spec": {"pool": {"name": claim["pool"], "namespace": namespace}}}
+
+
+def pool_of(claim: dict[str, Any]) -> str | None:
+    """Return the name of the pool that a claim is for."""
+    return (claim["spec"].get("pool") or claim["spec"].get("poolRef") or {}).get("name")
 
 
 def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]], usages: dict[str, dict[str, Any]],
@@ -83,6 +89,35 @@ def claim_problems(claims: list[dict[str, Any]], pools: dict[str, dict[str, Any]
         if not free[claim["pool"]].take(claim["name"]):
             found.append(Problem("ip-claim", subject, "pool", f"{claim['pool']} with {free[claim['pool']].exhausted()}",
                                  "a free address", "widen a range of the pool or delete claims that nobody needs"))
+    return found
+
+
+def change_problems(item: Any, current: dict[str, Any] | None, namespace: str) -> list[Problem]:
+    """Return why a claim must not become another one.
+
+    IPAM's webhook refuses another pool for a claim; another address is not looked at once there is one.
+
+    :param item: from :func:`render`
+    :param current: the claim as it is stored, None without one
+    :param namespace: of both
+    """
+    if current is None:
+        return []
+    subject = f"{item['kind']} {namespace}/{item['metadata']['name']}"
+    # Before the plan, which comes after refused claims were deleted.
+    found = staying_problem(subject, "", current)
+    if found:
+        return found
+    pools = [pool_of(obj) for obj in (item, current)]
+    if pools[0] != pools[1]:
+        found.append(Problem("ip-claim", subject, "pool", shown(pools[0]), f"{pools[1]}, for a claim keeps its pool",
+                             "delete the claim first"))
+    addresses = [(obj["metadata"].get("annotations") or {}).get(ADDRESS_ANNOTATION)
+                 for obj in (item, current)]
+    status = current.get("status") or {}
+    if (status.get("address") or status.get("addressRef")) and addresses[0] and addresses[0] != addresses[1]:
+        found.append(Problem("ip-claim", subject, "address", shown(addresses[0]), "the address that the claim has",
+                             "delete the claim first"))
     return found
 
 

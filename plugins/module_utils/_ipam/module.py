@@ -12,8 +12,10 @@ from .._common.field_checks import show
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
+from .claim_service import ClaimService
 from .options import STATE, pool_options
-from .service import ClaimService, PoolService, read_usage
+from .pool_service import PoolService
+from .reading import read_usage
 
 
 def _module(kind: str, option: str, spec: dict[str, Any]) -> KubeModule:

@@ -4,10 +4,16 @@
 """The options of a pool of addresses, as an argument spec: of the module ip_pool and of a cluster's networks."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 # Of an entry of the modules ip_pool and ip_claim.
 STATE = {"type": "str", "choices": ["present", "absent"], "default": "present"}
+
+
+def is_present(entry: Mapping[str, Any]) -> bool:
+    """Say whether an entry's object must exist."""
+    return entry.get("state") != "absent"
 
 
 def range_options() -> dict[str, Any]:

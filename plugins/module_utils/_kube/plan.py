@@ -125,6 +125,11 @@ def deletion(resource: Resource, obj: Object) -> Entry:
                  {"spec": obj.get("spec") or {}}, {})
 
 
+def absent(resource: Resource, namespace: str | None, name: str) -> Entry:
+    """Return the entry of an object that must not exist and does not."""
+    return Entry(resource, namespace, name, UNCHANGED, None, None, {}, {})
+
+
 def refuse_going(entries: Iterable[Entry]) -> None:
     """Refuse objects that are to be there and are being deleted.
 

@@ -40,6 +40,11 @@ class Written(NamedTuple):
         return self.begun or (self.error is None and self.entry.changes)
 
     @property
+    def message(self) -> str:
+        """Why the write failed, empty when it did not."""
+        return self.error.message if self.error is not None else ""
+
+    @property
     def action(self) -> str:
         """``created``, ``updated``, ``deleted`` or ``unchanged``."""
         return DONE[self.entry.action if self.begun or self.error is None else UNCHANGED]
@@ -227,8 +232,7 @@ def raise_refused(client: Any, written: Sequence[Written], dry_run: bool = False
 
 
 def _refusal(item: Written, title: str) -> str:
-    text = item.error.message if item.error else ""
-    return text if text.startswith(item.entry.resource.kind + " ") else f"{title}: {text}"
+    return item.message if item.message.startswith(item.entry.resource.kind + " ") else f"{title}: {item.message}"
 
 
 def _clean(lines: list[str], written: Sequence[Written]) -> list[str]:

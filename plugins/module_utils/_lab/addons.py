@@ -13,9 +13,10 @@ import time
 from collections import namedtuple
 from typing import Any
 
+from .._common import cache_entry
 from .._common.errors import ReportedError
 from .._common.formats import duration
-from .._plane.process import cache_entry, engine, toolchain
+from .._plane.process import engine, toolchain
 
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
 RECIPE = "1"

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .._common.plain_text import few
+from .._common.whole_file import write_private
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans, ports
 from .._plane.process.figures import FiguresError
-from .._plane.process.files import write_private
 from . import credentials, layout
 
 SERVERS_FILE = "servers.json"

@@ -14,11 +14,12 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
+from .._common import file_digest
+
 # One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as in the container.
 File = namedtuple("File", ["path", "source"])
 Link = namedtuple("Link", ["path", "target"])
 
-CHUNK_BYTES = 1024 * 1024
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -89,14 +90,6 @@ def write_layer(stream: Any, contents: list[Any]) -> None:
                 archive.addfile(info, file)
 
 
-def _digest(path: str) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        for chunk in iter(lambda: file.read(CHUNK_BYTES), b""):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def write_archive(path: str, reference: str, contents: list[Any], entrypoint: list[str], architecture: str,
                   command: Sequence[str] = (), user: str = "") -> str:
     """Write an image of one layer.
@@ -114,7 +107,7 @@ def write_archive(path: str, reference: str, contents: list[Any], entrypoint: li
     try:
         with open(layer, "wb") as stream:
             write_layer(stream, contents)
-        digest = _digest(layer)
+        digest = file_digest.digest(layer)
         config = image_config(architecture, [digest], entrypoint, command, user)
         config_name = hashlib.sha256(config).hexdigest() + ".json"
         layer_name = digest + "/layer.tar"

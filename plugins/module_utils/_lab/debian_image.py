@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._common import cache_entry, file_digest
 from .._common.errors import ReportedError
 from .._images import debian_root
-from .._plane.process import cache_entry
 from . import container_image, oci_layout
 from .pod_images import Recipe
 
@@ -68,7 +68,7 @@ class DebianImage:
         self._program = os.path.join(source_dir, os.path.basename(recipe.entry_point))
         digested = "\0".join((os.uname().machine, recipe.entry_point, *recipe.packages, CLEANING, *recipe.hooks))
         self.directory = os.path.join(cache_dir, recipe.title.lower() + "-image",
-                                      debian_root.file_digest(self._program, digested.encode())[:16])
+                                      file_digest.digest(self._program, head=digested.encode())[:16])
 
     def complete(self) -> bool:
         """Tell whether the image is there."""

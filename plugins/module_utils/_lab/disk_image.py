@@ -4,11 +4,11 @@
 """A small whole-disk image with a partition table and a file system, for trying out what writes images to disks."""
 from __future__ import annotations
 
-import hashlib
 import os
 import subprocess
 import tempfile
 
+from .._common import file_digest
 from .._common.errors import ReportedError
 from .._common.formats import duration
 
@@ -25,15 +25,6 @@ class DiskImageError(ReportedError):
     """The image could not be created; the text names the option, or the program and what it said."""
 
 
-def digest(path: str) -> str:
-    """Return the SHA-256 of a file as hex digits."""
-    sha256 = hashlib.sha256()
-    with open(path, "rb") as stream:
-        for block in iter(lambda: stream.read(MIB), b""):
-            sha256.update(block)
-    return sha256.hexdigest()
-
-
 def checksum_line(path: str, hexdigest: str) -> str:
     """Return the one line of a checksum file as ``sha256sum`` writes it."""
     return f"{hexdigest}  {os.path.basename(path)}\n"
@@ -43,7 +34,7 @@ def is_complete(path: str) -> bool:
     """True when the image and its checksum file are there and fit each other."""
     try:
         with open(path + ".sha256", encoding="ascii") as stream:
-            return stream.read() == checksum_line(path, digest(path))
+            return stream.read() == checksum_line(path, file_digest.digest(path))
     except OSError:
         return False
 
@@ -79,7 +70,7 @@ def build(path: str, size_mib: int, files: dict[str, str]) -> str:
              f"label: gpt\nstart={FIRST_MIB}MiB, size={filesystem_mib}MiB, name={LABEL}\n")
         _run(["mkfs.ext4", "-q", "-F", "-L", LABEL, "-d", root, "-E", f"offset={FIRST_MIB * MIB}", disk,
               f"{filesystem_mib * 1024}k"])
-        result = digest(disk)
+        result = file_digest.digest(disk)
         checksum = os.path.join(work, "checksum")
         with open(checksum, "w", encoding="ascii") as stream:
             stream.write(checksum_line(path, result))

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import os
 from collections.abc import Iterator
 from typing import Any
 
+from .._common import cache_entry
 from .._common.errors import ReportedError
 from .._images import debian_root
 from . import container_image, debian_image
@@ -57,15 +57,13 @@ class IronicImage:
                 f"{services_python}: found no Ironic for {PYTHON}, expected the lab's environment made by {PYTHON}; "
                 f"run make with PYTHON={PYTHON}")
         self.version = "v" + os.path.basename(found[0])[len("ironic-"):-len(".dist-info")]
-        digest = hashlib.sha256()
-        for part in (RECIPE, os.uname().machine, os.path.basename(environment)):
-            digest.update(part.encode() + b"\0")
+        parts: list[str | bytes] = [RECIPE, os.uname().machine, os.path.basename(environment)]
         for content in self._own():
-            digest.update(content.path.encode() + b"\0")
+            parts.append(content.path)
             if isinstance(content, container_image.File):
                 with open(content.source, "rb") as stream:
-                    digest.update(stream.read() + b"\0")
-        self.directory = os.path.join(cache_dir, "ironic-image", digest.hexdigest()[:16])
+                    parts.append(stream.read())
+        self.directory = os.path.join(cache_dir, "ironic-image", cache_entry.key(parts))
 
     def complete(self) -> bool:
         """Tell whether the image is there."""

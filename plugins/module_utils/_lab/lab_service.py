@@ -10,9 +10,10 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+from .._common import user_folders
 from .._common.errors import ReportedError
 from .._common.progress import Progress
-from .._plane.process import engine, figures, python_environment, user_folders
+from .._plane.process import engine, figures, python_environment
 from . import claim, credentials, debian_packages, host_limits, layout, removal, servers, ssh_keys
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._plane.process import user_folders
+from .._common import user_folders
 from .servers import IPMI_LIMIT
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")

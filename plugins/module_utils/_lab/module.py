@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common import file_digest
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._common.terminal import columns
@@ -57,7 +58,7 @@ def run_lab_disk_image() -> None:
     })
     path = module.params["path"]
     if disk_image.is_complete(path):
-        module.finish({"changed": False, "path": path, "sha256": disk_image.digest(path)})
+        module.finish({"changed": False, "path": path, "sha256": file_digest.digest(path)})
     if module.check_mode:
         module.finish({"changed": True, "path": path})
     with module.reporting():

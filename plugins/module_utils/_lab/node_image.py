@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import re
@@ -14,9 +13,10 @@ import sys
 import uuid
 from typing import Any
 
+from .._common import cache_entry
 from .._images import debian_root, node_disk
 from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
-from .._plane.process import cache_entry, engine
+from .._plane.process import engine
 from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
@@ -54,11 +54,9 @@ class NodeImage:
         self._bin_dir = os.path.join(engine_dir, "bin")
         self._addons = programs
         self._architecture = os.uname().machine
-        digest = hashlib.sha256()
-        for part in (RECIPE, self._architecture, os.path.basename(engine_dir), programs.directory,
-                     debian_root.tree_digest(source_dir)):
-            digest.update(part.encode() + b"\0")
-        self.directory = os.path.join(cache_dir, "node-image", digest.hexdigest()[:16])
+        key = cache_entry.key((RECIPE, self._architecture, os.path.basename(engine_dir), programs.directory,
+                               debian_root.tree_digest(source_dir)))
+        self.directory = os.path.join(cache_dir, "node-image", key)
 
     def complete(self) -> bool:
         """Tell whether the image is there."""

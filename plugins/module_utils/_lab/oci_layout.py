@@ -22,6 +22,7 @@ MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
 # Go programs become little smaller at higher levels, which take several times as long.
 COMPRESSION_LEVEL = 1
+_CHUNK_BYTES = 1024 ** 2
 
 
 class _Writable(Protocol):
@@ -115,7 +116,7 @@ def _blob(blobs: str, media_type: str, data: bytes) -> dict[str, Any]:
 
 def _copy(path: str, stream: Any) -> None:
     with open(path, "rb") as source:
-        shutil.copyfileobj(source, stream, container_image.CHUNK_BYTES)
+        shutil.copyfileobj(source, stream, _CHUNK_BYTES)
 
 
 def _layer(blobs: str, fill: Callable[[Any], None]) -> tuple[dict[str, Any], str]:

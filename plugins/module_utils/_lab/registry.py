@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import http.client
 import json
 import os
@@ -18,11 +17,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from .._common import cache_entry
 from .._common.errors import ReportedError
 from .._common.formats import duration
+from .._common.whole_file import write_private
 from .._plane import images
-from .._plane.process import cache_entry
-from .._plane.process.files import write_private
 from . import container_image, oci_layout
 
 # Raise it when the images are made in another way than before: it is part of the cache's key.
@@ -69,10 +68,8 @@ class ControllerImages:
         self._bin_dir = os.path.join(engine_dir, "bin")
         self._architecture = os.uname().machine
         self._images = images.controller_images(versions)
-        digest = hashlib.sha256()
-        for part in (RECIPE, self._architecture, os.path.basename(engine_dir), repr(self._images)):
-            digest.update(part.encode() + b"\0")
-        self.directory = os.path.join(cache_dir, "controller-images", digest.hexdigest()[:16])
+        key = cache_entry.key((RECIPE, self._architecture, os.path.basename(engine_dir), repr(self._images)))
+        self.directory = os.path.join(cache_dir, "controller-images", key)
 
     def complete(self) -> bool:
         """Tell whether all images are there."""

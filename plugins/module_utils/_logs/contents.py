@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from .._common import redaction
 from .._kube.resources import Resource
-from .._metal3.kinds import KNOWN
-from .._move.graph import GROUPS
+from .._metal3.kinds import GROUPS, KNOWN
 
 Object = dict[str, Any]
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 from .._kube import resources
 from .._kube.resources import Resource, table
 
+# What the groups of all kinds of Metal³ and Cluster API end with.
+GROUPS = ("metal3.io", "cluster.x-k8s.io")
 CAPI_VERSION = "v1beta2"
 # cluster-api-provider-metal-stack 0.8, api/v1alpha1.
 METALSTACK_VERSION = "v1alpha1"
@@ -26,7 +28,7 @@ KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resour
     + table("ironic.metal3.io", METAL3_VERSION, ("ironics", "Ironic", True))
     + table("ipam.metal3.io", METAL3_VERSION,
             ("ippools", "IPPool", True), ("ipclaims", "IPClaim", True), ("ipaddresses", "IPAddress", True))
-    # Its IPAddress shares its kind's name with IPAM's own and is listed by _ipam/service.py only.
+    # Its IPAddress shares its kind's name with IPAM's own and is listed by _ipam/reading.py only.
     + table("ipam.cluster.x-k8s.io", CAPI_VERSION, ("ipaddressclaims", "IPAddressClaim", True))
     + table("cluster.x-k8s.io", CAPI_VERSION,
             ("clusters", "Cluster", True), ("machines", "Machine", True), ("machinesets", "MachineSet", True),

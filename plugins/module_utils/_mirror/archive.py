@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from typing import IO, Any
 
-from .._common import regular_file
+from .._common import file_digest
 from .._common.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
@@ -21,7 +21,6 @@ from . import verified_copy
 VERSION_FILE = "version"
 # What skopeo's "dir" transport wants to find in a folder.
 VERSION_TEXT = b"Directory Transport Version: 1.1\n"
-_CHUNK_BYTES = 1024 * 1024
 _MODE = 0o644
 # A manifest of an image, and a bill; registries take no larger manifests.
 LONGEST_DOCUMENT_BYTES = 4 * 1024 * 1024
@@ -50,22 +49,6 @@ def file_path(work_dir: str, name: str) -> str:
     return os.path.join(work_dir, "files", name)
 
 
-def digest_of(path: str, kind: str = "sha256") -> str | None:
-    """Return the checksum of a file with its type and a colon before it, or None when it is missing or something else.
-
-    :param path: the file
-    :param kind: type of the checksum, as ``hashlib`` names it
-    """
-    digest = hashlib.new(kind)
-    try:
-        with regular_file.reading(path, follow=True) as (stream, _found):
-            for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
-                digest.update(chunk)
-    except (FileNotFoundError, regular_file.NotRegularError):
-        return None
-    return f"{kind}:{digest.hexdigest()}"
-
-
 def image_fault(directory: str, digest: str) -> str | None:
     """Return why a folder is not the image of a digest as a whole, or None. All of it is read.
 
@@ -77,7 +60,7 @@ def image_fault(directory: str, digest: str) -> str | None:
 
 def _manifest_fault(directory: str, name: str, digest: str, depth: int) -> str | None:
     path = os.path.join(directory, name)
-    found = digest_of(path)
+    found = file_digest.checksum(path)
     if found != digest:
         return f"{name}: {'missing' if found is None else f'found {found}, expected {digest}'}"
     if os.path.getsize(path) > LONGEST_DOCUMENT_BYTES:
@@ -94,7 +77,7 @@ def _manifest_fault(directory: str, name: str, digest: str, depth: int) -> str |
         if fault:
             return fault
     for item in blobs:
-        found = digest_of(os.path.join(directory, item.partition(":")[2]))
+        found = file_digest.checksum(os.path.join(directory, item.partition(":")[2]))
         if found != item:
             return f"{item}: {'missing' if found is None else f'found {found}'}"
     return None
@@ -188,7 +171,7 @@ def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], An
                 if member.name == bills.BILL or member.name in _DOCUMENTS:
                     continue
                 digest, target = _target(path, work_dir, bill, files, member)
-                if digest_of(target) == digest:
+                if file_digest.checksum(target) == digest:
                     continue
                 tell(f"extracting {member.name}")
                 _copy(path, archive.extractfile(member), target, digest)

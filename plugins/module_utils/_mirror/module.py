@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._common import user_folders
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._plane.catalogue import NAMES, RENDERED
-from .._plane.process import engine, user_folders
+from .._plane.process import engine
 from . import programs, registry, service
 
 _LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common import whole_file
+from .._common import download, file_digest, user_folders, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.catalogue import BY_NAME
-from .._plane.process import engine, rendered_manifests, user_folders
-from . import archive, download, registry, verified_copy, work_folder
+from .._plane.process import engine, rendered_manifests
+from . import archive, registry, verified_copy, work_folder
 from . import bill as bills
 
 _DOCUMENT_MODE = 0o644
@@ -97,7 +97,7 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
     path, work_dir = params["archive"], work_folder.path_of(params["archive"], params["work_dir"])
     before = archive.bill_of(path) if os.path.exists(path) else None
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
-    planned["files"].update((name, str(archive.digest_of(source_path))) for name, source_path in items.local.items())
+    planned["files"].update((name, str(file_digest.checksum(source_path))) for name, source_path in items.local.items())
     unchanged = before is not None and before["release"] == params["release"] and planned == {
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
     if not unchanged:
@@ -164,7 +164,7 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
     sizes = {}
     for entry in items.files:
         target = archive.file_path(work_dir, entry["name"])
-        if archive.digest_of(target) != entry["checksum"]:
+        if file_digest.checksum(target) != entry["checksum"]:
             tell(f"gathering {entry['name']}")
             download.file(entry["url"], target, entry["checksum"], files_ca_file)
         sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
@@ -172,7 +172,7 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
         target = archive.file_path(work_dir, name)
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         shutil.copyfile(path, target)
-        sizes[name] = (str(archive.digest_of(target)), os.path.getsize(target))
+        sizes[name] = (str(file_digest.checksum(target)), os.path.getsize(target))
     return sizes
 
 
@@ -213,9 +213,10 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
     bill = archive.bill_of(path, params["checksum"])
     numbers = [number for number, entry in enumerate(bill["images"])
                if target is not None and registry.digest(target, entry["name"]) != entry["digest"]]
-    files = [entry for entry in bill["files"] if params["files_dir"] and archive.digest_of(
+    files = [entry for entry in bill["files"] if params["files_dir"] and file_digest.checksum(
         os.path.join(params["files_dir"], entry["name"])) != entry["digest"]]
-    differs = bool(params["bill_file"]) and archive.digest_of(params["bill_file"]) != "sha256:" + bills.checksum(bill)
+    differs = bool(params["bill_file"]) and \
+        file_digest.checksum(params["bill_file"]) != "sha256:" + bills.checksum(bill)
     result = {"changed": bool(numbers or files) or differs, "bill": bill,
               "pushed": [bill["images"][number]["name"] for number in numbers],
               "placed": [entry["name"] for entry in files]}

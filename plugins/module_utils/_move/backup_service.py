@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .._backup import age, files
 from .._common import private_folder, whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
@@ -19,9 +20,7 @@ from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._plane import catalogue, fit, fit_service
 from . import (
-    age,
     archive,
-    backup_files,
     checks,
     cluster_pauses,
     clusterctl,
@@ -63,15 +62,15 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
         raise RefusedError(problems)
     taken = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now()))
     backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
-    prefix = backup_files.prefix_of(side.namespace, side.uid)
-    name = backup_files.name_of(prefix, taken)
+    prefix = files.prefix_of(side.namespace, side.uid)
+    name = files.name_of(prefix, taken)
     path = os.path.join(params["directory"], name)
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
     content = age.encrypt(archive.packed(backup), params["recipients"])
     if check_mode:
         return dict(result, verified=False, sha256=None, rehearsal=None,
-                    removed=backup_files.outdated_in(params["directory"], prefix, params["keep"], name))
+                    removed=files.outdated_in(params["directory"], prefix, params["keep"], name))
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
@@ -93,7 +92,7 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
                 "correct what is named above, then back up again; the file stays")])
         result["rehearsal"] = outcome.result()
     # Only now: one that cannot be used must not take the place of one that can.
-    removed = backup_files.outdated_in(params["directory"], prefix, params["keep"], name)
+    removed = files.outdated_in(params["directory"], prefix, params["keep"], name)
     for old in removed:
         os.unlink(old)
         progress.wrote(old, "deleted")

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._host import annotations as host_annotations
+from .._metal3.kinds import GROUPS
 from .._plane.catalogue import CLUSTERCTL_LABEL
-from .graph import GROUPS, key
+from .graph import key
 
 Object = dict[str, Any]
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from .._kube.finalizers import is_going
 from .._kube.resources import KNOWN, Resource
+from .._metal3.kinds import GROUPS
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
 Object = dict[str, Any]
@@ -23,7 +24,6 @@ _ROOTS = (CLUSTER, ("cluster.x-k8s.io", "ClusterClass"),
           ("addons.cluster.x-k8s.io", "ClusterResourceSet"))
 # What the name of a cluster's Secret ends with (``util/secret/consts.go``).
 _PURPOSES = ("kubeconfig", "ca", "etcd", "proxy", "sa")
-GROUPS = ("metal3.io", "cluster.x-k8s.io")
 # Controllers make them again for each host, and nobody writes them.
 MADE_AGAIN = ("FirmwareSchema", "PreprovisioningImage")
 

@@ -13,12 +13,11 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._common import regular_file, whole_file
+from .._common import regular_file, user_folders, whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube import kubeconfig
 from .._kube.errors import KubeError
-from .._plane.process import user_folders
 from . import manager
 
 FILE = "management.json"

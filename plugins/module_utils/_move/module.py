@@ -4,6 +4,8 @@
 """Running the modules host_move, plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
 from __future__ import annotations
 
+from .._backup import age, files
+from .._common import user_folders
 from .._common.errors import RefusedError, ReportedError
 from .._common.field_checks import is_name, show
 from .._common.module import Module
@@ -12,8 +14,7 @@ from .._host import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
-from .._plane.process import user_folders
-from . import age, backup_files, backup_service, checks, hosts_service
+from . import backup_service, checks, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
 from .service import Move
@@ -59,17 +60,14 @@ def run_plane_backup() -> None:
     """Run the module ``plane_backup``."""
     module = KubeModule(dict(
         kube_argument_spec(),
+        **files.argument_spec(),
         namespace={"type": "str", "default": "metal3"},
-        directory={"type": "path", "required": True},
-        recipients={"type": "list", "elements": "str", "required": True},
-        identity_file={"type": "path"},
         rehearsal_programs={"type": "path"},
         clusterctl={"type": "path"},
-        keep={"type": "int"},
     ))
     module.require(pyrage=age.HAS_PYRAGE)
     with module.reporting():
-        problems = backup_files.option_problems(module.params["recipients"], module.params["keep"])
+        problems = files.option_problems(module.params["recipients"], module.params["keep"])
         if module.params["rehearsal_programs"] and not module.params["clusterctl"]:
             problems.append(Problem("backup-clusterctl", "", "clusterctl", None,
                                     "the path of clusterctl, with rehearsal_programs", "set it"))

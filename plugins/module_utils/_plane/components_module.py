@@ -4,6 +4,7 @@
 """Running the modules plane_certificates_info, plane_check, plane_components and plane_scale."""
 from __future__ import annotations
 
+from .._common import user_folders
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.terminal import columns
@@ -11,7 +12,6 @@ from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import catalogue, expiry, expiry_service, fit_service, ironic_module, manifests
 from .cluster import certificates, ironic, scale_service, service, sources
-from .process import user_folders
 
 _PART = {
     "name": {"type": "str", "required": True, "choices": list(catalogue.NAMES)},

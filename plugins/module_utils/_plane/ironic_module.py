@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._common import user_folders
 from .._common.errors import ReportedError
-from .._host.fields import argument_spec
+from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
 from .cluster import given_certificate, ironic, ironic_service, operated, operated_service
-from .process import engine, user_folders
+from .process import engine
 
 
 def rendered(params: dict[str, Any], authentication: str = "http_basic",

@@ -4,6 +4,7 @@
 """Running the modules plane_certificate, plane_processes, plane_programs, plane_provider and plane_site."""
 from __future__ import annotations
 
+from .._common import user_folders
 from .._common.errors import ReportedError
 from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
@@ -18,7 +19,6 @@ from .process import (
     rendered_manifests,
     service_unit,
     site_service,
-    user_folders,
 )
 
 _CERTIFICATE = {

@@ -11,10 +11,10 @@ import re
 
 from .._common import field_checks
 from .._common.field_checks import show, text_of
+from .._common.fields import METADATA, Field, check_fields, to_crd, with_texts
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
-from .._host import fields as host_fields
 from .._host import lock as host_lock
 from .._host.actions import contains
 from .._host.errors import explain
@@ -45,11 +45,11 @@ class Family:
 
     kind: str
     option: str
-    fields: tuple[host_fields.Field, ...] = ()
+    fields: tuple[Field, ...] = ()
     goals: tuple[str, ...] = ()
     of_host = True
     removable = True
-    metadata: tuple[host_fields.Field, ...] = host_fields.METADATA
+    metadata: tuple[Field, ...] = METADATA
     reads: tuple[str, ...] = (HOST,)
     watches: tuple[str, ...] = (HOST,)
     clears_conditions = wakes_hosts = moves_server = False
@@ -76,7 +76,7 @@ class Family:
 
     def spec(self, entry):
         """Return the ``spec`` that an entry asks for."""
-        return host_fields.to_crd(self.fields, entry)
+        return to_crd(self.fields, entry)
 
     def judge(self, obj, seen, goal, before):
         """Return the Verdict on an object.
@@ -194,12 +194,12 @@ def check_raw(family, entries):
     problems, typed = [], []
     for position, entry in enumerate(entries):
         if isinstance(entry, dict):
-            entry = field_checks.with_texts(entry_fields(family), entry)
+            entry = with_texts(entry_fields(family), entry)
         label = label_of(family, entry, position)
         if not isinstance(entry, dict):
             problems.append(Problem("resource", label, "", field_checks.show(entry), "a dictionary", "correct it"))
             continue
-        wrong = field_checks.check_fields(label, "", entry_fields(family), entry)
+        wrong = check_fields(label, "", entry_fields(family), entry)
         problems += wrong
         told = set((label, _head(item.field)) for item in wrong)
         # An option that is left out here because of its type must not be called missing as well.

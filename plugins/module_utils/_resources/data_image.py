@@ -11,9 +11,9 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from .._common.field_checks import show
+from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.fields import field
 from .._host.goals import state_of
 from .base import Family, host_verdict
 from .firmware_change import DEPLOYED, host_state
@@ -28,7 +28,7 @@ class DataImage(Family):
     kind = "DataImage"
     option = "images"
     goals = ("attached",)
-    fields = (field("url", "url"),)
+    fields = (Field("url", "url"),)
 
     def check(self, label, entry):
         """The URL."""

@@ -12,9 +12,9 @@ from __future__ import annotations
 from urllib.parse import urlsplit
 
 from .._common.field_checks import show
+from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.fields import field
 from .base import HOST, Family, host_verdict
 
 SECRET = "Secret"
@@ -28,11 +28,11 @@ class EventSubscription(Family):
     goals = ("subscribed",)
     of_host = False
     fields = (
-        field("host_name", "hostName"),
-        field("destination", "destination"),
-        field("context", "context"),
-        field("http_headers_ref", "httpHeadersRef", "dict", fields=(
-            field("name", "name", required=True), field("namespace", "namespace"))),
+        Field("host_name", "hostName"),
+        Field("destination", "destination"),
+        Field("context", "context"),
+        Field("http_headers_ref", "httpHeadersRef", "dict", fields=(
+            Field("name", "name", required=True), Field("namespace", "namespace"))),
     )
 
     def check(self, label, entry):

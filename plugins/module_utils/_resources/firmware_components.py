@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 from .._common import text_table
 from .._common.field_checks import show
+from .._common.fields import METADATA, Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
-from .._host.fields import METADATA, field
 from .._host.goals import error_of
 from .base import Family, condition, host_verdict, is_true, is_working
 from .firmware_change import (
@@ -53,8 +53,8 @@ class FirmwareComponents(Family):
     goals = ("valid", "applied")
     removable = False
     metadata = tuple(item for item in METADATA if item.name == "name")
-    fields = (field("updates", "updates", "list", required=True, element="dict", fields=(
-        field("component", "component", required=True), field("url", "url", required=True))),)
+    fields = (Field("updates", "updates", "list", required=True, element="dict", fields=(
+        Field("component", "component", required=True), Field("url", "url", required=True))),)
     reads = watches = READS
     has_table = wakes_hosts = moves_server = True
 

@@ -12,9 +12,9 @@ import difflib
 
 from .._common import text_table
 from .._common.field_checks import show
+from .._common.fields import METADATA, Field
 from .._common.problem import Problem
 from .._common.wait_report import REACHED, WAITING, Verdict
-from .._host.fields import METADATA, field
 from .base import Family, host_verdict, is_true, is_working
 from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
 
@@ -29,7 +29,7 @@ class FirmwareSettings(Family):
     goals = ("valid", "applied")
     removable = False
     metadata = tuple(item for item in METADATA if item.name == "name")
-    fields = (field("settings", "settings", "dict", required=True),)
+    fields = (Field("settings", "settings", "dict", required=True),)
     reads = READS + (SCHEMA,)
     watches = READS
     clears_conditions = moves_server = True

@@ -8,9 +8,10 @@ BMO 0.13 has the resource, but its controller does nothing with it yet (``hostcl
 from __future__ import annotations
 
 from .._common.field_checks import show
+from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.fields import BY_NAME, field
+from .._host.fields import BY_NAME
 from .._host.rules import image as host_image_rules
 from .base import Family, condition, is_true
 
@@ -21,7 +22,7 @@ FINAL_REASONS = ("BadBareMetalHostStatus", "HostClaimDeletionFailed")
 
 
 def _secret(name, crd):
-    return field(name, crd, "dict", fields=(field("name", "name", required=True), field("namespace", "namespace")))
+    return Field(name, crd, "dict", fields=(Field("name", "name", required=True), Field("namespace", "namespace")))
 
 
 class HostClaim(Family):
@@ -33,21 +34,21 @@ class HostClaim(Family):
     of_host = False
     reads = watches = ()
     fields = (
-        field("powered_on", "poweredOn", "bool"),
+        Field("powered_on", "poweredOn", "bool"),
         BY_NAME["image"],
         BY_NAME["custom_deploy"],
         _secret("user_data", "userData"),
         _secret("network_data", "networkData"),
         _secret("meta_data", "metaData"),
-        field("host_selector", "hostSelector", "dict", fields=(
-            field("match_labels", "matchLabels", "dict"),
-            field("match_expressions", "matchExpressions", "list", element="dict", fields=(
-                field("key", "key", required=True),
-                field("operator", "operator", required=True, choices=OPERATORS),
-                field("values", "values", "list", element="str"))),
-            field("in_namespace", "inNamespace"))),
+        Field("host_selector", "hostSelector", "dict", fields=(
+            Field("match_labels", "matchLabels", "dict"),
+            Field("match_expressions", "matchExpressions", "list", element="dict", fields=(
+                Field("key", "key", required=True),
+                Field("operator", "operator", required=True, choices=OPERATORS),
+                Field("values", "values", "list", element="str"))),
+            Field("in_namespace", "inNamespace"))),
         BY_NAME["consumer_ref"],
-        field("failure_domain", "failureDomain"),
+        Field("failure_domain", "failureDomain"),
     )
 
     def check(self, label, entry):

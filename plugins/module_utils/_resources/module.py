@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common.errors import RefusedError
-from .._host import fields as host_fields
+from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .base import check_raw, entry_fields
@@ -17,7 +17,7 @@ def family_argument_spec(family):
     """Return the argument spec of a family's module."""
     spec = dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"})
     spec[family.option] = {"type": "list", "elements": "dict", "required": True,
-                           "options": host_fields.argument_spec(entry_fields(family))}
+                           "options": argument_spec(entry_fields(family))}
     if family.removable:
         spec[family.option]["options"]["state"] = {
             "type": "str", "choices": ["present", "absent"], "default": "present"}

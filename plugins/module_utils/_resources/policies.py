@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 
 from .._common.field_checks import is_name, show
+from .._common.fields import Field
 from .._common.problem import Problem
-from .._host.fields import field
 from .base import Family
 
 TIMES = ("onPreparing", "onReboot")
@@ -19,8 +19,8 @@ class UpdatePolicy(Family):
 
     kind = "HostUpdatePolicy"
     option = "policies"
-    fields = (field("firmware_settings", "firmwareSettings", choices=TIMES),
-              field("firmware_updates", "firmwareUpdates", choices=TIMES))
+    fields = (Field("firmware_settings", "firmwareSettings", choices=TIMES),
+              Field("firmware_updates", "firmwareUpdates", choices=TIMES))
     watches = ()
 
     def check(self, label, entry):
@@ -44,11 +44,11 @@ class DeployPolicy(Family):
     option = "policies"
     of_host = False
     reads = watches = ()
-    fields = (field("host_claim_namespaces", "hostClaimNamespaces", "dict", fields=(
-        field("names", "names", "list", element="str"),
-        field("name_matches", "nameMatches"),
-        field("has_labels", "hasLabels", "list", element="dict", fields=(
-            field("name", "name", required=True), field("value", "value"))),
+    fields = (Field("host_claim_namespaces", "hostClaimNamespaces", "dict", fields=(
+        Field("names", "names", "list", element="str"),
+        Field("name_matches", "nameMatches"),
+        Field("has_labels", "hasLabels", "list", element="dict", fields=(
+            Field("name", "name", required=True), Field("value", "value"))),
     )),)
 
     def check(self, label, entry):

@@ -8,9 +8,9 @@ BMO works on them only when it was started with ``-build-preprov-image``, or ano
 from __future__ import annotations
 
 from .._common.field_checks import show
+from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.fields import field
 from .base import Family, condition, is_observed, is_true
 
 
@@ -23,9 +23,9 @@ class PreprovisioningImage(Family):
     of_host = False
     reads = watches = ()
     fields = (
-        field("network_data_name", "networkDataName"),
-        field("architecture", "architecture"),
-        field("accept_formats", "acceptFormats", "list", element="str"),
+        Field("network_data_name", "networkDataName"),
+        Field("architecture", "architecture"),
+        Field("accept_formats", "acceptFormats", "list", element="str"),
     )
 
     def check(self, label, entry):

@@ -17,7 +17,7 @@ from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.finalizers import HINT, deletion_of
 from .._kube.follow import follow_kinds
-from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, by_name, deletion
+from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, absent, by_name, deletion
 from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
@@ -196,7 +196,7 @@ class FamilyService:
 
     def _deletion(self, item):
         if item.current is None:
-            return Entry(self.resource, self.namespace, item.name, UNCHANGED, None, None, {}, {})
+            return absent(self.resource, self.namespace, item.name)
         return deletion(self.resource, item.current)
 
     def _problems_again(self, name, stored):

@@ -24,6 +24,7 @@ NAMES = {"boot_mac_address": "boot_mac", "bmc.address": "bmc_address"}
 LINTED = ["_host/rules/boot.py", "_host/rules/bmc.py", "_host/rules/data.py", "_host/rules/goal.py",
           "_host/rules/hint.py", "_host/rules/identity.py", "_host/rules/image.py", "_host/rules/metadata.py",
           "_host/rules/obsolete.py", "_host/rules/raid.py", "_cluster/checks/validation.py", "_cluster/checks/links.py",
+          "_cluster/checks/networks.py", "_cluster/checks/groups.py", "_cluster/checks/user_data.py",
           "_cluster/checks/image.py", "_cluster/checks/address.py", "_cluster/checks/node_labels.py",
           "_cluster/checks/versions.py", "_cluster/checks/hosts.py", "_ipam/validation.py"]
 

@@ -11,6 +11,7 @@ import contextlib
 import os
 import subprocess
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import until_nothing
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
@@ -20,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources i
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, copies, graph
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, provider, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, provider
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
 
 SETTINGS = Resource("metal3.io", "v1alpha1", "hostfirmwaresettings", "HostFirmwareSettings", True)

@@ -9,6 +9,7 @@ import base64
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.fields import argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     fields as host_fields,
 )
@@ -129,7 +130,7 @@ def test_an_empty_text_removes_a_choice():
     current = stored(inspectionMode="disabled", bootMode="legacy")
     result = desired(current, owned=("inspectionMode",), inspection_mode="", boot_mode="")
     assert result.bmh["spec"] == {} and result.removals == ["bootMode"]
-    assert host_fields.argument_spec()["boot_mode"]["choices"] == ["UEFI", "UEFISecureBoot", "legacy", ""]
+    assert argument_spec(host_fields.HOST)["boot_mode"]["choices"] == ["UEFI", "UEFISecureBoot", "legacy", ""]
 
 
 def test_a_consumer_is_not_replaced_or_taken_away():

@@ -15,7 +15,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.doc_fragments import constructed, inventory_cache
 from ansible.template import Templar, trust_as_template
 
-from ansible_collections.metal3.baremetal.plugins.doc_fragments import kubernetes, kubernetes_inventory
+from ansible_collections.metal3.baremetal.plugins.doc_fragments import ironic, kubernetes, kubernetes_inventory
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
@@ -30,9 +30,10 @@ NAME = "metal3.baremetal.baremetal_hosts"
 def definitions():
     """Return the plugin's options, those of its fragments merged in as Ansible does."""
     merged = {}
-    for source in (kubernetes.ModuleDocFragment, kubernetes_inventory.ModuleDocFragment,
-                   constructed.ModuleDocFragment, inventory_cache.ModuleDocFragment, baremetal_hosts):
-        for name, option in yaml.safe_load(source.DOCUMENTATION)["options"].items():
+    for text in (kubernetes.ModuleDocFragment.DOCUMENTATION, kubernetes_inventory.ModuleDocFragment.DOCUMENTATION,
+                 ironic.ModuleDocFragment.SUBOPTIONS, constructed.ModuleDocFragment.DOCUMENTATION,
+                 inventory_cache.ModuleDocFragment.DOCUMENTATION, baremetal_hosts.DOCUMENTATION):
+        for name, option in yaml.safe_load(text)["options"].items():
             merged.setdefault(name, {}).update(option)
     for name, option in merged.items():
         option["name"] = name
@@ -196,7 +197,7 @@ def test_the_environment_variables_are_those_of_the_modules():
 
 
 def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, parse, monkeypatch):
-    options = yaml.safe_load(baremetal_hosts.DOCUMENTATION)["options"]["ironic"]["suboptions"]
+    options = definitions()["ironic"]["suboptions"]
     assert set(options) == set(ironic_argument_spec())
     with pytest.raises(AnsibleParserError, match=r"ironic: clouds\. Supported parameters include"):
         parse(ironic={"clouds": "x"})

@@ -136,7 +136,7 @@ ROOT = pathlib.Path(__file__).parents[3] / "plugins" / "module_utils"
 LOOKS = {
     "_host/reconcile.py": "rules/change.py refuses such hosts, with what else is against the list",
     "_host/writes.py": "rules/secret.py refuses such Secrets, before a host is detached",
-    "_ipam/service.py": "_claim_change refuses such claims, before refused ones are deleted",
+    "_ipam/claim_service.py": "change_problems refuses such claims, before refused ones are deleted",
     "_kube/reconcile.py": "Reconcile.plan",
     "_manifests/service.py": "_plan refuses them, after it has waited for those that go by themselves",
     "_plane/cluster/ironic_service.py": "a trial, which stores nothing",
@@ -147,7 +147,7 @@ LOOKS = {
 PLANS = {
     "_cluster/service.py": "objects of a cluster, after _check has refused those that it has listed",
     "_host/writes.py": "the Namespace of hosts, which is not there",
-    "_ipam/service.py": "pools",
+    "_ipam/pool_service.py": "pools",
     "_manifests/service.py": "all manifests, by what _look has found",
     "_plane/cluster/ironic_service.py": "all objects of Ironic, before the first of several writes",
     "_plane/process/provider_service.py": "objects of the providers of a bootstrap plane",

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import disk_image
 
 
@@ -16,7 +17,7 @@ def test_an_image_has_a_partition_with_the_files(tmp_path):
     path = str(tmp_path / "small.raw")
     sha256 = disk_image.build(path, 16, {"readme.txt": "hello\n"})
     assert disk_image.is_complete(path)
-    assert disk_image.digest(path) == sha256
+    assert file_digest.digest(path) == sha256
     listed = subprocess.run(["/usr/sbin/sfdisk", "--json", path], check=True, capture_output=True, text=True).stdout
     partition, = json.loads(listed)["partitiontable"]["partitions"]
     assert (partition["start"], partition["name"]) == (2048, "lab-root")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.user_folders import cache_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir, labs_dir, layout
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.user_folders import cache_dir
 
 
 def test_a_lab_home_that_is_a_link_is_resolved(tmp_path):

@@ -13,7 +13,6 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, node_image
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import cache_entry
 
 LDD = """/usr/sbin/nft:
 \tlinux-vdso.so.1 (0x00007ffd3a5e6000)
@@ -89,27 +88,6 @@ def test_the_first_of_two_files_with_one_path_counts(tmp_path):
         container_image.write_layer(stream, [container_image.File("/x", str(tmp_path / name)) for name in ("a", "b")])
     with tarfile.open(tmp_path / "layer.tar") as archive:
         assert archive.extractfile("x").read() == b"a"
-
-
-def test_a_failed_build_leaves_nothing(tmp_path):
-    directory = str(tmp_path / "cache" / "key")
-    with pytest.raises(RuntimeError), cache_entry.making(directory, Progress()) as partial:
-        (tmp_path / "cache" / "key.partial" / "half").write_text("x")
-        assert os.path.isdir(partial)
-        raise RuntimeError
-    assert sorted(os.listdir(tmp_path / "cache")) == ["key.lock"]
-
-
-def test_what_a_killed_build_left_is_not_taken_for_complete(tmp_path):
-    directory = str(tmp_path / "key")
-    os.makedirs(directory + ".partial")
-    (tmp_path / "key.partial" / "half").write_text("x")
-    with cache_entry.making(directory, Progress()) as partial:
-        assert os.listdir(partial) == []
-        (tmp_path / "key.partial" / "whole").write_text("x")
-    assert os.listdir(directory) == ["whole"]
-    with cache_entry.making(directory, Progress()) as partial:
-        assert partial is None
 
 
 def test_the_image_changes_its_folder_with_its_sources(tmp_path):

@@ -12,8 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import download
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, download, service, work_folder
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, service, work_folder
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 
 NAME, CONTENT = "agent.iso", b"image"

@@ -22,11 +22,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_serv
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import read_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.service import (
-    ClaimService,
-    PoolService,
-    read_usage,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import read_usage
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts

@@ -16,6 +16,7 @@ import pytest
 from fakes.plane_server import definition
 from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
@@ -27,9 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
-    age,
     archive,
-    backup_files,
     backup_service,
     cluster_pauses,
     nodes_now,
@@ -279,7 +278,7 @@ def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, r
 def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
     # Those of another plane, with a namespace of the same name, too.
     others = ["notes.txt", f"{NAMESPACE}-2026.age", f"{NAMESPACE}-b-2020-01-01T000000Z.age",
-              backup_files.name_of(backup_files.prefix_of(NAMESPACE, "of another plane"), "2020-01-01T00:00:00Z")]
+              files.name_of(files.prefix_of(NAMESPACE, "of another plane"), "2020-01-01T00:00:00Z")]
     for name in others:
         (tmp_path / name).write_text("x")
     paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]

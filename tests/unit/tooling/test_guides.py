@@ -4,7 +4,7 @@
 """The guides, README and documents name only what there is: commands, playbooks, variables, options, files."""
 from __future__ import annotations
 
-import ast
+import importlib
 import re
 import shlex
 
@@ -37,21 +37,17 @@ def commands(path):
 
 def documented_options(name):
     """Return the documented options of a module, those of its fragments included."""
-    def literal(path, variable):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == variable:
-                return yaml.safe_load(ast.literal_eval(node.value))
-        raise AssertionError(f"{path}: no {variable}")
-
-    documentation = literal(ROOT / "plugins" / "modules" / f"{name}.py", "DOCUMENTATION")
+    plugins = f"ansible_collections.{COLLECTION}plugins"
+    documentation = yaml.safe_load(importlib.import_module(f"{plugins}.modules.{name}").DOCUMENTATION)
     options = dict(documentation.get("options") or {})
     fragments = documentation.get("extends_documentation_fragment") or []
     for fragment in [fragments] if isinstance(fragments, str) else fragments:
         if fragment.startswith(COLLECTION):
             parts = fragment[len(COLLECTION):].split(".")
-            found = literal(ROOT / "plugins" / "doc_fragments" / f"{parts[0]}.py",
-                            parts[1].upper() if len(parts) > 1 else "DOCUMENTATION")
-            options.update(found.get("options") or {})
+            texts = importlib.import_module(f"{plugins}.doc_fragments.{parts[0]}").ModuleDocFragment
+            found = yaml.safe_load(getattr(texts, parts[1].upper() if len(parts) > 1 else "DOCUMENTATION"))
+            for option, described in (found.get("options") or {}).items():
+                options[option] = {**described, **options.get(option, {})}
     return options
 
 

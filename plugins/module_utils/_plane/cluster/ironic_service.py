@@ -12,11 +12,11 @@ from typing import Any
 
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
+from ..._common.whole_file import write_private
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
 from ..catalogue import MARIADB_PASSWORD
-from ..process.files import write_private
 from . import given_certificate, ironic, ironic_database, renewal
 from .service import Components
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ..._common import ip_texts
 from ..._common.field_checks import show
+from ..._common.fields import Field, to_crd
 from ..._common.problem import Problem
 from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from ..._host.fields import field, to_crd
 from .objects import OWNER_LABEL
 
 Object = dict[str, Any]
@@ -27,59 +27,59 @@ CODE = "ironic-operator"
 _VERSION = re.compile(r"latest|[0-9]{1,4}\.[0-9]{1,4}")
 _KINDS = ("ConfigMap", "Secret")
 
-_REFERENCE = (field("name", "name", required=True), field("kind", "kind", required=True, choices=_KINDS))
+_REFERENCE = (Field("name", "name", required=True), Field("kind", "kind", required=True, choices=_KINDS))
 FIELDS = (
-    field("api_credentials_name", "apiCredentialsName"),
-    field("database", "database", "dict", fields=(
-        field("credentials_name", "credentialsName", required=True), field("host", "host", required=True),
-        field("name", "name", required=True), field("tls_certificate_name", "tlsCertificateName"))),
-    field("deploy_ramdisk", "deployRamdisk", "dict", fields=(
-        field("disable_downloader", "disableDownloader", "bool"), field("extra_kernel_params", "extraKernelParams"),
-        field("ssh_key", "sshKey"))),
-    field("extra_config", "extraConfig", "list", element="dict", fields=(
-        field("group", "group", required=True), field("name", "name", required=True),
-        field("value", "value", required=True))),
-    field("high_availability", "highAvailability", "bool"),
-    field("images", "images", "dict", fields=(
-        field("deploy_ramdisk_branch", "deployRamdiskBranch"),
-        field("deploy_ramdisk_downloader", "deployRamdiskDownloader"),
-        field("ironic", "ironic"), field("keepalived", "keepalived"))),
-    field("inspection", "inspection", "dict", fields=(
-        field("collectors", "collectors", "list", element="str"),
-        field("vlan_interfaces", "vlanInterfaces", "list", element="str"))),
-    field("networking", "networking", "dict", fields=(
-        field("api_port", "apiPort", "int", minimum=1), field("bind_interface", "bindInterface", "bool"),
-        field("dhcp", "dhcp", "dict", fields=(
-            field("dns_address", "dnsAddress"), field("gateway_address", "gatewayAddress"),
-            field("hosts", "hosts", "list", element="str"), field("ignore", "ignore", "list", element="str"),
-            field("network_cidr", "networkCIDR", required=True), field("range_begin", "rangeBegin", required=True),
-            field("range_end", "rangeEnd", required=True), field("serve_dns", "serveDNS", "bool"))),
-        field("external_ip", "externalIP"), field("image_server_port", "imageServerPort", "int", minimum=1),
-        field("image_server_tls_port", "imageServerTLSPort", "int", minimum=1), field("interface", "interface"),
-        field("ip_address", "ipAddress"), field("ip_address_manager", "ipAddressManager", choices=("keepalived",)),
-        field("mac_addresses", "macAddresses", "list", element="str"),
-        field("prometheus_exporter_port", "prometheusExporterPort", "int", minimum=1),
-        field("rpc_port", "rpcPort", "int", minimum=1))),
-    field("node_selector", "nodeSelector", "dict"),
-    field("overrides", "overrides", "dict", fields=(
-        field("annotations", "annotations", "dict"), field("labels", "labels", "dict"),
-        field("agent_images", "agentImages", "list", element="dict", fields=(
-            field("kernel", "kernel", required=True), field("initramfs", "initramfs", required=True),
-            field("architecture", "architecture", choices=("x86_64", "aarch64")))),
-        field("containers", "containers", "list", element="dict"),
-        field("init_containers", "initContainers", "list", element="dict"),
-        field("httpd_liveness_probe", "httpdLivenessProbe", "dict"),
-        field("httpd_readiness_probe", "httpdReadinessProbe", "dict"))),
-    field("prometheus_exporter", "prometheusExporter", "dict", fields=(
-        field("enabled", "enabled", "bool", required=True),
-        field("disable_service_monitor", "disableServiceMonitor", "bool"), field("bind_address", "bindAddress"),
-        field("sensor_collection_interval_seconds", "sensorCollectionInterval", "int", minimum=60))),
-    field("tls", "tls", "dict", fields=(
-        field("bmc_ca", "bmcCA", "dict", fields=_REFERENCE), field("certificate_name", "certificateName"),
-        field("trusted_ca", "trustedCA", "dict", fields=(*_REFERENCE, field("key", "key"))),
-        field("disable_virtual_media_tls", "disableVirtualMediaTLS", "bool"),
-        field("insecure_rpc", "insecureRPC", "bool"))),
-    field("version", "version"),
+    Field("api_credentials_name", "apiCredentialsName"),
+    Field("database", "database", "dict", fields=(
+        Field("credentials_name", "credentialsName", required=True), Field("host", "host", required=True),
+        Field("name", "name", required=True), Field("tls_certificate_name", "tlsCertificateName"))),
+    Field("deploy_ramdisk", "deployRamdisk", "dict", fields=(
+        Field("disable_downloader", "disableDownloader", "bool"), Field("extra_kernel_params", "extraKernelParams"),
+        Field("ssh_key", "sshKey"))),
+    Field("extra_config", "extraConfig", "list", element="dict", fields=(
+        Field("group", "group", required=True), Field("name", "name", required=True),
+        Field("value", "value", required=True))),
+    Field("high_availability", "highAvailability", "bool"),
+    Field("images", "images", "dict", fields=(
+        Field("deploy_ramdisk_branch", "deployRamdiskBranch"),
+        Field("deploy_ramdisk_downloader", "deployRamdiskDownloader"),
+        Field("ironic", "ironic"), Field("keepalived", "keepalived"))),
+    Field("inspection", "inspection", "dict", fields=(
+        Field("collectors", "collectors", "list", element="str"),
+        Field("vlan_interfaces", "vlanInterfaces", "list", element="str"))),
+    Field("networking", "networking", "dict", fields=(
+        Field("api_port", "apiPort", "int", minimum=1), Field("bind_interface", "bindInterface", "bool"),
+        Field("dhcp", "dhcp", "dict", fields=(
+            Field("dns_address", "dnsAddress"), Field("gateway_address", "gatewayAddress"),
+            Field("hosts", "hosts", "list", element="str"), Field("ignore", "ignore", "list", element="str"),
+            Field("network_cidr", "networkCIDR", required=True), Field("range_begin", "rangeBegin", required=True),
+            Field("range_end", "rangeEnd", required=True), Field("serve_dns", "serveDNS", "bool"))),
+        Field("external_ip", "externalIP"), Field("image_server_port", "imageServerPort", "int", minimum=1),
+        Field("image_server_tls_port", "imageServerTLSPort", "int", minimum=1), Field("interface", "interface"),
+        Field("ip_address", "ipAddress"), Field("ip_address_manager", "ipAddressManager", choices=("keepalived",)),
+        Field("mac_addresses", "macAddresses", "list", element="str"),
+        Field("prometheus_exporter_port", "prometheusExporterPort", "int", minimum=1),
+        Field("rpc_port", "rpcPort", "int", minimum=1))),
+    Field("node_selector", "nodeSelector", "dict"),
+    Field("overrides", "overrides", "dict", fields=(
+        Field("annotations", "annotations", "dict"), Field("labels", "labels", "dict"),
+        Field("agent_images", "agentImages", "list", element="dict", fields=(
+            Field("kernel", "kernel", required=True), Field("initramfs", "initramfs", required=True),
+            Field("architecture", "architecture", choices=("x86_64", "aarch64")))),
+        Field("containers", "containers", "list", element="dict"),
+        Field("init_containers", "initContainers", "list", element="dict"),
+        Field("httpd_liveness_probe", "httpdLivenessProbe", "dict"),
+        Field("httpd_readiness_probe", "httpdReadinessProbe", "dict"))),
+    Field("prometheus_exporter", "prometheusExporter", "dict", fields=(
+        Field("enabled", "enabled", "bool", required=True),
+        Field("disable_service_monitor", "disableServiceMonitor", "bool"), Field("bind_address", "bindAddress"),
+        Field("sensor_collection_interval_seconds", "sensorCollectionInterval", "int", minimum=60))),
+    Field("tls", "tls", "dict", fields=(
+        Field("bmc_ca", "bmcCA", "dict", fields=_REFERENCE), Field("certificate_name", "certificateName"),
+        Field("trusted_ca", "trustedCA", "dict", fields=(*_REFERENCE, Field("key", "key"))),
+        Field("disable_virtual_media_tls", "disableVirtualMediaTLS", "bool"),
+        Field("insecure_rpc", "insecureRPC", "bool"))),
+    Field("version", "version"),
 )
 # Fields of the resource without an option, with the reason; a path each.
 WITHOUT_OPTION = {

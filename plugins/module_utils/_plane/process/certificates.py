@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..._common.whole_file import write_private
 from . import kubeconfig
-from .files import write_private
 
 try:
     from cryptography import x509

@@ -17,6 +17,7 @@ from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..._common import cache_entry
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
@@ -161,10 +162,7 @@ def key(go_mod: str, go_sum: str, go_version: str, flags: str) -> str:
     :param go_version: for example ``go1.26.8``
     :param flags: the linker's flags
     """
-    digest = hashlib.sha256()
-    for part in (RECIPE, go_version, " ".join(BUILD_FLAGS), flags, go_mod, go_sum):
-        digest.update(part.encode() + b"\0")
-    return digest.hexdigest()[:16]
+    return cache_entry.key((RECIPE, go_version, " ".join(BUILD_FLAGS), flags, go_mod, go_sum))
 
 
 def pins_key(go_mod: str, go_sum: str) -> str:

@@ -9,8 +9,8 @@ import json
 import os
 from typing import Any
 
+from ..._common.whole_file import write_private
 from ..._kube.resources import KNOWN
-from .files import write_private
 
 TOKEN_VALIDITY_SECONDS = 365 * 24 * 3600
 TOKEN_RENEW_BEFORE_SECONDS = 30 * 24 * 3600

@@ -10,9 +10,10 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._common import user_folders
 from ..._common.errors import ReportedError
 from ..._common.plain_text import end_of
-from . import service_unit, user_folders
+from . import service_unit
 from .supervisor import LAB_DIR_VARIABLE, Layout
 
 SYSTEM_FOLDER = "/etc/systemd/system"

@@ -11,12 +11,13 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common import confirmation
+from ..._common import confirmation, user_folders
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.field_checks import show
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.progress import Progress
+from ..._common.whole_file import write_private
 from ..._kube.client import KubeClient
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import resource_for
@@ -29,10 +30,8 @@ from . import (
     service_unit,
     site_figures,
     supervisor,
-    user_folders,
 )
 from . import figures as figures_file
-from .files import write_private
 
 # Folders in the plane's folder that its programs write to or are configured in; each is its owner's only.
 FOLDERS = (

@@ -19,7 +19,7 @@ from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
 from ..._common.wait_loop import until_nothing
-from .files import write_private
+from ..._common.whole_file import write_private
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
 DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"

@@ -8,8 +8,19 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from .._common.problem import Problem
+
+
+def argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the options of a module that writes such files; documented in the fragment ``backup``."""
+    return {
+        "directory": {"type": "path", "required": True},
+        "recipients": {"type": "list", "elements": "str", "required": True},
+        "identity_file": {"type": "path"},
+        "keep": {"type": "int"},
+    }
 
 
 def option_problems(recipients: list[str], keep: int | None) -> list[Problem]:

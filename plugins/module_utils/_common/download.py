@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from .._common.errors import ReportedError
-from .._common.image_server import AnswerError, opened
-from .._common.redaction import redacted
-from . import archive
+from . import file_digest
+from .errors import ReportedError
+from .image_server import AnswerError, opened
+from .redaction import redacted
 
 # Whatever is sent in pieces that never end, or end late.
 LARGEST_BYTES = 64 * 1024 ** 3
@@ -43,7 +43,7 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None,
     except (OSError, http.client.HTTPException) as exc:
         raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
                             "where it stopped") from exc
-    found = archive.digest_of(partial, checksum.partition(":")[0])
+    found = file_digest.checksum(partial, checksum.partition(":")[0])
     if found != checksum:
         os.unlink(partial)
         raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, or "

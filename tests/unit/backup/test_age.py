@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import age
+from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age
 
 CONTENT = b"what a plane manages\n" * 1000
 

@@ -1,15 +1,24 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of the cache that is either complete or not there."""
+"""Folders of the cache, each named after what it is made from, and either complete or not there."""
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+
+def key(parts: Iterable[str | bytes]) -> str:
+    """Return a name for what is made from some parts: another one as soon as one of them is another one."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update((part.encode() if isinstance(part, str) else part) + b"\0")
+    return digest.hexdigest()[:16]
 
 
 @contextlib.contextmanager

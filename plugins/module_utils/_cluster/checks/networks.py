@@ -1,0 +1,91 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rules for the networks of a cluster description; pure."""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ..._common.field_checks import shown
+from ..._common.problem import Problem
+from ..model import ClusterDescription
+from ..spec import NAME_RULE
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return in words which networks may be named."""
+    return "one of %s" % (", ".join(sorted(names)) or "no networks, for none is described")
+
+
+def network_problems(subject: str, description: ClusterDescription) -> list[Problem]:
+    """Return the mistakes in a description's networks."""
+    found = []
+    networks = description.networks
+    for name in sorted(networks):
+        network, field = networks[name], f"networks.{name}"
+        if not re.match(NAME_RULE, name):
+            found.append(Problem("network", subject, field, shown(name),
+                                 "a name of lower case letters, digits and dashes"))
+        if not 1280 <= network["mtu"] <= 9000:
+            found.append(Problem("network", subject, field + ".mtu", shown(network["mtu"]), "1280 to 9000 (CAPM3 CRD)"))
+        given = [key for key in ("interface", "bond", "vlan") if network.get(key)]
+        if len(given) > 1:
+            found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan"))
+        found += _vlan(subject, field, name, networks)
+        if network.get("bond") and len(set(network["bond"]["interfaces"])) < 2:
+            found.append(Problem(
+                "network", subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
+                "at least two interfaces"))
+        for family in ("ipv4", "ipv6"):
+            found += _family(subject, f"{field}.{family}", network.get(family))
+    identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
+    for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
+        found.append(Problem("network", subject, "networks", f"VLAN {identity} twice",
+                             "one network for each VLAN (CAPM3's list is keyed by vlanID)"))
+    return found
+
+
+def _vlan(subject, field, name, networks):
+    vlan = networks[name].get("vlan")
+    if not vlan:
+        return []
+    found = []
+    if not 1 <= vlan["id"] <= 4094:
+        found.append(Problem("network", subject, field + ".vlan.id", shown(vlan["id"]), "1 to 4094"))
+    seen, parent = [name], vlan["network"]
+    while parent in networks and parent not in seen:
+        seen.append(parent)
+        parent = (networks[parent].get("vlan") or {}).get("network")
+    if parent in seen:
+        found.append(
+            Problem("network", subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends")
+        )
+    elif vlan["network"] not in networks:
+        found.append(Problem("network", subject, field + ".vlan.network", shown(vlan["network"]), one_of(networks)))
+    return found
+
+
+def _family(subject, field, settings):
+    if not settings:
+        return []
+    found = []
+    sources = [key for key in ("ranges", "pool", "pool_annotation") if settings.get(key)]
+    if settings["mode"] == "pool" and not sources:
+        found.append(
+            Problem("network", subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation")
+        )
+    if settings["mode"] != "pool" and sources:
+        found.append(Problem("network", subject, field + ".mode", f"{settings['mode']} with {' and '.join(sources)}",
+                             "mode pool, or neither ranges nor pool"))
+    if settings.get("pool_annotation") and len(sources) > 1:
+        found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone"))
+    targets = [route.get("network") for route in settings.get("routes") or []]
+    for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
+        found.append(Problem("network", subject, field + ".routes", f"{target} twice",
+                             "one route for each network (CAPM3's list is keyed by network)"))
+    for number, route in enumerate(settings.get("routes") or []):
+        for key in ("network", "prefix", "gateway"):
+            if route.get(key) is None:
+                found.append(Problem("network", subject, f"{field}.routes[{number}].{key}", None, "a value"))
+    return found

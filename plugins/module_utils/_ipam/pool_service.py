@@ -1,0 +1,134 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""IP pools on an API server: read once, check all, write what differs."""
+from __future__ import annotations
+
+import time
+from typing import Any, Callable
+
+from .._common import object_shape
+from .._common.errors import RefusedError
+from .._common.plain_text import few
+from .._common.problem import Problem
+from .._kube.plan import Entry, absent, deletion
+from .._kube.reconcile import Reconcile, Written
+from .._kube.report import counts, difference
+from .._metal3.kinds import KNOWN, resource_for
+from . import pool as ipam_pool
+from . import validation as ipam_validation
+from .options import is_present
+from .reading import POOL, Addresses
+from .usage import usage
+
+_CRD = KNOWN["CustomResourceDefinition"]
+_POOL_CRD = "ippools.ipam.metal3.io"
+
+
+class PoolWrites(Reconcile):
+    """Writes of pools; what becomes of addresses in use is checked again by what is read again.
+
+    :param service: the PoolService
+    """
+
+    def __init__(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any],
+                 service: PoolService):
+        super().__init__(client, check_mode, progress, sleep, resource_for)
+        self._service = service
+        self._known = {}
+
+    def read_again(self, entry: Entry) -> dict[str, Any] | None:
+        """Return the pool; its addresses are read again as well."""
+        known = self._known[entry.name] = Addresses(self.client, entry.namespace or self._service.namespace)
+        return known.pools.get(entry.name)
+
+    def problems_again(self, entry: Entry, stored: dict[str, Any] | None) -> list[Any]:
+        """Return which addresses in use stand in the way."""
+        return self._service.problems_with(entry.name, self._known[entry.name])
+
+
+class PoolService:
+    """One run of ``ip_pool``.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: let the API server try writes without storing them
+    :param progress: a Progress
+    :param sleep: callable that waits a number of seconds
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 sleep: Callable[[float], Any] = time.sleep):
+        self.client = client
+        self.namespace = params["namespace"]
+        self.pools = params["pools"]
+        self.present = [pool for pool in self.pools if is_present(pool)]
+        self.writes = PoolWrites(client, check_mode, progress, sleep, self)
+
+    def run(self) -> dict[str, Any]:
+        """Do it all and return the module's result.
+
+        :raises RefusedError: when the list has mistakes
+        :raises KubeError: when the API server can't be asked
+        """
+        known = Addresses(self.client, self.namespace)
+        written = self.writes.write(self._entries(known))
+        results = [_pool_result(item, known) for item in written]
+        return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
+                "diff": [difference(item.entry) for item in written if item.changed]}
+
+    def _entries(self, known: Addresses) -> list[Entry]:
+        names = set(pool.get("name") for pool in self.pools)
+        others = [ipam_pool.describe(pool) for name, pool in sorted(known.pools.items()) if name not in names]
+        found = ipam_validation.pool_problems(self.pools, self.namespace, others) + self._strategy()
+        if not found:
+            found = [line for pool in self.pools for line in self.problems_with(pool["name"], known)]
+        if found:
+            raise RefusedError(found)
+        planned = dict((entry.name, entry) for entry in self.writes.plan(
+            [ipam_pool.render(pool, self.namespace) for pool in self.present], {(POOL, self.namespace): known.pools}))
+        return [planned.get(pool["name"]) or self._deletion(pool["name"], known) for pool in self.pools]
+
+    def _deletion(self, name: str, known: Addresses) -> Entry:
+        return deletion(POOL, known.pools[name]) if name in known.pools else absent(POOL, self.namespace, name)
+
+    def problems_with(self, name: str, known: Addresses) -> list[Any]:
+        """Return why a pool must not be written, or deleted, for the addresses that are in use."""
+        pool = next(pool for pool in self.pools if pool["name"] == name)
+        return self._change_problems(pool, known) if is_present(pool) else self._use_problems(name, known)
+
+    def _change_problems(self, pool: dict[str, Any], known: Addresses) -> list[Problem]:
+        current = known.pools.get(pool["name"])
+        if current is None:
+            return []
+        allocated = [entry["address"] for entry in known.usage(pool["name"])["allocations"]]
+        return ipam_validation.change_problems(pool, ipam_pool.describe(current), self.namespace, allocated)
+
+    def _strategy(self) -> list[Problem]:
+        """IPAM 1.13 has no allocationStrategy and would drop the field without a word."""
+        asking = [pool["name"] for pool in self.present if pool.get("allocation_strategy")]
+        if not asking:
+            return []
+        crd = self.client.get(_CRD, None, _POOL_CRD)
+        for version in ((crd or {}).get("spec") or {}).get("versions") or []:
+            schema = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+            if version["name"] == POOL.version and "allocationStrategy" in schema:
+                return []
+        return [Problem("pool", f"IPPool {self.namespace}/{name}", "allocation_strategy", "a value",
+                        "none, for the IPAM of this API server has no such field", "upgrade IPAM or leave it out")
+                for name in asking]
+
+    def _use_problems(self, name: str, known: Addresses) -> list[Problem]:
+        used = known.usage(name)["allocations"] if name in known.pools else []
+        return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
+            len(used), few([f"{entry['address']} by {entry['claim']}" for entry in used], 5)), "none",
+            "delete the claims, or the cluster that has them, first")] if used else []
+
+
+def _pool_result(item: Written, known: Addresses) -> dict[str, Any]:
+    result = {"name": item.entry.name, "action": item.action, "error": item.message}
+    stored = item.entry.desired and (item.value if item.error is None else item.entry.current or item.entry.desired)
+    if stored:
+        used = usage(object_shape.shaped(stored, object_shape.POOL), known.addresses, known.claims)
+        result.update(total=used["total"], used=used["used"], free=used["free"])
+    return result
