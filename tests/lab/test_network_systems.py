@@ -22,6 +22,7 @@ OWN, OTHER = "172.22.0.1/24", "172.23.0.1/24"
 # What nobody confirms is kept, where a test does not say otherwise.
 BRIDGE = {"name": "prov", "kind": "bridge", "ports": [PORT], "addresses": [OWN], "rollback_seconds": 0,
           "wait_timeout_seconds": 120}
+BRIDGE_OF_BOTH = dict(BRIDGE, ports=[CARD, PORT])
 # The card by which the machine is reached becomes a port.
 CUT_OFF = dict(BRIDGE, name="cut", ports=[CARD], addresses=["203.0.113.5/24"], rollback_seconds=40)
 BOND = {"name": "bond7", "kind": "bond", "ports": [PORT], "bond_mode": "active-backup", "addresses": [OWN],
@@ -79,7 +80,7 @@ def test_of_two_systems_the_one_that_configures_the_interface_is_used_and_never_
         mixed.run("nmcli", "connection", "add", "type", "ethernet", "ifname", PORT, "ip4", OTHER)
         eventually(lambda: OTHER in mixed.addresses(PORT), 60, "NetworkManager configures the port")
         assert mixed.module("--check", **BRIDGE)["system"] == "network_manager"
-        message = mixed.module(**dict(BRIDGE, ports=[CARD, PORT]))["msg"]
+        message = mixed.module(**BRIDGE_OF_BOTH)["msg"]
         assert "NetworkManager and systemd-networkd, which configure interfaces of it" in message
         assert mixed.own_files() == [] and "prov" not in mixed.links() and mixed.reached()
 
