@@ -22,7 +22,7 @@ OWN, OTHER = "172.22.0.1/24", "172.23.0.1/24"
 # What nobody confirms is kept, where a test does not say otherwise.
 BRIDGE = {"name": "prov", "kind": "bridge", "ports": [PORT], "addresses": [OWN], "rollback_seconds": 0,
           "wait_timeout_seconds": 120}
-BRIDGE_OF_BOTH = dict(BRIDGE, ports=[CARD, PORT])
+BRIDGE_OF_BOTH = BRIDGE | {"ports": [CARD, PORT]}
 # The card by which the machine is reached becomes a port.
 CUT_OFF = dict(BRIDGE, name="cut", ports=[CARD], addresses=["203.0.113.5/24"], rollback_seconds=40)
 BOND = {"name": "bond7", "kind": "bond", "ports": [PORT], "bond_mode": "active-backup", "addresses": [OWN],
