@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._common.problem import Problem
-from .._kube import checked
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
+from .._kube.plan import Entry
+from .._kube.reconcile import Reconcile
+from .._kube.resources import Resource
 from .._plane.catalogue import CLUSTERCTL_LABEL
 from . import graph
 
@@ -39,41 +41,56 @@ def remove(side: Any, objects: Iterable[Object], progress: Any,
     :raises KubeError: when the API server refuses, or an object is another one or must stay by now; those before it are
         gone
     """
+    removal = _Removal(side.client, progress, problems, sleep)
     for obj in objects:
-        title = graph.title(graph.key(obj))
-        written, = checked.write([obj], lambda task: _send(side, task),
-                                 lambda task: _read_again(side, task, problems), progress.event, sleep)
+        resource = side.resources[graph.key(obj)[:2]]
+        written, = removal.delete(resource, [obj])
         if written.error is not None:
             raise written.error
-        progress.wrote(title, "deleted")
+        removal.release(resource, obj)
 
 
-def _send(side: Any, obj: Object) -> None:
-    """Delete an object as it was read."""
-    resource, name, uid = side.resources[graph.key(obj)[:2]], obj["metadata"]["name"], obj["metadata"]["uid"]
-    try:
-        stored = side.client.patch(resource, side.namespace, name, {"metadata": {"annotations": {_ANNOTATION: ""}}},
-                                   checked=obj)
-        side.client.delete(resource, side.namespace, name, checked=stored)
-        if stored["metadata"].get("finalizers"):
-            # It is deleted, whatever its controllers write meanwhile.
-            side.client.patch(resource, side.namespace, name, {"metadata": {"uid": uid, "finalizers": None}})
-    except KubeError as exc:
-        # Gone with its owner, meanwhile.
-        if exc.status != 404:
-            raise
+class _Removal(Reconcile):
+    """Deletions that webhooks allow for a move; for parameters see :func:`remove`."""
 
+    def __init__(self, client: Any, progress: Any, problems: Callable[[Object], list[Problem]],
+                 sleep: Callable[[float], Any]) -> None:
+        super().__init__(client, False, progress, sleep)
+        self._problems = problems
 
-def _read_again(side: Any, obj: Object, problems: Callable[[Object], list[Problem]]) -> Any:
-    """Return an object that has changed since it was read, as it is by now, when it may go."""
-    of = graph.key(obj)
-    stored = side.client.get(side.resources[of[:2]], side.namespace, obj["metadata"]["name"])
-    if stored is None:
-        return checked.Settled()
-    if stored["metadata"]["uid"] != obj["metadata"]["uid"]:
-        raise KubeError(f"{graph.title(of)}: found another object of this name than the one that was checked; it stays "
-                        "as it is", 409, "Conflict", next_step="look at it, then run again")
-    found = problems(stored)
-    if found:
-        raise KubeError(f"changed by somebody else during this run: {'; '.join(map(str, found))}", 409, "Conflict")
-    return stored
+    def send(self, entry: Entry, dry_run: bool) -> Any:
+        """Mark and delete an object as it was read."""
+        try:
+            stored = self.client.patch(entry.resource, entry.namespace, entry.name,
+                                       {"metadata": {"annotations": {_ANNOTATION: ""}}}, checked=entry.current)
+        except KubeError as exc:
+            # Gone with its owner, meanwhile.
+            if exc.status != 404:
+                raise
+            return False
+        return self.client.delete(entry.resource, entry.namespace, entry.name, checked=stored)
+
+    def problems_again(self, entry: Entry, stored: Object | None) -> list[Any]:
+        """Return why an object that has changed since it was checked must stay."""
+        return self._problems(stored) if stored is not None else []
+
+    def release(self, resource: Resource, obj: Object) -> None:
+        """Take the finalizers of an object that is being deleted for a move, whatever its controllers write meanwhile.
+
+        :raises KubeError: when somebody else deletes it, whose controllers have their work to do
+        """
+        namespace, name, uid = obj["metadata"].get("namespace"), obj["metadata"]["name"], obj["metadata"]["uid"]
+        read, = self.persist([lambda: self.client.get(resource, namespace, name)])
+        if read.error is not None:
+            raise read.error
+        stored = read.value
+        if stored is None or stored["metadata"]["uid"] != uid:
+            return
+        if not is_on_its_way(stored):
+            raise KubeError(f"{graph.title(graph.key(obj))}: somebody else deletes it; it stays as it is", 409,
+                            "Conflict", next_step="wait until it is gone, then run again")
+        try:
+            self.client.patch(resource, namespace, name, {"metadata": {"uid": uid, "finalizers": None}})
+        except KubeError as exc:
+            if exc.status != 404:
+                raise

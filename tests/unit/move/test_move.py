@@ -341,9 +341,21 @@ def test_another_object_of_the_name_of_one_that_was_checked_stays(here, there):
         here.objects[HELD_HERE]["metadata"].update(uid="another", resourceVersion="99")
 
     here.meanwhile[HELD_HERE] = replaced
-    with pytest.raises(KubeError, match="BareMetalHost free: found another object of this name"):
+    with pytest.raises(KubeError, match="BareMetalHost metal3/free: found another object of this name"):
         move(here, there).moved()
     assert here.objects[HELD_HERE]["metadata"]["uid"] == "another"
+
+
+def test_the_finalizers_of_what_somebody_else_deletes_meanwhile_stay(here, there):
+    interrupted(here, there, 13)
+
+    def deleted():
+        here.objects[HELD_HERE]["metadata"].update(deletionTimestamp="2026-11-26T12:00:00Z", resourceVersion="99")
+
+    here.meanwhile[HELD_HERE] = deleted
+    with pytest.raises(KubeError, match="BareMetalHost free: somebody else deletes it"):
+        move(here, there).moved()
+    assert here.objects[HELD_HERE]["metadata"]["finalizers"]
 
 
 @pytest.mark.parametrize(("happens", "said"), [
