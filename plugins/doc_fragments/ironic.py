@@ -74,7 +74,8 @@ requirements:
   - Ironic 2024.1 (API version 1.87) or newer
 """
 
-    # The same ones below the option ``ironic``, which the plugin or another fragment describes.
-    SUBOPTIONS = "options:\n  ironic:\n    suboptions:\n" + textwrap.indent(
+    # The same ones below the option ``ironic``, which the plugin or another fragment describes. Annotated, because
+    # ansible-test takes each plain assignment here for a literal.
+    SUBOPTIONS: str = "options:\n  ironic:\n    suboptions:\n" + textwrap.indent(
         re.sub(r"O\((\w+)\)", r"O(ironic.\1)", DOCUMENTATION.partition("options:\n")[2].partition("attributes:\n")[0]),
         "    ")
