@@ -150,7 +150,8 @@ class Server:
         :param device: Redfish's BootSourceOverrideTarget
         :param override: Redfish's BootSourceOverrideEnabled; None keeps it
         """
-        self.configure(boot_device=device, boot_override=override or self.boot_override if self.boots_once else ALWAYS)
+        kept = override or self.boot_override
+        self.configure(boot_device=device, boot_override=kept if self.boots_once else ALWAYS)
 
     def reset(self, reset_type):
         """Do what a Redfish ResetType says; a later request replaces one that slow_power still holds back.

@@ -21,7 +21,8 @@ from .._host.goals import error_of
 Object = dict[str, Any]
 
 CODE = "rehearsal-operator"
-_WORDS_LIMIT = 600
+# Of what a program says, in a problem of a rehearsal.
+WORDS_LIMIT = 600
 # What the provisioner in Ironic's place answers otherwise than a server, and what each write changes.
 _NOT_COMPARED = ("conditions", "lastUpdated", "poweredOn")
 _ELSE = ("the operator decides so by its spec and status", "compare spec and status of the host here")
@@ -121,7 +122,7 @@ class Copy:
         :param words: the operator's last error about it; empty when there is none
         """
         return Problem(CODE, self._subject, "", f"no end of the operator's work on it after {timeout}"
-                       + (f"; its last error: {cut(words, _WORDS_LIMIT)}" if words else ""), "a host that it leaves as "
+                       + (f"; its last error: {cut(words, WORDS_LIMIT)}" if words else ""), "a host that it leaves as "
                        "it is", "correct the cause here; without a cause, run again on a machine that has less to do")
 
     @property
@@ -145,7 +146,7 @@ class Copy:
         kind, message, _count = error_of(host)
         if kind and kind != error_of(self._before)[0]:
             return Problem(CODE, self._subject, "status.errorMessage",
-                           f"{kind} over there: {cut(message, _WORDS_LIMIT)}", "no error, as here",
+                           f"{kind} over there: {cut(message, WORDS_LIMIT)}", "no error, as here",
                            "correct it here; neither Ironic nor a BMC was asked")
         return None
 

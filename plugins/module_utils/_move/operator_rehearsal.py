@@ -22,7 +22,7 @@ from .._kube.errors import KubeError
 from .._plane.process import throwaway_operator
 from .._plane.process.throwaway import ThrowawayServers
 from . import checks, hosts_service
-from .operator_findings import CODE, Copy, Operated, last_error
+from .operator_findings import CODE, WORDS_LIMIT, Copy, Operated, last_error
 
 Object = dict[str, Any]
 
@@ -31,7 +31,6 @@ _SECONDS = 120
 _SECONDS_PER_HOST = 1
 # How soon it is found that the operator has ended.
 _WATCH_SECONDS = 5
-_WORDS_LIMIT = 600
 _NOT_FOUND = 404
 _DENIED = 403
 
@@ -85,7 +84,7 @@ def _release(client: Any, namespace: str, hosts: list[Object]) -> dict[str, Prob
         if outcome.error.status != _DENIED:
             raise outcome.error
         name, words = host["metadata"]["name"], " ".join(outcome.error.cause.split())
-        problems[name] = Problem(CODE, f"BareMetalHost {name}", "", cut(words, _WORDS_LIMIT),
+        problems[name] = Problem(CODE, f"BareMetalHost {name}", "", cut(words, WORDS_LIMIT),
                                  "a host that the operator's webhook takes", "correct it here")
     return problems
 

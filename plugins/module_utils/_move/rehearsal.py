@@ -29,14 +29,13 @@ from .._metal3.kinds import KNOWN
 from .._plane.process import provider
 from .._plane.process.throwaway import ThrowawayServers
 from . import archive, clusterctl, copies, graph
-from .operator_findings import Operated
+from .operator_findings import WORDS_LIMIT, Operated
 
 Object = dict[str, Any]
 
 _SERVED_SECONDS = 180
 _LOOK_SECONDS = 0.2
 _DEFINITIONS_AT_ONCE = 3
-_WORDS_LIMIT = 600
 HERE, THERE = "here", "there"
 _HOST = ("metal3.io", "BareMetalHost")
 _WEBHOOKS = "none of the plane's webhooks and controllers took part"
@@ -278,7 +277,7 @@ def _outcome(wanted: set[tuple[str, str, str]], before: dict[tuple[str, str, str
 
 
 def _refused(subject: str, words: str) -> Problem:
-    return Problem("rehearsal-refused", subject, "", cut(" ".join(words.split()), _WORDS_LIMIT),
+    return Problem("rehearsal-refused", subject, "", cut(" ".join(words.split()), WORDS_LIMIT),
                    "an object that both planes take", f"correct it; nothing real was touched, and {_WEBHOOKS}")
 
 

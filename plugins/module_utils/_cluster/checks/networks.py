@@ -53,13 +53,13 @@ def _vlan(subject, field, name, networks):
     found = []
     if not 1 <= vlan["id"] <= 4094:
         found.append(Problem("network", subject, field + ".vlan.id", shown(vlan["id"]), "1 to 4094"))
-    seen, parent = [name], vlan["network"]
-    while parent in networks and parent not in seen:
-        seen.append(parent)
+    chain, parent = [name], vlan["network"]
+    while parent in networks and parent not in chain:
+        chain.append(parent)
         parent = (networks[parent].get("vlan") or {}).get("network")
-    if parent in seen:
+    if parent in chain:
         found.append(
-            Problem("network", subject, field + ".vlan.network", " on ".join(seen + [parent]), "a link that ends")
+            Problem("network", subject, field + ".vlan.network", " on ".join(chain + [parent]), "a link that ends")
         )
     elif vlan["network"] not in networks:
         found.append(Problem("network", subject, field + ".vlan.network", shown(vlan["network"]), one_of(networks)))
