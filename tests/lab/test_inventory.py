@@ -24,8 +24,9 @@ def test_the_example_gives_all_hosts_with_the_facts_of_the_module(lab, tmp_path)
     assert inspected
     for name in inspected:
         seen = variables[name]["metal3"]
-        own = dict((key, seen.pop(key)) for key in ("kind", "cluster", "addresses"))
+        own = dict((key, seen.pop(key)) for key in ("kind", "cluster", "addresses", "server"))
         assert own["kind"] == "host"
+        assert own["server"] == lab.kube.server
         assert own["addresses"] == [nic["ip"] for nic in seen["hardware"]["nics"] if nic["ip"]] != []
         assert seen == facts[name]
         assert name in groups["state_" + facts[name]["state"].replace(" ", "_")]

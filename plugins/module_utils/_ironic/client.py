@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import email.utils
+import importlib.util
 import os
 import re
 from collections.abc import Sequence
@@ -16,20 +17,10 @@ from .._common.redaction import redacted
 from . import answers
 from .errors import IronicError, error_from_answer, lost_answer
 
-try:
-    import keystoneauth1.adapter
-    import keystoneauth1.exceptions
-    import openstack
-    HAS_OPENSTACK = True
-except ImportError:
-    HAS_OPENSTACK = False
-
+# Looked for, not imported: that takes a third of a second, which a module that asks no Ironic would pay for nothing.
+HAS_OPENSTACK = all(importlib.util.find_spec(name) is not None for name in ("keystoneauth1", "openstack"))
 WORKERS = 8
 REQUEST_TIMEOUT_SECONDS = 60
-# An answer as a whole may take so many times what Ironic may be silent for.
-_ANSWER_TIMES = 4
-# A thousand nodes with their inventories have a quarter of it.
-ANSWER_LIMIT_BYTES = 256 * 1024 ** 2
 # More than one Ironic manages by far.
 _MOST_PAGES = 1000
 # The newest API version whose fields and verbs this collection knows; an older Ironic is asked for its own newest.
@@ -37,7 +28,6 @@ NEWEST_MINOR = 110
 # 2024.1: firmware interface, service steps and unhold are in.
 OLDEST_MINOR = 87
 _VERSION = re.compile(r"^1\.([0-9]{1,6})$")
-_NEVER_SENT = frozenset(["ConnectTimeout", "NewConnectionError"])
 # Methods by which the same request may be sent twice.
 _REPEATABLE = ("GET", "DELETE")
 # What results call the changes of the other methods.
@@ -123,46 +113,13 @@ def _endpoint_arguments(endpoint: str, params: dict[str, Any], environment: Any)
     return {"auth_type": auth_type, "auth": auth, "baremetal_endpoint_override": endpoint}
 
 
-def _adapter(params: dict[str, Any]) -> Any:
-    settings = connection_settings(params, os.environ)
-    try:
-        files = [settings["clouds_file"]] if settings["clouds_file"] else None
-        if files and not os.path.exists(files[0]):
-            raise IronicError(f"clouds_file {files[0]}: found no such file, expected a clouds.yaml",
-                              reason="Configuration")
-        # With an address at hand, OS_* variables would only add another cloud.
-        config = openstack.config.OpenStackConfig(
-            config_files=files, load_envvars=not settings["arguments"].get("auth"),
-            load_yaml_config=not settings["arguments"].get("auth"))
-        region = config.get_one(cloud=settings["cloud"], app_name="metal3.baremetal", **settings["arguments"])
-        session = region.get_session()
-        # keystoneauth sends the login or token along to wherever an answer redirects it.
-        session.redirect = False
-        _limit(session.session, params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS)
-        # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
-        adapter = keystoneauth1.adapter.Adapter(
-            session, service_type="baremetal", region_name=region.get_region_name("baremetal"),
-            interface=region.get_interface("baremetal"), default_microversion=None)
-        base = region.get_endpoint("baremetal") or adapter.get_endpoint()
-    except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException) as exc:
-        raise IronicError("no usable Ironic given: set cloud (or OS_CLOUD), or endpoint (or OS_ENDPOINT); found: "
-                          f"{' '.join(str(exc).split())}", reason="Configuration") from exc
-    if not base:
-        raise IronicError(f"cloud {settings['cloud']}: found no service of type baremetal, expected one in its catalog "
-                          "or baremetal_endpoint_override", reason="Configuration")
-    base = base.rstrip("/")
-    adapter.endpoint_override = base if base.endswith("/v1") else base + "/v1"
-    return adapter
+def _load_session() -> Any:
+    from . import session
 
-
-def _limit(session: Any, timeout_seconds: float) -> None:
-    """Give each answer an end in time and size, those of a login included."""
-    answer_limits.limit_session(session, lambda: timeout_seconds * _ANSWER_TIMES)
-
-    def read(answer: Any, **_options: Any) -> None:
-        answer_limits.read_answer(answer, ANSWER_LIMIT_BYTES)
-
-    session.hooks["response"].append(read)
+    if not session.HAS_OPENSTACK:
+        raise IronicError("Python package openstacksdk: found one that can't be imported, expected 4.0 or newer; "
+                          "install it by pip", reason="Configuration")
+    return session
 
 
 class IronicClient:
@@ -176,7 +133,8 @@ class IronicClient:
     def __init__(self, params: dict[str, Any], wrote: Callable[[str, str], Any] = lambda subject, action: None) -> None:
         self._wrote = wrote
         self._timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
-        self._adapter = _adapter(params)
+        self._session = _load_session()
+        self._adapter = self._session.open_adapter(connection_settings(params, os.environ), self._timeout_seconds)
         self.minor = 1
         self.minor = self._negotiated()
 
@@ -212,8 +170,8 @@ class IronicClient:
                 raise lost_answer(subject, str(exc)) from exc
             raise IronicError(f"{subject}: {self.server} sends {exc}; check the endpoint, and what is between here and "
                               "there", reason="Answer") from exc
-        except (keystoneauth1.exceptions.ClientException, openstack.exceptions.SDKException, OSError) as exc:
-            raise _no_answer(subject, self.server, exc, repeatable) from exc
+        except self._session.FAULTS as exc:
+            raise self._session.no_answer(subject, self.server, exc, repeatable) from exc
         if response.status_code >= 400:
             raise error_from_answer(response.status_code, response.text, subject, repeatable,
                                     response.headers.get("Retry-After"))
@@ -362,28 +320,6 @@ def path_of(kind: str, uuid: str, rest: str = "") -> str:
     """
     # Clients resolve the steps of a relative path whatever they are quoted as.
     return f"/{kind}/{quote(uuid, safe='') if uuid.strip('.') else '-'}{rest}"
-
-
-def _never_sent(exc: Any) -> bool:
-    """Return whether no connection came about, so that Ironic can't have taken the request."""
-    cause = exc.__cause__ or exc.__context__
-    reason = getattr(cause.args[0], "reason", None) if cause is not None and cause.args else None
-    # By name: keystoneauth's own parts of requests and urllib3, which nothing else here needs.
-    return bool(_NEVER_SENT & set(kind.__name__ for error in (cause, reason) for kind in type(error).__mro__))
-
-
-def _no_answer(subject: str, server: str, exc: Any, repeatable: bool) -> IronicError:
-    text = " ".join(str(exc).split())
-    if isinstance(exc, (keystoneauth1.exceptions.MissingAuthPlugin, keystoneauth1.exceptions.AuthorizationFailure,
-                        keystoneauth1.exceptions.Unauthorized)):
-        return IronicError(f"{subject}: no login at Ironic: {text}", reason="Configuration")
-    if isinstance(exc, keystoneauth1.exceptions.SSLError):
-        return IronicError(f"{subject}: TLS with {server} fails: {text}; set ca_cert to the authority of Ironic's "
-                           "certificate", reason="Configuration")
-    if not repeatable and not _never_sent(exc):
-        return lost_answer(subject, text)
-    return IronicError(f"{subject}: Ironic {server} does not answer; start it, or correct the endpoint: {text}",
-                       reason="Unreachable")
 
 
 def _no_json(subject: str, server: str, text: str, repeatable: bool) -> IronicError:

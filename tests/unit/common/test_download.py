@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+from fakes.http_server import HttpServer
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import download
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
@@ -36,8 +37,7 @@ class Server:
             def log_message(self, *arguments):
                 pass
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.http.daemon_threads = True
+        self.http = HttpServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def url(self, login=""):

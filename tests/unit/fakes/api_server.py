@@ -10,10 +10,12 @@ import re
 import threading
 import time
 from collections import namedtuple
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
+
+from .http_server import HttpServer
 
 # Kinds of requests.
 LIST, GET, WATCH, WRITE, DELETE = "list", "get", "watch", "write", "delete"
@@ -77,8 +79,7 @@ class ApiServer:
             resource = resource_for(item["apiVersion"], item["kind"])
             self._put(resource.path(item["metadata"].get("namespace"), item["metadata"]["name"]), item)
         self.stored.clear()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = HttpServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 

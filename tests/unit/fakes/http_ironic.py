@@ -7,12 +7,14 @@ from __future__ import annotations
 import contextlib
 import json
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
 
 from fakes.ironic import FakeIronic
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+
+from .http_server import HttpServer
 
 # status, headers, body. Of those below nothing is sent, or not all.
 ANSWERS = {
@@ -69,8 +71,7 @@ class HttpIronic:
 
             do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = HttpServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     @property

@@ -9,9 +9,11 @@ import json
 import subprocess
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from machine_room.disk_boot import DiskBoot
+
+from .http_server import HttpServer
 
 NODE = "11111111-2222-3333-4444-555555555555"
 TOKEN = "t" * 40
@@ -76,8 +78,7 @@ class Ironic:
                 else:
                     self.reply(room.heartbeat_status, b"")
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = HttpServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 

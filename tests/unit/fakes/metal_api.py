@@ -17,11 +17,13 @@ import re
 import threading
 import uuid
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
 
 from metal_python import models
 from metal_python.api_client import ApiClient
+
+from .http_server import HttpServer
 
 KEY, TOKEN = "canary-hmac-key-91", "canary-token-55"
 INSTALLATION = ["Preparing", "Registering", "Installing", "Booting New Kernel", "Phoned Home"]
@@ -110,8 +112,7 @@ class MetalApi:
 
             do_GET = do_POST = do_PUT = do_DELETE = do
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = HttpServer(("127.0.0.1", 0), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
 
     def _image(self, key, feature):

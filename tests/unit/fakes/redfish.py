@@ -9,8 +9,10 @@ import json
 import ssl
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+
+from .http_server import HttpServer
 
 TREES = Path(__file__).resolve().parents[1] / "bmc" / "trees"
 SESSIONS = "/redfish/v1/SessionService/Sessions"
@@ -78,8 +80,7 @@ class FakeRedfish:
         class Handler(_Handler):
             bmc = fake
 
-        self._server = ThreadingHTTPServer((host, 0), Handler)
-        self._server.daemon_threads = True
+        self._server = HttpServer((host, 0), Handler)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)

@@ -9,9 +9,10 @@ import hashlib
 import os
 import subprocess
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
+from fakes.http_server import HttpServer
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -101,7 +102,7 @@ class Server:
             def log_message(self, *arguments):
                 pass
 
-        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = HttpServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def url(self, name):

@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishClient, RedfishError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.image_server import image_fetcher
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import client as ironic_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import session as ironic_session
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import pages
@@ -65,7 +66,7 @@ def ask_image_server(url):
 def test_an_answer_that_never_ends_is_left(monkeypatch, ask, error, kind):
     monkeypatch.setattr(kube_client, "_ANSWER_TIMES", 1)
     monkeypatch.setattr(kube_client, "_WATCH_GRACE_SECONDS", 0)
-    monkeypatch.setattr(ironic_client, "_ANSWER_TIMES", 1)
+    monkeypatch.setattr(ironic_session, "_ANSWER_TIMES", 1)
     monkeypatch.setattr(metal_client, "_ANSWER_TIMES", 1)
     for name in ("http_proxy", "HTTP_PROXY", "OS_CLOUD", "OS_ENDPOINT", "KUBECONFIG"):
         monkeypatch.delenv(name, raising=False)
@@ -78,7 +79,7 @@ def test_an_answer_that_never_ends_is_left(monkeypatch, ask, error, kind):
 
 def test_an_answer_of_any_size_of_ironic_is_left(monkeypatch):
     """A login at Keystone has the same limit, for it goes through the same session."""
-    monkeypatch.setattr(ironic_client, "ANSWER_LIMIT_BYTES", 10_000)
+    monkeypatch.setattr(ironic_session, "ANSWER_LIMIT_BYTES", 10_000)
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"
