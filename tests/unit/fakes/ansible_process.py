@@ -19,6 +19,12 @@ import tempfile
 import threading
 import traceback
 
+if __name__ == "__main__":
+    # Fakes have names of packages.
+    sys.path[0] = str(pathlib.Path(__file__).parents[1])
+
+from fakes import module_process
+
 COLLECTIONS = pathlib.Path(__file__).parents[3] / ".build"
 # What nearly each run loads.
 _LOADED = ("ansible.cli.playbook", "ansible.executor.playbook_executor", "ansible.executor.task_queue_manager",
@@ -92,6 +98,17 @@ def _be_the_program(run):
     return 0
 
 
+def _run_modules_by(forks):
+    """Let the connection plugin ``local`` run modules as forks."""
+    local = importlib.import_module("ansible.plugins.connection.local").Connection
+    execute = local.exec_command
+
+    def exec_command(self, cmd, in_data=None, sudoable=True):
+        return forks.run(cmd) or execute(self, cmd, in_data=in_data, sudoable=sudoable)
+
+    local.exec_command = exec_command
+
+
 def _serve(home):
     """Fork for each run that is asked for.
 
@@ -105,6 +122,7 @@ def _serve(home):
     os.chdir(home)
     for name in _LOADED:
         importlib.import_module(name)
+    _run_modules_by(module_process.ModuleForks(home))
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
