@@ -32,6 +32,16 @@ NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
+# Arguments by which Ansible runs modules as forks; see module_forks.
+_INTERPRETER = []
+
+
+def run_modules_by(interpreter):
+    """Let the module and the playbooks below use this in Python's place, where they run modules on this machine.
+
+    :param interpreter: path
+    """
+    _INTERPRETER[:] = ["-e", f"ansible_python_interpreter={interpreter}"]
 
 
 def module(module_name, *flags, within_seconds=900, **arguments):
@@ -41,8 +51,8 @@ def module(module_name, *flags, within_seconds=900, **arguments):
     :param within_seconds: time that it may take
     """
     result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
-         "-a", json.dumps(arguments)],
+        [str(Path(sys.executable).parent / "ansible"), "localhost", *_INTERPRETER, *flags,
+         "-m", "metal3.baremetal." + module_name, "-a", json.dumps(arguments)],
         capture_output=True, text=True, check=False, timeout=within_seconds,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -186,7 +196,9 @@ class Lab:
         own = isinstance(playbook, Path)
         command = [str(Path(sys.executable).parent / "ansible-playbook"),
                    str(playbook) if own else "metal3.baremetal." + playbook,
-                   "-i", str(inventory), *(["-e", f"metal3_kubeconfig={self.kubeconfig}"] if self.kubeconfig else []),
+                   # Another inventory may have hosts on other machines.
+                   "-i", str(inventory), *(_INTERPRETER if inventory == INVENTORY else []),
+                   *(["-e", f"metal3_kubeconfig={self.kubeconfig}"] if self.kubeconfig else []),
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,

@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,15 +22,17 @@ import traceback
 
 if __name__ == "__main__":
     # Fakes have names of packages.
-    sys.path[0] = str(pathlib.Path(__file__).parents[1])
+    sys.path[0] = str(pathlib.Path(__file__).parents[2])
 
-from fakes import module_process
+import module_forks
 
 COLLECTIONS = pathlib.Path(__file__).parents[3] / ".build"
 # What nearly each run loads.
 _LOADED = ("ansible.cli.playbook", "ansible.executor.playbook_executor", "ansible.executor.task_queue_manager",
            "ansible.plugins.action.normal", "ansible.plugins.callback.default", "ansible.plugins.connection.local",
            "ansible.plugins.filter.core", "ansible.plugins.strategy.linear")
+# How the connection plugin "local" is asked to run a module as this user.
+_MODULE = re.compile(r"^/bin/sh -c '((?:[A-Z0-9_]+=[\w./-]+ )*)(\S+) (/\S+/AnsiballZ_\w+\.py) && sleep 0'$")
 
 
 class _Forks:
@@ -99,12 +102,26 @@ def _be_the_program(run):
 
 
 def _run_modules_by(forks):
-    """Let the connection plugin ``local`` run modules as forks."""
+    """Let the connection plugin ``local`` run modules as forks.
+
+    :param forks: a ModuleForks
+    """
     local = importlib.import_module("ansible.plugins.connection.local").Connection
     execute = local.exec_command
 
     def exec_command(self, cmd, in_data=None, sudoable=True):
-        return forks.run(cmd) or execute(self, cmd, in_data=in_data, sudoable=sudoable)
+        found = _MODULE.match(cmd)
+        if found is None or found.group(2) != sys.executable:
+            return execute(self, cmd, in_data=in_data, sudoable=sudoable)
+        variables = dict(pair.split("=", 1) for pair in found.group(1).split())
+        with open(os.devnull, "rb") as stdin, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+            code = forks.run([found.group(3)], dict(os.environ, **variables),
+                             [stream.fileno() for stream in (stdin, stdout, stderr)])
+            outputs = []
+            for stream in (stdout, stderr):
+                stream.seek(0)
+                outputs.append(stream.read())
+        return code, *outputs
 
     local.exec_command = exec_command
 
@@ -122,7 +139,7 @@ def _serve(home):
     os.chdir(home)
     for name in _LOADED:
         importlib.import_module(name)
-    _run_modules_by(module_process.ModuleForks(home))
+    _run_modules_by(module_forks.ModuleForks(home))
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
