@@ -127,6 +127,19 @@ def test_a_build_is_made_once(go):
     assert len(builds(go)) == 4
 
 
+@pytest.mark.parametrize("place", ["", "engine", "key", "key/bin"])
+def test_a_folder_in_which_others_may_exchange_programs_is_refused(go, place):
+    made = engine.Engine(str(SOURCE), str(go / "cache"))
+    made.build(["node"], Progress())
+    folder = Path(made.directory, *place.split("/")[1:]) if place.startswith("key") else go / "cache" / place
+    folder.chmod(0o775)
+    # The group is this user's own.
+    assert engine.Engine(str(SOURCE), str(go / "cache")).complete(["node"])
+    folder.chmod(0o777)
+    with pytest.raises(engine.EngineError, match=f"{folder}: found owner .*, mode 0777, expected a folder that only"):
+        engine.Engine(str(SOURCE), str(go / "cache"))
+
+
 def test_progress_says_how_many_are_left(go):
     path = go / "progress"
     engine.Engine(str(SOURCE), str(go / "cache")).build(["node"], Progress(str(path)))

@@ -11,13 +11,14 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 import time
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._common import cache_entry
+from ..._common import cache_entry, regular_file
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
@@ -174,6 +175,24 @@ def pins_key(go_mod: str, go_sum: str) -> str:
     return hashlib.sha256(f"{RECIPE}\0{go_mod}\0{go_sum}".encode()).hexdigest()[:16]
 
 
+def _check_owner(folder: str) -> None:
+    """Refuse a folder in which others could exchange programs that are run.
+
+    The group may write when it is this user's own, as a umask of 002 has it.
+
+    :raises EngineError: when it is there, and somebody else's or writable by others
+    """
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return
+    others = stat.S_IWOTH | (0 if found.st_gid == os.getegid() else stat.S_IWGRP)
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & others:
+        raise EngineError(f"{folder}: found {regular_file.owner_and_mode(found)}, expected a folder that only user "
+                          f"{os.geteuid()} may write into, because programs in it are run; find out who has made it, "
+                          "take it from others (chmod go-w), or name another one by XDG_CACHE_HOME")
+
+
 class Engine:
     """The programs of one ``go.mod`` and where they are kept.
 
@@ -202,6 +221,8 @@ class Engine:
         self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
         self.ironic_dir = os.path.join(self.directory, manifests.IRONIC_RENDERED)
         self.chart_dir = os.path.join(self.directory, "cert-manager-manifests")
+        for folder in (cache_dir, self._base, self.directory, self.bin_dir):
+            _check_owner(folder)
 
     def _read(self, name: str) -> str:
         path = os.path.join(self._source_dir, name)
