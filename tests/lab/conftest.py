@@ -84,7 +84,7 @@ def _module_forks(tmp_path_factory):
         yield
         return
     with ModuleForks(tmp_path_factory.mktemp("modules")) as forks:
-        support.run_modules_by(forks.interpreter)
+        support.ANSIBLE.run_modules_by(forks, tmp_path_factory.mktemp("packed"))
         yield
 
 

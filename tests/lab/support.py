@@ -32,16 +32,30 @@ NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
-# Arguments by which Ansible runs modules as forks; see module_forks.
-_INTERPRETER = []
+class _Ansible:
+    """How Ansible's programs are started: by themselves, unless modules are forks; see module_forks."""
+
+    def __init__(self):
+        self._forks = self._packed = None
+
+    def run_modules_by(self, forks, packed):
+        """Let modules that Ansible runs on this machine be forks.
+
+        :param forks: a ModuleForks
+        :param packed: folder in which Ansible finds what it has packed of modules in a former run
+        """
+        self._forks, self._packed = forks, packed
+
+    def command(self, program, modules_are_the_checkouts=True):
+        """Return how a program of Ansible's begins; arguments may follow it."""
+        if self._forks is None or not modules_are_the_checkouts:
+            return [str(Path(sys.executable).parent / program)]
+        return [sys.executable, str(KEEPING_PACKED), str(self._packed), program,
+                "-e", f"ansible_python_interpreter={self._forks.interpreter}"]
 
 
-def run_modules_by(interpreter):
-    """Let the module and the playbooks below use this in Python's place, where they run modules on this machine.
-
-    :param interpreter: path
-    """
-    _INTERPRETER[:] = ["-e", f"ansible_python_interpreter={interpreter}"]
+ANSIBLE = _Ansible()
+KEEPING_PACKED = REPOSITORY / "tests" / "keeping_packed.py"
 
 
 def module(module_name, *flags, within_seconds=900, **arguments):
@@ -51,8 +65,8 @@ def module(module_name, *flags, within_seconds=900, **arguments):
     :param within_seconds: time that it may take
     """
     result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", *_INTERPRETER, *flags,
-         "-m", "metal3.baremetal." + module_name, "-a", json.dumps(arguments)],
+        [*ANSIBLE.command("ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
+         "-a", json.dumps(arguments)],
         capture_output=True, text=True, check=False, timeout=within_seconds,
         env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
     assert result.returncode == 0, result.stdout + result.stderr
@@ -194,10 +208,9 @@ class Lab:
         """
         log = Path(self._logs) / (f"{next(self._numbers):02d}-{Path(playbook).stem}.log")
         own = isinstance(playbook, Path)
-        command = [str(Path(sys.executable).parent / "ansible-playbook"),
-                   str(playbook) if own else "metal3.baremetal." + playbook,
-                   # Another inventory may have hosts on other machines.
-                   "-i", str(inventory), *(_INTERPRETER if inventory == INVENTORY else []),
+        # Another inventory may have hosts on other machines.
+        command = [*ANSIBLE.command("ansible-playbook", inventory == INVENTORY),
+                   str(playbook) if own else "metal3.baremetal." + playbook, "-i", str(inventory),
                    *(["-e", f"metal3_kubeconfig={self.kubeconfig}"] if self.kubeconfig else []),
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
