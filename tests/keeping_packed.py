@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A program of Ansible's that keeps what it has packed of modules: packing one takes as long as running it.
 
-Ansible does so for the time of a run, by names alone. Usage: keeping_packed.py FOLDER ansible|ansible-playbook ARGUMENTS
+"""A program of Ansible's that keeps what it has packed of modules, which takes as long as a short run of it.
 """
 from __future__ import annotations
 
