@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A program of Ansible's that keeps what it has packed of modules: packing one takes as long as running it.
 
-"""A program of Ansible's that keeps what it has packed of modules, which takes as long as a short run of it.
+Ansible does so for the time of a run, by names alone.
+Usage: keeping_packed.py FOLDER ansible|ansible-playbook ARGUMENTS
 """
 from __future__ import annotations
 
