@@ -87,13 +87,16 @@ test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansib
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-air-gap test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
+.PHONY: test-hosts test-servers test-clusters test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
 test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
+test-claims: test-lab-needs  ## each option of hosts and clusters on machines that boot, on two such labs; not part of make test
+	@$(IN_LAB) TEST_LAB=claims-hosts tests/gates/test-lab host-claims
+	@$(IN_LAB) TEST_LAB=claims-clusters LAB_BMC_SCHEME=redfish tests/gates/test-lab cluster-claims
 test-guides: test-lab-needs  ## all commands of the guides' longest pages, on such a lab; not part of make test
 	@$(IN_LAB) TEST_LAB=guides tests/gates/test-lab guides
 test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database, on such a lab; not part of make test

@@ -24,6 +24,7 @@ def pytest_configure(config):
     """Name the markers of these tests, and let them clean up when they get a signal to end."""
     config.addinivalue_line("markers", "air_gap: no internet but an archive; make test-air-gap runs them")
     config.addinivalue_line("markers", "awx: in the image of the execution environment; make test-awx runs them")
+    config.addinivalue_line("markers", "claims: each option on machines that boot; make test-claims runs them")
     config.addinivalue_line("markers", "nodes: needs root; boots what is on the disks of simulated servers")
     config.addinivalue_line("markers", "guides: all commands of a page, for minutes; make test-guides runs them")
     config.addinivalue_line("markers", "ha: needs seven servers and no other test beside it; make test-ha runs them")

@@ -28,6 +28,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
+pytestmark = pytest.mark.claims
+
 SECONDS = 900
 # The README's selector matches the second; that of forms the first and the third, its failure domain the last two.
 SERVERS = ("server-01", "server-02", "server-04")

@@ -24,7 +24,7 @@ from support import HOST, NAMESPACE, eventually, only
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
-pytestmark = pytest.mark.nodes
+pytestmark = [pytest.mark.nodes, pytest.mark.claims]
 
 BOOTS, KEEPS, MOVES = SERVERS = "server-01", "server-02", "server-04"
 # Provisioned by the lab itself.
