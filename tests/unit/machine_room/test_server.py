@@ -66,10 +66,11 @@ def test_the_bmc_reports_an_installed_system_as_started_at_once(server, disk_boo
 
 def test_the_bmc_reports_the_agents_system_as_started_after_its_heartbeats(server, agent, monkeypatch):
     """Ironic 39 waits for OSBootStarted for ever where its step runs without the agent."""
+    # Not the clock's: the agent may take the answer to its heartbeat at any moment.
+    monkeypatch.setattr("machine_room.agent.STARTED_AFTER_HEARTBEAT_SECONDS", 3600)
     assert server.boot_progress == "SystemHardwareInitializationComplete"
-    now = time.monotonic()
-    monkeypatch.setattr("machine_room.agent.time.monotonic", lambda: now + STARTED_AFTER_HEARTBEAT_SECONDS + 1)
-    assert server.boot_progress == "OSBootStarted"
+    monkeypatch.setattr("machine_room.agent.STARTED_AFTER_HEARTBEAT_SECONDS", 0)
+    eventually(lambda: server.boot_progress == "OSBootStarted", "the system's start")
 
 
 def test_the_bmc_reports_an_agent_that_never_calls_as_started(server, netboot, monkeypatch):
