@@ -32,6 +32,10 @@ NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
+# Keeps what Ansible has packed.
+KEEPING_PACKED = REPOSITORY / "tests" / "keeping_packed.py"
+
+
 class _Ansible:
     """How Ansible's programs are started: by themselves, unless modules are forks; see module_forks."""
 
@@ -55,7 +59,6 @@ class _Ansible:
 
 
 ANSIBLE = _Ansible()
-KEEPING_PACKED = REPOSITORY / "tests" / "keeping_packed.py"
 
 
 def module(module_name, *flags, within_seconds=900, **arguments):
