@@ -410,9 +410,12 @@ def test_a_server_that_is_off_is_left_until_it_is_switched_on(lab, room, changed
     wanted = {"PatrolScrubHours": hours}
     inventory = lab.inventory({live: {"bmh_firmware_settings": wanted,
                                       "bmh_update_policy": {"firmware_settings": "onReboot"}}})
+    # The reboot of an earlier test may not have ended; its host counts as off for a moment.
+    lab.wait_for_host(live, lambda host: host["status"]["poweredOn"], "on")
     lab.kube.patch(HOST, NAMESPACE, live, {"spec": {"online": False}})
     try:
         lab.wait_for_host(live, lambda host: not host["status"]["poweredOn"], "off")
+        eventually(lambda: room.server(live)["power"] == "Off", 60, f"{live} off")
         lab.playbook("firmware", "-i", inventory, *only(live), "-e", "hosts_firmware_reboot=hard").ok()
         assert facts(lab, "HostFirmwareSettings", live)["pending"] and room.server(live)["power"] == "Off"
         lab.kube.patch(HOST, NAMESPACE, live, {"spec": {"online": True}})
