@@ -121,7 +121,7 @@ def _be_python(arguments, given):
     os.execv(sys.executable, [sys.executable, *arguments])
 
 
-def _forked(work):
+def forked(work):
     """Do work in a fork, whose exit status it returns, and return the fork's pid."""
     pid = os.fork()
     if pid:
@@ -144,7 +144,7 @@ def _answer(connection):
     head, descriptors, _flags, _address = socket.recv_fds(connection, 4, 3)
     with connection, connection.makefile("rb") as requests:
         run = json.loads(requests.read(int.from_bytes(head, "big")))
-        pid = _forked(lambda: _be_the_module(run, descriptors))
+        pid = forked(lambda: _be_the_module(run, descriptors))
         for descriptor in descriptors:
             os.close(descriptor)
         with selectors.DefaultSelector() as selector:
@@ -189,7 +189,7 @@ def _serve(path):
         selector.register(sys.stdin, selectors.EVENT_READ)
         while not any(key.fileobj is sys.stdin for key, dummy in selector.select()):
             connection = server.accept()[0]
-            _forked(lambda connection=connection: _answer(connection))
+            forked(lambda connection=connection: _answer(connection))
             connection.close()
 
 

@@ -33,12 +33,14 @@ def reading(path: str, folder: int | None = None, follow: bool = False) -> Itera
         yield stream, found
 
 
-def others_may_write(found: os.stat_result) -> bool:
+def others_may_write(found: os.stat_result, own_group: bool = False) -> bool:
     """Return whether somebody else than root and this user could have written a file or folder.
 
     :param found: its status
+    :param own_group: whether this user's own group may write, as a umask of 002 has it
     """
-    return found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+    others = stat.S_IWOTH if own_group and found.st_gid == os.getegid() else stat.S_IWGRP | stat.S_IWOTH
+    return found.st_uid not in (0, os.geteuid()) or bool(found.st_mode & others)
 
 
 def owner_and_mode(found: os.stat_result) -> str:

@@ -18,7 +18,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import traceback
 
 if __name__ == "__main__":
     # Fakes have names of packages.
@@ -26,7 +25,6 @@ if __name__ == "__main__":
 
 import module_forks
 
-COLLECTIONS = pathlib.Path(__file__).parents[3] / ".build"
 # What nearly each run loads.
 _LOADED = ("ansible.cli.playbook", "ansible.executor.playbook_executor", "ansible.executor.task_queue_manager",
            "ansible.plugins.action.normal", "ansible.plugins.callback.default", "ansible.plugins.connection.local",
@@ -133,7 +131,7 @@ def _serve(home):
     """
     for name in [name for name in os.environ if name.startswith("ANSIBLE_")]:
         del os.environ[name]
-    os.environ.update(ANSIBLE_COLLECTIONS_PATH=str(COLLECTIONS), ANSIBLE_HOME=home, ANSIBLE_NOCOLOR="1",
+    os.environ.update(ANSIBLE_COLLECTIONS_PATH=str(module_forks.COLLECTIONS), ANSIBLE_HOME=home, ANSIBLE_NOCOLOR="1",
                       ANSIBLE_LOCAL_TEMP=os.path.join(home, "tmp"))
     # A configuration file would be looked for here.
     os.chdir(home)
@@ -143,18 +141,7 @@ def _serve(home):
     gc.collect()
     gc.freeze()
     for line in sys.stdin:
-        pid = os.fork()
-        if pid == 0:
-            code = 250
-            try:
-                code = _be_the_program(json.loads(line))
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                # Without what is done at the end of the process whose copy this is.
-                os._exit(code)
+        pid = module_forks.forked(lambda line=line: _be_the_program(json.loads(line)))
         print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 
 

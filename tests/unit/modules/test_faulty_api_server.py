@@ -328,8 +328,8 @@ def test_one_401_does_not_end_a_wait(run, name, monkeypatch):
 
     # A time that ends before the next request says nothing of what the wait does after the fault.
     for wait_seconds in waits_until(followed):
-        for requests in (written, listed, refused):
-            requests.clear()
+        for kept in (written, listed, refused):
+            kept.clear()
         with ApiServer(task(name)[1], fault) as server:
             answer, dummy = run(name, server, wait_timeout_seconds=wait_seconds)
             requests = list(server.requests)

@@ -11,7 +11,6 @@ import hashlib
 import os
 import re
 import shutil
-import stat
 import subprocess
 import time
 from collections import namedtuple
@@ -178,16 +177,13 @@ def pins_key(go_mod: str, go_sum: str) -> str:
 def _check_owner(folder: str) -> None:
     """Refuse a folder in which others could exchange programs that are run.
 
-    The group may write when it is this user's own, as a umask of 002 has it.
-
     :raises EngineError: when it is there, and somebody else's or writable by others
     """
     try:
         found = os.stat(folder)
     except OSError:
         return
-    others = stat.S_IWOTH | (0 if found.st_gid == os.getegid() else stat.S_IWGRP)
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & others:
+    if regular_file.others_may_write(found, own_group=True):
         raise EngineError(f"{folder}: found {regular_file.owner_and_mode(found)}, expected a folder that only user "
                           f"{os.geteuid()} may write into, because programs in it are run; find out who has made it, "
                           "take it from others (chmod go-w), or name another one by XDG_CACHE_HOME")
