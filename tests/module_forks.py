@@ -8,6 +8,7 @@ taken out of that archive again. As a program it is that process.
 """
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -103,10 +104,15 @@ def _be_the_module(run, descriptors):
         module.__file__ = arguments[0]
     sys.argv = arguments or [""]
     sys.modules["__main__"] = module
+    # What the process whose copy this is would do at its end is not this module's to do; what the module asks for is.
+    atexit._clear()
     try:
         exec(compile(source, sys.argv[0] or "<stdin>", "exec"), module.__dict__)
     except SystemExit as left:
         return left.code if isinstance(left.code, int) else int(left.code is not None)
+    finally:
+        # Clients remove the files of their certificates and keys there.
+        atexit._run_exitfuncs()
     return 0
 
 
