@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
-
 DOCUMENTATION = r"""
 name: address_shift
 short_description: IP address at a distance from another
@@ -46,6 +44,8 @@ _value:
 
 def address_shift(address, offset):
     """Return the address; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
+
     try:
         return address_arithmetic.shifted(address, offset)
     except ValueError as exc:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-
 DOCUMENTATION = r"""
 name: bmc_address_build
 short_description: Address of a BMC from its parts
@@ -67,6 +65,8 @@ PARTS = ("scheme", "host", "port", "system", "query")
 
 def bmc_address_build(parts, **changes):
     """Return the address; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+
     unknown = sorted(set(changes) - set(PARTS))
     if unknown:
         raise AnsibleFilterError(f"bmc_address_build: found {', '.join(unknown)}, expected {', '.join(PARTS)}")

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-
 DOCUMENTATION = r"""
 name: bmc_address_parse
 short_description: Parts of the address of a BMC
@@ -96,6 +94,8 @@ _value:
 
 def bmc_address_parse(address):
     """Return the parts of an address; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+
     try:
         return bmc_address.described(bmc_address.parse(address))
     except bmc_address.AddressError as exc:

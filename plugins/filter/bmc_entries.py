@@ -4,9 +4,6 @@
 """Filter that turns servers' inventory variables into entries for the modules that ask BMCs."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: bmc_entries
 short_description: Entries for bmc_preflight and bmc_info from inventory variables
@@ -55,6 +52,9 @@ OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 def bmc_entries(hostvars, names, login_only=False, new_password=False):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("bmc_entries", hostvars, names)
     entries = [host_inventory.entry(name, hostvars[name]) for name in names]
     for entry in entries if new_password else ():

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
-
 DOCUMENTATION = r"""
 name: bytes_to_quantity
 short_description: Kubernetes quantity of a number
@@ -46,6 +44,8 @@ _value:
 
 def bytes_to_quantity(number, binary=True):
     """Return the quantity; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+
     try:
         return quantities.build(number, binary)
     except ValueError as exc:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import certificates as cluster_certificates
-
 DOCUMENTATION = r"""
 name: certificate_rollout
 short_description: Up to when machines must have been made to be replaced for their certificates
@@ -49,6 +47,8 @@ _value:
 
 def certificate_rollout(certificates, days=30, before=None):
     """Return the time; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import certificates as cluster_certificates
+
     try:
         return cluster_certificates.rollout_after(certificates, int(days), before or None)
     except (TypeError, ValueError, KeyError) as exc:

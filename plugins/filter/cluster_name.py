@@ -6,10 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: cluster_name
 short_description: Name of a cluster of the inventory
@@ -54,6 +50,10 @@ _value:
 
 def cluster_name(hostvars, host):
     """Return the name of a cluster; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("cluster_name", hostvars, [host])
     children = cluster_groups.children(hostvars)
     names = list(dict.fromkeys([host, *cluster_groups.members(hostvars)]))

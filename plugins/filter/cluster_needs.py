@@ -4,11 +4,6 @@
 """Filter that turns clusters' inventory variables into what they need of hosts."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.needs import needs
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: cluster_needs
 short_description: What clusters of the inventory need of hosts
@@ -50,6 +45,9 @@ _value:
 
 def cluster_needs(hostvars, names):
     """Return what the named clusters need; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("cluster_needs", hostvars, names)
     children = cluster_groups.children(hostvars)
     found = [_needs(name, hostvars[name], children) for name in names]
@@ -57,6 +55,9 @@ def cluster_needs(hostvars, names):
 
 
 def _needs(name, variables, children):
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.needs import needs
+
     try:
         return needs(cluster_inventory.parameters(name, variables, children))
     except cluster_inventory.ClusterNameError:

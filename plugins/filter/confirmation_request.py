@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
-
 DOCUMENTATION = r"""
 name: confirmation_request
 short_description: Message that asks for a confirmation
@@ -67,6 +65,8 @@ _value:
 
 def confirmation_request(names, effect, given=None, thing="server", among=(), playbook=""):
     """Return the message; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+
     if isinstance(names, str) or not isinstance(effect, str):
         raise AnsibleFilterError("confirmation_request: expected a list of names and the text of the effect")
     return confirmation.request(effect, [str(name) for name in names], given, thing, [str(name) for name in among],

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources import firmware_plan as resources_plan
-
 DOCUMENTATION = r"""
 name: firmware_plan
 short_description: Which servers in use are rebooted for their firmware, and which change later
@@ -56,6 +54,8 @@ _value:
 
 def firmware_plan(settings, components, policies, reboot):
     """Return the plan; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._resources import firmware_plan as resources_plan
+
     if reboot not in ("soft", "hard", "never"):
         raise AnsibleFilterError(f"firmware_plan: reboot: found {reboot!r}, expected soft, hard or never")
     return resources_plan.plan(settings, components, policies, reboot)

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes as pure
-
 DOCUMENTATION = r"""
 name: hardware_changes
 short_description: What two inspections of servers found different
@@ -57,6 +55,8 @@ _value:
 
 def hardware_changes(after, before, as_table=False):
     """Return the changes; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes as pure
+
     for hosts in (before, after):
         if not all(isinstance(host, Mapping) and "hardware_data" in host for host in hosts):
             raise AnsibleFilterError("hardware_changes: expected hosts of baremetal_host_info with hardware_data: true")

@@ -6,10 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import selection as host_selection
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: host_entries
 short_description: Entries for baremetal_host from inventory variables
@@ -56,6 +52,10 @@ _value:
 
 def host_entries(hostvars, names, only="all"):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selection as host_selection
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     if only == "absent":
         return host_selection.absent(names)
     if only not in host_selection.SELECTIONS:

@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import server_options
-
 DOCUMENTATION = r"""
 name: image_server_problems
 short_description: What is wrong with the description of an image server
@@ -57,6 +54,9 @@ _value:
 
 def image_server_problems(described):
     """Return what is wrong as a text; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem
+    from ansible_collections.metal3.baremetal.plugins.module_utils._images import server_options
+
     try:
         found = server_options.problems(described)
     except (KeyError, TypeError) as exc:

@@ -6,10 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import deploy_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: ironic_deployment
 short_description: Deployment by ironic_node_action from inventory variables
@@ -53,6 +49,10 @@ _value:
 
 def ironic_deployment(hostvars, names):
     """Return the deployment of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import deploy_inventory
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("ironic_deployment", hostvars, names)
     found, problems = [], []
     for name in names:

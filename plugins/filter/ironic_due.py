@@ -4,8 +4,6 @@
 """Filter that decides which nodes of Ironic are inspected and made available."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
-
 DOCUMENTATION = r"""
 name: ironic_due
 short_description: Which nodes are inspected and made available after they were registered
@@ -49,6 +47,8 @@ _value:
 
 def ironic_due(registered, managed, named):
     """Return it; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
+
     # A form gives names as text.
     names = [name.strip() for name in named.split(",") if name.strip()] if isinstance(named, str) else named
     return ironic_nodes_due.due(registered, managed, names)

@@ -6,10 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: ironic_entries
 short_description: Entries for ironic_node from inventory variables
@@ -46,6 +42,10 @@ _value:
 
 def ironic_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("ironic_entries", hostvars, names)
     entries, faults = [], []
     for name in names:

@@ -4,8 +4,6 @@
 """Filter that finds the nodes of Ironic that are neither available nor deployed."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
-
 DOCUMENTATION = r"""
 name: ironic_unfinished
 short_description: Nodes that are neither available nor deployed
@@ -42,6 +40,8 @@ _value:
 
 def ironic_unfinished(nodes):
     """Return it; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
+
     return ironic_nodes_due.unfinished(nodes)
 
 

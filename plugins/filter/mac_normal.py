@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
-
 DOCUMENTATION = r"""
 name: mac_normal
 short_description: Normal form of a MAC address
@@ -38,6 +36,8 @@ _value:
 
 def mac_normal(text):
     """Return the normal form; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
+
     try:
         return mac_address.normal(text)
     except ValueError as exc:

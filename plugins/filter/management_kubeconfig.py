@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
-
 DOCUMENTATION = r"""
 name: management_kubeconfig
 short_description: Kubeconfig of the plane that manages a site
@@ -54,6 +51,9 @@ _value:
 
 def management_kubeconfig(hostvars, given=""):
     """Return the path of a kubeconfig; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
+
     if given:
         return given
     try:

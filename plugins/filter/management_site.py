@@ -4,10 +4,6 @@
 """Filter that reads from an inventory into which cluster its management is to move."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
-
 DOCUMENTATION = r"""
 name: management_site
 short_description: The cluster of an inventory that is to manage its site
@@ -48,6 +44,10 @@ _value:
 
 def management_site(hostvars):
     """Return what the inventory says of a site with a cluster of its own; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
+
     site = None
     try:
         site = managed_site.read(hostvars)

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
-
 DOCUMENTATION = r"""
 name: matching_hosts
 short_description: Hosts that a host selector matches
@@ -67,16 +65,19 @@ _value:
 
 def matching_hosts(hosts, selector):
     """Return the hosts that match; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
+
     try:
-        return _matching(hosts, host_selector.read(selector))
+        asked = host_selector.read(selector)
+        return _matching(hosts, lambda host: host_selector.matches(host_selector.labels_of(host), asked))
     except ValueError as exc:
         raise AnsibleFilterError(f"matching_hosts: {exc}") from exc
 
 
-def _matching(hosts, selector):
+def _matching(hosts, matches):
     if isinstance(hosts, Mapping):
-        return [name for name in hosts if host_selector.matches(host_selector.labels_of(hosts[name]), selector)]
-    return [host for host in hosts if host_selector.matches(host_selector.labels_of(host), selector)]
+        return [name for name in hosts if matches(hosts[name])]
+    return [host for host in hosts if matches(host)]
 
 
 class FilterModule:

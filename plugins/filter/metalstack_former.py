@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
-
 DOCUMENTATION = r"""
 name: metalstack_former
 short_description: Inventory variables from resources of the former Cluster API provider of metal-stack
@@ -51,6 +48,9 @@ _value:
 
 def metalstack_former(objects):
     """Return variables and warnings; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
+
     if isinstance(objects, (str, bytes, dict)) or not hasattr(objects, "__iter__"):
         raise AnsibleFilterError(f"metalstack_former: found {type(objects).__name__}, expected a list of resources")
     variables, warnings, problems = translate([item for item in objects if item is not None])

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import addresses as ipam_addresses
-
 DOCUMENTATION = r"""
 name: pool_addresses
 short_description: Addresses in ranges of a pool
@@ -57,6 +55,8 @@ _value:
 
 def pool_addresses(ranges, limit=None, exclude=()):
     """Return the addresses; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import addresses as ipam_addresses
+
     try:
         return ipam_addresses.addresses(ranges, exclude, limit)
     except ValueError as exc:

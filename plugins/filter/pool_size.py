@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
-
 DOCUMENTATION = r"""
 name: pool_size
 short_description: Number of addresses in ranges of a pool
@@ -46,6 +44,8 @@ _value:
 
 def pool_size(ranges):
     """Return how many addresses there are; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _address_arithmetic as address_arithmetic
+
     try:
         return address_arithmetic.count(ranges)
     except ValueError as exc:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
-
 DOCUMENTATION = r"""
 name: quantity_to_bytes
 short_description: Number that a Kubernetes quantity stands for
@@ -43,6 +41,8 @@ _value:
 
 def quantity_to_bytes(quantity):
     """Return the number; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+
     try:
         return quantities.to_integer(quantity)
     except ValueError as exc:

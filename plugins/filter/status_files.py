@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status
-
 DOCUMENTATION = r"""
 name: status_files
 short_description: The files in which the role hosts keeps the status of each host
@@ -46,6 +44,8 @@ _value:
 
 def status_files(names, folder):
     """Return the paths; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status
+
     if isinstance(names, str) or not isinstance(folder, str):
         raise AnsibleFilterError("status_files: expected a list of names, and a folder")
     return [saved_status.path(folder, name) for name in names]

@@ -6,9 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
-
 DOCUMENTATION = r"""
 name: variable_entries
 short_description: Entries for a module from one variable of servers
@@ -50,6 +47,9 @@ _value:
 
 def variable_entries(hostvars, names, variable, option=None):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
     named_hosts.require("variable_entries", hostvars, names)
     if option is None:
         wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]

@@ -4,8 +4,6 @@
 """Test for addresses of BMCs."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-
 DOCUMENTATION = r"""
 name: bmc_address
 short_description: Whether a text is the address of a BMC
@@ -39,6 +37,8 @@ _value:
 
 def is_bmc_address(value):
     """Say whether it is; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+
     try:
         bmc_address.parse(value)
     except bmc_address.AddressError:

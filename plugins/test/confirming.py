@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
-
 DOCUMENTATION = r"""
 name: confirming
 short_description: Whether a value repeats how many servers, or which ones, an operation concerns
@@ -55,6 +53,8 @@ _value:
 
 def is_confirming(value, names, among=()):
     """Say whether it does; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+
     if isinstance(names, str):
         raise AnsibleFilterError("confirming: expected a list of names")
     return confirmation.confirmed(value, [str(name) for name in names], [str(name) for name in among])

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
-
 DOCUMENTATION = r"""
 name: host_matching
 short_description: Whether a host selector matches a host
@@ -54,6 +52,8 @@ _value:
 
 def is_host_matching(host, selector):
     """Say whether it is; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
+
     try:
         return host_selector.matches(host_selector.labels_of(host), host_selector.read(selector))
     except ValueError as exc:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import addresses as ipam_addresses
-
 DOCUMENTATION = r"""
 name: in_pool
 short_description: Whether an IP address is in ranges of a pool
@@ -49,6 +47,8 @@ _value:
 
 def is_in_pool(address, ranges):
     """Say whether it is; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import addresses as ipam_addresses
+
     try:
         return ipam_addresses.has(ranges, address)
     except ValueError as exc:

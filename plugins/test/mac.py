@@ -4,8 +4,6 @@
 """Test for MAC addresses."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
-
 DOCUMENTATION = r"""
 name: mac
 short_description: Whether a text is a MAC address
@@ -40,6 +38,8 @@ _value:
 
 def is_mac(value):
     """Say whether it is; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
+
     try:
         return mac_address.mac_error(mac_address.normal(value)) is None
     except ValueError:

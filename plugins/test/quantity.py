@@ -4,8 +4,6 @@
 """Test for Kubernetes quantities."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
-
 DOCUMENTATION = r"""
 name: quantity
 short_description: Whether a value is a Kubernetes quantity
@@ -36,6 +34,8 @@ _value:
 
 def is_quantity(value):
     """Say whether it is; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+
     try:
         quantities.parse(value)
     except ValueError:

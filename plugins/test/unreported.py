@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
-
 DOCUMENTATION = r"""
 name: unreported
 short_description: Whether a bulk result has a failure or a change that no server reports on its own
@@ -62,6 +60,8 @@ _value:
 
 def is_unreported(result, outcome, names):
     """Say whether it has; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
+
     if outcome not in ("failed", "changed") or isinstance(names, str):
         raise AnsibleFilterError("unreported: expected failed or changed, and a list of names")
     return host_outcome.unreported(result, outcome, names)

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
-
 DOCUMENTATION = r"""
 name: with_failures
 short_description: Whether bulk results have a server that failed
@@ -54,6 +52,8 @@ _value:
 
 def is_with_failures(results):
     """Say whether one has; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
+
     if not isinstance(results, (list, tuple)):
         raise AnsibleFilterError("with_failures: expected a list of registered results")
     return host_outcome.with_failures(results)

@@ -11,9 +11,10 @@ import traceback
 import operator_account
 import pytest
 import starting_state
-import support
+from ansible_programs import PROGRAMS
 from machine_room.client import MachineRoomClient
 from module_forks import ModuleForks
+from program_forks import ProgramForks
 from support import Lab, Run
 
 LAST_MODULE = pytest.StashKey[str]()
@@ -79,18 +80,20 @@ def pytest_sessionfinish():
 
 
 @pytest.fixture(scope="session")
-def _module_forks(tmp_path_factory):
+def _forks(tmp_path_factory):
     # The playbooks of virtual servers reach into them, where Python is another.
     if os.environ.get("LAB_KIND") == "virtual":
         yield
         return
-    with ModuleForks(tmp_path_factory.mktemp("modules")) as forks:
-        support.ANSIBLE.run_modules_by(forks, tmp_path_factory.mktemp("packed"))
+    folder = tmp_path_factory.mktemp("forks")
+    settings = dict((name, value) for name, value in os.environ.items() if name.startswith("ANSIBLE_"))
+    with ProgramForks(folder, settings) as programs, ModuleForks(folder) as modules:
+        PROGRAMS.run_as_forks(programs, modules)
         yield
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory, _module_forks):
+def lab(tmp_path_factory, _forks):
     """The running lab; without one these tests fail, they do not skip."""
     return Lab(tmp_path_factory.mktemp("runs"))
 

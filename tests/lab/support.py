@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from datetime import datetime, timezone
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import openstack
 import operator_log
+from ansible_programs import PROGRAMS
 from processes import kill_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -32,33 +34,6 @@ NAMESPACE = "metal3"
 HOST = KNOWN["BareMetalHost"]
 # Arguments of a playbook: a fault that BMO might get over is reported at its first attempt, not at its third.
 AT_ONCE = ("-e", '{"hosts_error_limit": 1}')
-# Keeps what Ansible has packed.
-KEEPING_PACKED = REPOSITORY / "tests" / "keeping_packed.py"
-
-
-class _Ansible:
-    """How Ansible's programs are started: by themselves, unless modules are forks; see module_forks."""
-
-    def __init__(self):
-        self._forks = self._packed = None
-
-    def run_modules_by(self, forks, packed):
-        """Let modules that Ansible runs on this machine be forks.
-
-        :param forks: a ModuleForks
-        :param packed: folder in which Ansible finds what it has packed of modules in a former run
-        """
-        self._forks, self._packed = forks, packed
-
-    def command(self, program, modules_are_the_checkouts=True):
-        """Return how a program of Ansible's begins; arguments may follow it."""
-        if self._forks is None or not modules_are_the_checkouts:
-            return [str(Path(sys.executable).parent / program)]
-        return [sys.executable, str(KEEPING_PACKED), str(self._packed), program,
-                "-e", f"ansible_python_interpreter={self._forks.interpreter}"]
-
-
-ANSIBLE = _Ansible()
 
 
 def module(module_name, *flags, within_seconds=900, **arguments):
@@ -67,13 +42,14 @@ def module(module_name, *flags, within_seconds=900, **arguments):
     :param flags: of the program ``ansible``, for example ``--check``
     :param within_seconds: time that it may take
     """
-    result = subprocess.run(
-        [*ANSIBLE.command("ansible"), "localhost", *flags, "-m", "metal3.baremetal." + module_name,
-         "-a", json.dumps(arguments)],
-        capture_output=True, text=True, check=False, timeout=within_seconds,
-        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
-    assert result.returncode == 0, result.stdout + result.stderr
-    return json.loads(result.stdout.partition("=>")[2])
+    with tempfile.TemporaryDirectory() as folder:
+        log, errors = Path(folder, "output"), Path(folder, "errors")
+        with log.open("w") as output, errors.open("w") as other:
+            process = PROGRAMS.start("ansible", ["localhost", *flags, "-m", "metal3.baremetal." + module_name,
+                                                 "-a", json.dumps(arguments)], (output, other))
+            run = Run(process, log).finish(within_seconds)
+        assert run.returncode == 0, run.output + errors.read_text()
+        return json.loads(run.output.partition("=>")[2])
 
 
 def only(*names):
@@ -212,14 +188,12 @@ class Lab:
         log = Path(self._logs) / (f"{next(self._numbers):02d}-{Path(playbook).stem}.log")
         own = isinstance(playbook, Path)
         # Another inventory may have hosts on other machines.
-        command = [*ANSIBLE.command("ansible-playbook", inventory == INVENTORY),
-                   str(playbook) if own else "metal3.baremetal." + playbook, "-i", str(inventory),
+        command = [str(playbook) if own else "metal3.baremetal." + playbook, "-i", str(inventory),
                    *(["-e", f"metal3_kubeconfig={self.kubeconfig}"] if self.kubeconfig else []),
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
-                                       cwd=self._logs, start_new_session=True,
-                                       env=dict(os.environ, **(environment or {})))
+            process = PROGRAMS.start("ansible-playbook", command, (stream, stream), self._logs, environment,
+                                     only_the_checkouts_modules=inventory == INVENTORY)
         return Run(process, log)
 
     def make(self, *arguments, seconds=600, environment=None):

@@ -1,0 +1,101 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of Ansible's programs as forks; see forks. As a program it is the process that has imported them.
+
+It has imported the collection's plugins, too, and what Ansible has packed of modules is kept between runs.
+"""
+from __future__ import annotations
+
+import importlib
+import os
+import pathlib
+import sys
+import tempfile
+
+import forks
+
+_MODULES = {"ansible": "ansible.cli.adhoc", "ansible-playbook": "ansible.cli.playbook"}
+# What nearly each run loads, beside these.
+_LOADED = ("ansible.executor.playbook_executor", "ansible.executor.task_queue_manager", "ansible.plugins.action.normal",
+           "ansible.plugins.callback.default", "ansible.plugins.callback.minimal", "ansible.plugins.connection.local",
+           "ansible.plugins.filter.core", "ansible.plugins.strategy.linear")
+# Read when Ansible and Python begin.
+_READ_BEFORE = ("ANSIBLE_", "PYTHON")
+
+
+class ProgramForks(forks.Forks):
+    """The process; see Forks.
+
+    :param settings: Ansible's environment variables, of all runs
+    """
+
+    def __init__(self, folder, settings):
+        others = dict((name, value) for name, value in os.environ.items() if not name.startswith("ANSIBLE_"))
+        self._environment = dict(others, **settings)
+        # A configuration file would be looked for there.
+        super().__init__(__file__, folder, self._environment, folder)
+
+    def fits(self, environment):
+        """Whether a run with these variables is what it would be as a process of its own."""
+        return _read_before(environment) == _read_before(self._environment)
+
+    def run(self, arguments, folder, environment):
+        """Run a program to its end and return its exit status and its two outputs.
+
+        :param arguments: the program's name, and its arguments
+        """
+        with pathlib.Path(os.devnull).open("rb") as stdin, _Output() as stdout, _Output() as stderr:
+            descriptors = [stream.fileno() for stream in (stdin, stdout, stderr)]
+            return self.start(arguments, descriptors, folder, environment).wait(), stdout.text(), stderr.text()
+
+    def start(self, arguments, descriptors, folder=None, environment=None):
+        assert self.fits(environment), f"{arguments}: other variables of Ansible or Python than this process has read"
+        return super().start(arguments, descriptors, folder, environment)
+
+
+class _Output:
+    """A file for what a run prints; a context manager."""
+
+    def __enter__(self):
+        self._file = tempfile.TemporaryFile()
+        return self
+
+    def __exit__(self, *_exception):
+        self._file.close()
+
+    def fileno(self):
+        return self._file.fileno()
+
+    def text(self):
+        """Return what has been printed."""
+        self._file.seek(0)
+        return self._file.read().decode(errors="replace")
+
+
+def _read_before(environment):
+    return dict((name, value) for name, value in environment.items() if name.startswith(_READ_BEFORE))
+
+
+def _be_the_program(arguments):
+    """Run a program of Ansible's in this process and return its exit status."""
+    sys.argv = arguments
+    return forks.exit_status(importlib.import_module(_MODULES[arguments[0]]).main)
+
+
+def _import_all():
+    # Files of tests have names of packages.
+    del sys.path[0]
+    for name in (*_MODULES.values(), *_LOADED):
+        importlib.import_module(name)
+    # What the program does first, once for all: plugins can be found only then.
+    cli = importlib.import_module("ansible.cli")
+    cli.init_plugin_loader()
+    cli.init_plugin_loader = lambda *dummy: None
+    # Filters import what they need when they are called.
+    forks.import_plugins("module_utils", "plugin_utils", "action", "filter", "test")
+
+
+if __name__ == "__main__":
+    _import_all()
+    forks.serve(sys.argv[1], _be_the_program)
