@@ -24,16 +24,16 @@ class _Programs:
         """
         self._programs, self._modules = programs, modules
 
-    def start(self, program, arguments, outputs, folder=None, environment=None, only_the_checkouts_modules=True):
+    def start(self, program, arguments, outputs, folder=None, environment=None, may_be_forked=True):
         """Start a program in a session of its own, and return what is, or is used as, a subprocess.Popen.
 
         :param program: its name
         :param outputs: open files for its output and its errors
         :param environment: variables beside those of this process
-        :param only_the_checkouts_modules: and on this machine
+        :param may_be_forked: whether it runs modules of the checkout only, and on this machine
         """
         variables = dict(os.environ, **(environment or {}))
-        if self._modules is not None and only_the_checkouts_modules:
+        if self._modules is not None and may_be_forked:
             arguments = ["-e", f"ansible_python_interpreter={self._modules.interpreter}", *arguments]
             if self._programs.fits(variables):
                 with open(os.devnull, "rb") as nothing:

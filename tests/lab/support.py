@@ -179,11 +179,12 @@ class Lab:
         # One number for each run, also for those that threads start side by side.
         self._numbers = itertools.count(1)
 
-    def start(self, playbook, *arguments, environment=None, inventory=INVENTORY, extra=None):
+    def start(self, playbook, *arguments, environment=None, inventory=INVENTORY, extra=None, forked=True):
         """Start a playbook against the lab's inventory, in a process group of its own.
 
         :param playbook: name of one of the collection's, or the Path of another one
         :param extra: extra variables
+        :param forked: whether it may be a fork, whose arguments are not those of its process
         """
         log = Path(self._logs) / (f"{next(self._numbers):02d}-{Path(playbook).stem}.log")
         own = isinstance(playbook, Path)
@@ -193,7 +194,7 @@ class Lab:
                    *(["-e", json.dumps(extra)] if extra else []), *arguments]
         with log.open("w") as stream:
             process = PROGRAMS.start("ansible-playbook", command, (stream, stream), self._logs, environment,
-                                     only_the_checkouts_modules=inventory == INVENTORY)
+                                     may_be_forked=forked and inventory == INVENTORY)
         return Run(process, log)
 
     def make(self, *arguments, seconds=600, environment=None):

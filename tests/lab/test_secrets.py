@@ -258,7 +258,7 @@ def test_the_watch_finds_secrets(lab, secrets, tmp_path):
     watch = Watch(secrets, tmp_path)
     watch.start()
     os.chmod(tmp_path / "open", 0o644)
-    lab.playbook("lab_status", "-e", f"nothing={CANARY}").ok()
+    lab.playbook("lab_status", "-e", f"nothing={CANARY}", forked=False).ok()
     watch.stop()
     assert set(name for dummy, name in watch.found) == {"user data"}
     places = set(place for place, dummy in watch.found)
