@@ -8,7 +8,7 @@ import configparser
 import json
 from pathlib import Path
 
-import yaml
+from tooling import ansible_yaml
 
 from . import playbook
 
@@ -25,7 +25,7 @@ WITHOUT_ANY = "without"
 
 def option(file, name):
     """Return what a task file of the role gives to a module, as an expression without braces."""
-    for task in yaml.safe_load((ROLE / "tasks" / file).read_text()):
+    for task in ansible_yaml.read(ROLE / "tasks" / file):
         for module, options in task.items():
             if module.startswith("metal3.baremetal.plane_ironic"):
                 return options[name].strip().removeprefix("{{").removesuffix("}}")

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from fakes import playbook
+from tooling import ansible_yaml
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "ironic"
 INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python_interpreter: " \
@@ -21,7 +21,7 @@ OPTIONS = ("image_registry_mirror", "pull_secrets", "deploy_kernel_url", "deploy
 
 def given_to_module(folder, variables):
     """Return those of the options that the module gets."""
-    tasks = yaml.safe_load((ROLE / "tasks" / "cluster.yml").read_text())
+    tasks = ansible_yaml.read(ROLE / "tasks" / "cluster.yml")
     module = "metal3.baremetal.plane_ironic"
     expressions = next(task[module] for task in tasks if module in task)
     shown = ", ".join("'%s': %s" % (name, expressions[name].strip("{} ").replace("omit", f"'{LEFT_OUT}'"))

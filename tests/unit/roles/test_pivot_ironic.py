@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from fakes import playbook
+from tooling import ansible_yaml
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "pivot"
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
@@ -37,7 +37,7 @@ def _run(folder, name, programs):
     for program in (*programs, *OTHERS):
         (plane / "supervisor" / "conf.d" / f"{program}.conf").touch()
     for path in (ROLE / "tasks").iterdir():
-        (folder / path.name).write_text(json.dumps([_shown(task) for task in yaml.safe_load(path.read_text())]))
+        (folder / path.name).write_text(json.dumps([_shown(task) for task in ansible_yaml.read(path)]))
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
         "pivot_ironic_mode": "process", "pivot_ironic_directory": str(plane), "pivot_ironic_url": "https://192.0.2.1",
         "pivot_ironic_ca_file": "", "pivot_ironic_username_file": "", "pivot_ironic_password_file": "",

@@ -4,12 +4,13 @@
 """The playbook site: which stage runs on which hosts, by where the management is; stages themselves say only that."""
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-import yaml
 from fakes import playbook
 from fakes.site_folder import config
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
 
@@ -42,8 +43,8 @@ CONFIRMABLE = {"cluster": "cluster_confirmable | default(true) | string",
 
 def stand_in(name):
     """Return a playbook that says on which hosts the real one would run."""
-    plays = yaml.safe_load((PLAYBOOKS / f"{name}.yml").read_text())
-    return yaml.safe_dump([{
+    plays = ansible_yaml.read(PLAYBOOKS / f"{name}.yml")
+    return json.dumps([{
         "name": name, "hosts": plays[0]["hosts"], "gather_facts": False,
         "tasks": [{"ansible.builtin.debug": {"msg": SAY % (name, CONFIRMABLE.get(name, "''"))}}]}])
 
@@ -53,23 +54,22 @@ def ran(folder, management, stage="", starts=False, recorded="cluster", *argumen
     (folder / "tasks").mkdir()
     for name in STAGES:
         (folder / f"{name}.yml").write_text(stand_in(name))
-    site = (PLAYBOOKS / "site.yml").read_text()
-    plays = yaml.safe_load(site)
+    plays = ansible_yaml.read(PLAYBOOKS / "site.yml")
     stop = plays[-2]["tasks"][1]
     assert stop["ansible.builtin.import_role"]["tasks_from"] == "stop"
     del stop["ansible.builtin.import_role"]
     stop["ansible.builtin.debug"] = {"msg": SAY % ("stop", "''")}
-    (folder / "site.yml").write_text(yaml.safe_dump(plays))
+    (folder / "site.yml").write_text(json.dumps(plays))
     (folder / "library").mkdir()
     (folder / "library" / "planes.py").write_text(PLANES)
     for name in ("site_inventory", "site_stage", "site_record"):
-        tasks = yaml.safe_load((PLAYBOOKS / "tasks" / f"{name}.yml").read_text())
+        tasks = ansible_yaml.read(PLAYBOOKS / "tasks" / f"{name}.yml")
         for task in tasks:
             if task.pop("metal3.baremetal.plane_manager", None):
                 task["planes"] = {"result": {
                     "stage": recorded if task["register"] == "site_recorded" else stage, "starts": starts,
                     "bootstrap_kubeconfig": "/b", "cluster_kubeconfig": "/c"}}
-        (folder / "tasks" / f"{name}.yml").write_text(yaml.safe_dump(tasks))
+        (folder / "tasks" / f"{name}.yml").write_text(json.dumps(tasks))
     # One host after another, so that their lines have an order.
     code, output = playbook.play(folder, INVENTORY.replace("MANAGEMENT", management), "", "site.yml", "--forks", "1",
                                  *arguments, XDG_STATE_HOME=str(folder / "state"))
