@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .._common import download, file_digest, whole_file
@@ -50,14 +50,16 @@ def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
         raise RefusedError(found)
     cache = Cache(params, check_mode, progress)
     if params["state"] == "absent":
+        unknown = cache.of_unknown_origin()
         removed = cache.remove_all()
-        return {"changed": bool(removed), "images": [], "removed": removed}
+        return {"changed": bool(removed), "images": [], "removed": removed, "warnings": cache.left(unknown)}
     wanted = [image for image in params["images"] if image["state"] == "present"]
     cache.read_checksums(wanted)
     gone = [image["name"] for image in params["images"] if image["state"] == "absent"]
     removed = [name for name in gone if cache.remove(name)]
     images = cache.published(wanted)
-    return {"changed": bool(removed) or any(image["changed"] for image in images), "images": images, "removed": removed}
+    return {"changed": bool(removed) or any(image["changed"] for image in images), "images": images, "removed": removed,
+            "warnings": cache.left(name for name in gone if name not in removed)}
 
 
 def _missing(images: list[dict[str, Any]]) -> list[Problem]:
@@ -168,11 +170,30 @@ class Cache:
             self._progress.wrote(folder.path(name), "deleted")
         return True
 
+    def of_unknown_origin(self) -> list[str]:
+        """Return the names of the images whose record is not believed; those of other modules have one that is."""
+        return [name for name in self._recorded() if self._folder(name).key() is None]
+
+    def left(self, names: Iterable[str]) -> list[str]:
+        """Return a warning for each image that is there and was not removed, whose origin is not known.
+
+        :param names: of the images
+        """
+        return [f"{self._folder(name).path(name)}: not removed; found no record of image_cache, or one that others "
+                f"could have written, expected {name}.json that only this user can write; delete the file if it is "
+                "not needed"
+                for name in names if os.path.lexists(self._folder(name).path(name))]
+
+    def _recorded(self) -> list[str]:
+        return [name[:-len(".json")] for name in self._names() if name.endswith(".json")]
+
+    def _names(self) -> list[str]:
+        return sorted(os.listdir(self._directory)) if os.path.isdir(self._directory) else []
+
     def remove_all(self) -> list[str]:
         """Remove all images that were published here, and the folder when nothing else is in it; return their names."""
-        names = sorted(os.listdir(self._directory)) if os.path.isdir(self._directory) else []
-        images = [name[:-len(".json")] for name in names if name.endswith(".json")]
-        removed = [name for name in images if self.remove(name)]
+        names = self._names()
+        removed = [name for name in self._recorded() if self.remove(name)]
         if names and not self._check_mode:
             if WORK in names:
                 with held(os.path.join(self._directory, WORK), self._progress) as work:

@@ -291,15 +291,31 @@ def test_removal_takes_what_was_published_here_and_no_other(cache, source):
     (cache.folder / "node.qcow2.json").write_text('{"key": "0123", "files": {}}')
     gone = {"name": "b", "state": "absent"}
     assert cache(gone, check_mode=True)["removed"] == ["b"] and (cache.folder / "b").exists()
-    assert cache(gone, {"name": "node.qcow2", "state": "absent"})["removed"] == ["b"]
+    result = cache(gone, {"name": "node.qcow2", "state": "absent"})
+    assert result["removed"] == ["b"]
+    assert [warning.split(";")[0] for warning in result["warnings"]] == [f"{cache.folder}/node.qcow2: not removed"]
     assert not [name for name in files(cache.folder) if name.startswith("b")]
-    assert not cache(gone)["changed"]
+    again = cache(gone)
+    assert not again["changed"] and again["warnings"] == []
     assert cache(state="absent", check_mode=True)["removed"] == ["a"] and (cache.folder / "a").exists()
-    assert cache(state="absent")["removed"] == ["a"]
+    result = cache(state="absent")
+    # What another module has published is nobody's mistake.
+    assert result["removed"] == ["a"] and result["warnings"] == []
     assert files(cache.folder) == ["node.qcow2", "node.qcow2.json"]
     (cache.folder / "node.qcow2").unlink()
     (cache.folder / "node.qcow2.json").unlink()
     assert not cache(state="absent")["changed"] and not cache.folder.exists()
+
+
+def test_an_image_whose_record_others_may_write_stays_and_is_named(cache, source):
+    (source / "a").write_text("a")
+    cache({"name": "a", "path": str(source / "a")})
+    (cache.folder / "a.json").chmod(0o666)
+    for result in (cache(state="absent"), cache({"name": "a", "state": "absent"})):
+        assert not result["changed"] and result["removed"] == [] and (cache.folder / "a").exists()
+        assert result["warnings"] == [
+            f"{cache.folder}/a: not removed; found no record of image_cache, or one that others could have written, "
+            "expected a.json that only this user can write; delete the file if it is not needed"]
 
 
 def test_what_others_have_put_in_the_place_of_the_work_folder_is_refused(cache, source, tmp_path):
