@@ -26,7 +26,8 @@ import processes
 
 COLLECTIONS = pathlib.Path(__file__).parents[1] / ".build"
 _PLUGINS = "ansible_collections.metal3.baremetal.plugins"
-_LENGTH_BYTES = 4
+# Of the length of a request, which comes first.
+LENGTH_BYTES = 4
 
 
 class Forks:
@@ -57,20 +58,19 @@ class Forks:
         self._process.wait()
         self._process.stdout.close()
 
-    def start(self, arguments, descriptors, folder=None, environment=None):
+    def start(self, arguments, descriptors, folder, environment):
         """Start a run and return its Fork.
 
         :param arguments: of the program
         :param descriptors: of its input and its two outputs
-        :param folder: in which it runs; that of this process unless given
-        :param environment: its variables; those of this process unless given
+        :param folder: in which it runs
+        :param environment: its variables
         """
-        request = json.dumps({"arguments": arguments, "folder": str(folder or os.getcwd()),
-                              "environment": dict(os.environ if environment is None else environment)},
+        request = json.dumps({"arguments": arguments, "folder": folder, "environment": environment},
                              default=os.fspath).encode()
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self.path)
-        socket.send_fds(connection, [len(request).to_bytes(_LENGTH_BYTES, "big")], descriptors)
+        socket.send_fds(connection, [len(request).to_bytes(LENGTH_BYTES, "big")], descriptors)
         connection.sendall(request)
         return Fork(arguments, connection)
 
@@ -140,7 +140,10 @@ def exit_status(program):
     try:
         program()
     except SystemExit as left:
-        return left.code if isinstance(left.code, int) else int(left.code is not None)
+        if left.code is None or isinstance(left.code, int):
+            return left.code or 0
+        print(left.code, file=sys.stderr)
+        return 1
     return 0
 
 
@@ -181,7 +184,7 @@ def serve(path, be):
 def _answer(connection, be):
     """Begin the run that is asked for by a connection, and say how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    head, descriptors, _flags, _address = socket.recv_fds(connection, _LENGTH_BYTES, 3)
+    head, descriptors, _flags, _address = socket.recv_fds(connection, LENGTH_BYTES, 3)
     with connection, connection.makefile("rb") as requests:
         run = json.loads(requests.read(int.from_bytes(head, "big")))
         pid = forked(lambda: _begin(run, descriptors, be))

@@ -26,7 +26,7 @@ import json, os, socket, sys
 request = json.dumps({{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}).encode()
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect({path!r})
-    socket.send_fds(connection, [len(request).to_bytes(4, "big")], [0, 1, 2])
+    socket.send_fds(connection, [len(request).to_bytes({length_bytes}, "big")], [0, 1, 2])
     connection.sendall(request)
     answers = connection.makefile().read().split()
 sys.exit(int(answers[1]) % 256 if len(answers) > 1 else 250)
@@ -43,7 +43,8 @@ class ModuleForks(forks.Forks):
         super().__init__(__file__, folder)
         # What Ansible may use as Python, for modules.
         self.interpreter = os.path.join(folder, "python")
-        pathlib.Path(self.interpreter).write_text(_INTERPRETER.format(python=sys.executable, path=self.path))
+        pathlib.Path(self.interpreter).write_text(_INTERPRETER.format(
+            python=sys.executable, path=self.path, length_bytes=forks.LENGTH_BYTES))
         os.chmod(self.interpreter, 0o700)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import pathlib
 import sys
 import tempfile
 
@@ -45,32 +44,20 @@ class ProgramForks(forks.Forks):
 
         :param arguments: the program's name, and its arguments
         """
-        with pathlib.Path(os.devnull).open("rb") as stdin, _Output() as stdout, _Output() as stderr:
-            descriptors = [stream.fileno() for stream in (stdin, stdout, stderr)]
-            return self.start(arguments, descriptors, folder, environment).wait(), stdout.text(), stderr.text()
+        with open(os.devnull, "rb") as stdin, _output() as stdout, _output() as stderr:
+            code = self.start(arguments, [stream.fileno() for stream in (stdin, stdout, stderr)], folder,
+                              environment).wait()
+            for stream in (stdout, stderr):
+                stream.seek(0)
+            return code, stdout.read(), stderr.read()
 
-    def start(self, arguments, descriptors, folder=None, environment=None):
+    def start(self, arguments, descriptors, folder, environment):
         assert self.fits(environment), f"{arguments}: other variables of Ansible or Python than this process has read"
         return super().start(arguments, descriptors, folder, environment)
 
 
-class _Output:
-    """A file for what a run prints; a context manager."""
-
-    def __enter__(self):
-        self._file = tempfile.TemporaryFile()
-        return self
-
-    def __exit__(self, *_exception):
-        self._file.close()
-
-    def fileno(self):
-        return self._file.fileno()
-
-    def text(self):
-        """Return what has been printed."""
-        self._file.seek(0)
-        return self._file.read().decode(errors="replace")
+def _output():
+    return tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
 
 
 def _read_before(environment):

@@ -24,11 +24,12 @@ class _Programs:
         """
         self._programs, self._modules = programs, modules
 
-    def start(self, program, arguments, outputs, folder=None, environment=None, may_be_forked=True):
+    def start(self, program, arguments, outputs, folder, environment=None, may_be_forked=True):
         """Start a program in a session of its own, and return what is, or is used as, a subprocess.Popen.
 
         :param program: its name
         :param outputs: open files for its output and its errors
+        :param folder: in which it runs
         :param environment: variables beside those of this process
         :param may_be_forked: whether it runs modules of the checkout only, and on this machine
         """

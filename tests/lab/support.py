@@ -46,7 +46,7 @@ def module(module_name, *flags, within_seconds=900, **arguments):
         log, errors = Path(folder, "output"), Path(folder, "errors")
         with log.open("w") as output, errors.open("w") as other:
             process = PROGRAMS.start("ansible", ["localhost", *flags, "-m", "metal3.baremetal." + module_name,
-                                                 "-a", json.dumps(arguments)], (output, other))
+                                                 "-a", json.dumps(arguments)], (output, other), os.getcwd())
             run = Run(process, log).finish(within_seconds)
         assert run.returncode == 0, run.output + errors.read_text()
         return json.loads(run.output.partition("=>")[2])

@@ -50,9 +50,9 @@ def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
         raise RefusedError(found)
     cache = Cache(params, check_mode, progress)
     if params["state"] == "absent":
-        unknown = cache.of_unknown_origin()
         removed = cache.remove_all()
-        return {"changed": bool(removed), "images": [], "removed": removed, "warnings": cache.left(unknown)}
+        return {"changed": bool(removed), "images": [], "removed": removed,
+                "warnings": cache.left(cache.of_unknown_origin())}
     wanted = [image for image in params["images"] if image["state"] == "present"]
     cache.read_checksums(wanted)
     gone = [image["name"] for image in params["images"] if image["state"] == "absent"]
@@ -172,7 +172,7 @@ class Cache:
 
     def of_unknown_origin(self) -> list[str]:
         """Return the names of the images whose record is not believed; those of other modules have one that is."""
-        return [name for name in self._recorded() if self._folder(name).key() is None]
+        return [name for name in _recorded(self._names()) if self._folder(name).key() is None]
 
     def left(self, names: Iterable[str]) -> list[str]:
         """Return a warning for each image that is there and was not removed, whose origin is not known.
@@ -184,16 +184,13 @@ class Cache:
                 "not needed"
                 for name in names if os.path.lexists(self._folder(name).path(name))]
 
-    def _recorded(self) -> list[str]:
-        return [name[:-len(".json")] for name in self._names() if name.endswith(".json")]
-
     def _names(self) -> list[str]:
         return sorted(os.listdir(self._directory)) if os.path.isdir(self._directory) else []
 
     def remove_all(self) -> list[str]:
         """Remove all images that were published here, and the folder when nothing else is in it; return their names."""
         names = self._names()
-        removed = [name for name in self._recorded() if self.remove(name)]
+        removed = [name for name in _recorded(names) if self.remove(name)]
         if names and not self._check_mode:
             if WORK in names:
                 with held(os.path.join(self._directory, WORK), self._progress) as work:
@@ -314,6 +311,10 @@ class Cache:
         for path in (name, name + ".sha256"):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(self._directory, path))
+
+
+def _recorded(names: list[str]) -> list[str]:
+    return [name[:-len(".json")] for name in names if name.endswith(".json")]
 
 
 @contextlib.contextmanager
