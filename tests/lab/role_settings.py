@@ -10,12 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support import REPOSITORY
+from support import INVENTORY
 
 
 def _run(role, variables):
     subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "management", "-i", str(REPOSITORY / "inventory" / "lab"), "-m",
+        [str(Path(sys.executable).parent / "ansible"), "management", "-i", str(INVENTORY), "-m",
          "ansible.builtin.include_role", "-a", "name=metal3.baremetal." + role, "-e", json.dumps(variables)],
         check=True, capture_output=True, timeout=300)
 

@@ -14,6 +14,7 @@ import subprocess
 from pathlib import Path
 
 import bmc_system
+import external_url
 import pytest
 from support import AT_ONCE, eventually, only
 from virtual_site import BOOT_SECONDS, IPMI, MEDIA, inventory_arguments
@@ -31,8 +32,15 @@ def cd_drive(lab, name):
 
 
 @pytest.fixture
+def by_https(lab):
+    """An inventory with which one server gets its media by HTTPS; the lab gives them to virtual servers by HTTP."""
+    with external_url.of_ipv6(lab), external_url.ipv6_bmc(lab, lab.servers[MEDIA]) as inventory:
+        yield inventory
+
+
+@pytest.fixture
 def distrustful(lab):
-    """A server whose BMC verifies media servers by their usual authorities; afterwards it has the lab's authority."""
+    """That server, whose BMC verifies media servers by their usual authorities; later it has the lab's authority."""
     drive = cd_drive(lab, MEDIA)
     drive.set_verify_certificate(True)
     yield MEDIA
@@ -45,10 +53,10 @@ def trust(lab, name):
     cd_drive(lab, name).certificates.create_member((lab.dir / "pki" / "ca.crt").read_text(), "PEM")
 
 
-def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, room, distrustful):
+def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, room, by_https, distrustful):
     name = distrustful
     lab.remove_hosts(name)
-    run = lab.playbook("enroll", *AT_ONCE, *only(name), seconds=900)
+    run = lab.playbook("enroll", "-i", by_https, *AT_ONCE, *only(name), seconds=900)
     run.failed("1 of 1 hosts failed")
     told = "\n".join(run.told_of(name))
     assert "inspection error" in told and "import its authority into the BMC" in told, told
@@ -56,7 +64,7 @@ def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, r
     assert not room.server(name)["virtual_media"]
 
     trust(lab, name)
-    lab.playbook("enroll", *only(name), seconds=BOOT_SECONDS).ok()
+    lab.playbook("enroll", "-i", by_https, *only(name), seconds=BOOT_SECONDS).ok()
     assert lab.state(name) == "available" and cd_drive(lab, name).verify_certificate
 
 
