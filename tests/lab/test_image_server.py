@@ -33,7 +33,7 @@ UNIT = "metal3-image-server-images.service"
 URL = f"https://{ADDRESS}"
 # Half of the large file's time is enough to be killed in.
 SLOW = """daemon off; master_process off; pid /run/slow.pid; error_log stderr; events {}
-http { access_log off; server { listen 127.0.0.1:8081; root /srv/upstream; limit_rate 2m; } }
+http { access_log off; server { listen 127.0.0.1:8081; root /srv/slow; limit_rate 2m; } }
 """
 
 
@@ -151,7 +151,9 @@ def test_what_is_refused_is_named_and_the_other_images_come(machine, operator, u
 def test_a_killed_run_goes_on_where_it_was(machine, operator, upstream):
     machine.run("tee", "/root/slow.conf", text=SLOW)
     machine.run("systemd-run", "--unit=slow", "/usr/sbin/nginx", "-c", "/root/slow.conf", "-e", "stderr")
-    image = upstream("slow.bin", "large.bin", url="http://127.0.0.1:8081/large.bin")
+    # Content that no image has yet, because that is not downloaded again.
+    machine.run("sh", "-ec", "mkdir /srv/slow; dd if=/dev/urandom of=/srv/slow/slow.bin bs=1M count=16 status=none")
+    image = upstream("slow.bin", "../slow/slow.bin", url="http://127.0.0.1:8081/slow.bin")
     path = operator.inventory(**dict(SERVER, image_server_images=[image]))
     environment = [f"--setenv={key}={value}" for key, value in operator.environment.items()]
     playbook = str(Path(sys.executable).parent / "ansible-playbook")
@@ -173,7 +175,7 @@ def test_a_killed_run_goes_on_where_it_was(machine, operator, upstream):
     machine.run("sed", "-i", "s/access_log off; //", "/root/slow.conf")
     machine.run("systemd-run", "--unit=fast", "/usr/sbin/nginx", "-c", "/root/slow.conf", "-e", "stderr")
     operator.playbook("image_server", **dict(SERVER, image_server_images=[image]))
-    machine.run("cmp", "/srv/www/slow.bin", "/root/large.bin")
+    machine.run("cmp", "/srv/www/slow.bin", "/srv/slow/slow.bin")
     # What came is what was missing.
     request = machine.run("cat", "/root/slow.log").stdout.partition('HTTP/1.1" ')[2].split()
     assert request[0] == "206" and int(request[1]) == 16 * MIB - there, request
