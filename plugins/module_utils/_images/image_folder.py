@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A folder of images that a web server reads: files, a checksum file for each, and what they were made from.
 
-Others than the user of the module may write into it, such as the web server. Files are made, looked at and digested in a
-folder below it that nobody else can enter: one that is exchanged meanwhile would be published with its own checksum.
+Others than the user of the module may write into it, such as the web server. Files are made, looked at and digested in
+a folder below it that nobody else can enter: one that is exchanged meanwhile would be published with its own checksum.
 What the files were made from, and their checksums, is believed only of a file that nobody else could have written.
 """
 from __future__ import annotations

@@ -343,6 +343,12 @@ def test_a_file_that_is_no_snapshot_is_refused(run, content):
         run.restore(run.file(content))
 
 
+def test_a_pipe_in_the_place_of_a_snapshot_keeps_no_run_waiting(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(EtcdError, match="pipe: no regular file; correct path"):
+        run.restore(str(tmp_path / "pipe"))
+
+
 def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypatch):
     folder = tmp_path / "temporary"
     folder.mkdir()

@@ -119,7 +119,7 @@ def test_a_link_in_place_of_the_lock_is_refused(folder, private):
 
 
 def exchanged(folder, lead_to):
-    """Put something else in the place of the folder in which files are made, as who may write into the one above can."""
+    """Put something else in the place of the folder in which files are made, as who may write above it can."""
     (name,) = [name for name in os.listdir(folder.directory) if name.startswith(".metal3-image-")]
     os.rename(folder.path(name), folder.path("aside"))
     lead_to(folder.path(name))

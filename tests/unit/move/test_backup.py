@@ -249,6 +249,38 @@ def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipie
     assert managed(there) == set()
 
 
+@pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
+@pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
+def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,
+                                                               key):
+    """Its checksum would be the one that a restore is confirmed by, and older ones would go for it."""
+    old = Path(back_up(here, tmp_path, recipient)["path"])
+    write = backup_service.whole_file.write
+
+    def exchanged(path, *arguments):
+        found = write(path, *arguments)
+        if path.endswith(".age"):
+            os.unlink(path)
+            if kind == "pipe":
+                os.mkfifo(path)
+            elif kind == "link":
+                os.symlink(old, path)
+            else:
+                Path(path).write_bytes(old.read_bytes())
+        return found
+
+    monkeypatch.setattr(backup_service.whole_file, "write", exchanged)
+    with pytest.raises(RefusedError, match="expected what was written; look at the disk, and who writes"):
+        back_up(here, tmp_path, recipient, identity if key else None, keep=1, now=1795000000 + 86400)
+    assert old.exists()
+
+
+def test_a_pipe_in_the_place_of_a_backup_keeps_no_run_waiting(identity, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RefusedError, match="no regular file"):
+        restore(server("b", "https://198.18.0.2:6443"), str(tmp_path / "pipe"), identity)
+
+
 @pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
 def test_a_backup_is_restored_into_an_api_server_that_lives_for_its_time(here, tmp_path, recipient, identity, key):
     calls = []
