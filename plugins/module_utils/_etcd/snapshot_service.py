@@ -131,8 +131,8 @@ class Snapshots:
         except OSError as exc:
             raise EtcdError(f"{path}: {exc.strerror or exc}; look who writes into the folder, then run again") from exc
         if not same or (identity_file and found.sha256.hexdigest() != written.packed_sha256):
-            raise EtcdError(f"{path}: found another content than was written; look at the disk, and who writes into the "
-                            "folder, then run again")
+            raise EtcdError(f"{path}: found another content than was written; look at the disk, and who writes into "
+                            "the folder, then run again")
         return bool(identity_file)
 
     def _outdated(self, about: About, path: str) -> list[str]:

@@ -4,7 +4,7 @@
 """Folders of this user's own below one that others may write to: one that runs hold in turn, and new ones.
 
 Files of the first have names that the next run finds again. Whoever may write to the folder above can put a link in the
-place of a path that was checked; so a folder is used by its descriptor, which stays that of the folder that was checked.
+place of a path that was checked; so each is used by its descriptor, which stays that of the folder that was checked.
 """
 from __future__ import annotations
 
