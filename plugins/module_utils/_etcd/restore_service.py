@@ -212,7 +212,8 @@ class Restore:
 
     def _of_others(self, secret: Object | None) -> list[Problem]:
         """Return the problem of a Secret that has the name of the machine's files and is somebody else's."""
-        if secret is None or owned_tree(secret):
+        # Not by its field manager alone, which is that of whatever a user applies by this collection.
+        if secret is None or (owned_tree(secret) and receiver.is_secret(secret)):
             return []
         return [Problem("etcd-secret", f"Secret {self._namespace}/{receiver.secret_name(self._name)}", "",
                         "one that this collection has not written", "none, or one that an earlier restore has left",
