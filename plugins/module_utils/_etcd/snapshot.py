@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._common import tar_headers
+from .._common.plain_text import plain
 from .errors import EtcdError
 
 FORMAT = 1
@@ -70,8 +71,9 @@ def about_of(content: bytes) -> About:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _invalid(f"format {data.get('format') if isinstance(data, dict) else None}")
     found: dict[str, Any] = dict((name, data.get(name)) for name in About._fields)
-    if not all(isinstance(found[name], str) and found[name] for name in found if name != "revision") \
-            or not isinstance(found["revision"], int):
+    # Playbooks print some of it as it is.
+    if not all(isinstance(found[name], str) and found[name] and plain(found[name]) == found[name]
+               for name in found if name != "revision") or not isinstance(found["revision"], int):
         raise _invalid("an incomplete description of a snapshot")
     return About(**found)
 

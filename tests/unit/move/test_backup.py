@@ -341,13 +341,14 @@ def secret_called(name):
 
 
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("hidden file", "folder", "damaged", "deep", "empty", "text", "no format", "list", "cut",
+NO_BACKUPS = ("hidden file", "folder", "name that steers a terminal", "time that does", "damaged", "deep", "empty", "text", "no format", "list", "cut",
               "other format", "number",
               "no object", "no list", "other namespace")
 
 
 @pytest.mark.parametrize("content", [
     packed(objects=[secret_called(".x")]), packed(objects=[secret_called("a/b")]),
+    packed(objects=[secret_called("a\x9b2J")]), packed(taken_at="\x9b2J"),
     gzip.compress(b"{}")[:10] + b"\xff" * 20, gzip.compress(b"[" * 10 ** 6), b"", b"none",
     gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
     packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[
@@ -405,6 +406,12 @@ def host(state="provisioned", image=None, deployed=None, online=True, method=Non
     (dict(host(), status={"provisioning": "x"}), True, verdicts.WIPED)])
 def test_what_would_become_of_a_host(bmh, powered_on, effect):
     assert verdicts.of(bmh, verdicts.Now(powered_on)).effect == effect
+
+
+def test_what_a_backup_says_of_a_host_steers_no_terminal():
+    """The role restore prints it, and Ansible's debug prints U+009B as it is."""
+    assert verdicts.of(host("a\x9b2J")).cause.startswith(r"it was a\x9b2J when the backup was taken")
+    assert verdicts.of(host(), verdicts.Now(moved_to="u\x1b[2J")).cause.endswith(r"the plane u\x1b[2J since")
 
 
 def test_a_host_that_was_being_deleted_would_be_wiped():
