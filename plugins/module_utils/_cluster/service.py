@@ -583,8 +583,8 @@ class ClusterService:
             why = " (several with commas between): the run is for clusters that may share a name"
         return [Problem(
             "confirmation-missing", self.subject, "confirm", given or None, what,
-            f"deleting a cluster wipes the disks of its machines; to continue set {confirmation.VARIABLE}={wanted} in a "
-            f"playbook (module option confirm){why}")]
+            f"deleting a cluster wipes the disks of its machines; to continue set {confirmation.VARIABLE}={wanted} in "
+            f"a playbook (module option confirm){why}")]
 
     def _sweep(self, objects):
         """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""

@@ -247,7 +247,7 @@ def test_a_teardown_of_clusters_that_may_share_a_name_is_confirmed_with_the_name
     if is_confirmed:
         assert service.absent()["changed"] and plane.names("Cluster") == []
         return
-    with pytest.raises(RefusedError, match=r"expected the cluster's namespace and name; .* set metal3_confirm=metal3/c1"):
+    with pytest.raises(RefusedError, match=r"expected the cluster's namespace and name; .* metal3_confirm=metal3/c1"):
         service.absent()
     assert plane.names("Cluster") == ["c1"]
 

@@ -341,7 +341,8 @@ def secret_called(name):
 
 
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("hidden file", "folder", "name that steers a terminal", "time that does", "damaged", "deep", "empty", "text", "no format", "list", "cut",
+NO_BACKUPS = ("hidden file", "folder", "name that steers a terminal", "time that does", "damaged",
+              "deep", "empty", "text", "no format", "list", "cut",
               "other format", "number",
               "no object", "no list", "other namespace")
 
