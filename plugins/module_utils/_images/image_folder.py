@@ -224,15 +224,26 @@ class ImageFolder:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other runs waiting."""
+        """Keep other runs waiting.
+
+        :raises ReportedError: for a lock that somebody else could hold for ever
+        """
         try:
-            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
+            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         except OSError as exc:
-            raise ReportedError(f"{self.path(LOCK)}: found what cannot be locked ({exc.strerror}), expected a plain "
-                                "file or none; find out who has made it, and delete it") from exc
-        with os.fdopen(descriptor, "rb+") as stream:
+            raise self._unlockable(exc.strerror or str(exc)) from exc
+        with os.fdopen(descriptor, "rb+", buffering=0) as stream:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise self._unlockable(regular_file.owner_and_mode(found))
+            # Who may read it may lock it; earlier releases let everybody.
+            os.fchmod(descriptor, 0o600)
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
+
+    def _unlockable(self, found: str) -> ReportedError:
+        return ReportedError(f"{self.path(LOCK)}: found what cannot be locked ({found}), expected a plain file of user "
+                             f"{os.geteuid()} or none; find out who has made it, and delete it")
 
 
 def _written(write: Writer, path: str, made: Mapping[str, str]) -> str:

@@ -114,7 +114,28 @@ def test_links_that_others_have_put_into_the_folder_lead_nowhere(folder, private
 def test_a_link_in_place_of_the_lock_is_refused(folder, private):
     os.makedirs(folder.directory)
     os.symlink(private, folder.path(".image.lock"))
-    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked .*a plain file or none"):
+    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked .*a plain file of user"):
+        publish(folder)
+
+
+def test_nobody_else_can_keep_a_run_waiting_by_its_lock(folder):
+    """The kernel gives a lock to whoever may read the file; the web server's user kept each run waiting for ever."""
+    os.makedirs(folder.directory)
+    with open(folder.path(".image.lock"), "wb"):
+        os.chmod(folder.path(".image.lock"), 0o644)
+    publish(folder)
+    assert os.stat(folder.path(".image.lock")).st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_lock_that_somebody_else_has_made_is_refused(folder, monkeypatch, kind):
+    os.makedirs(folder.directory)
+    if kind == "pipe":
+        os.mkfifo(folder.path(".image.lock"))
+    else:
+        with open(folder.path(".image.lock"), "wb"):
+            monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked \(owner 0"):
         publish(folder)
 
 
