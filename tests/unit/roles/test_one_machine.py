@@ -4,7 +4,11 @@
 """What is confirmed for one machine or plane, by a number or a name that others have, is not done to others."""
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
+import yaml
 from fakes import playbook
 
 INVENTORY = """\
@@ -31,3 +35,16 @@ def test_a_confirmation_is_for_one_machine(tmp_path, name):
     assert "(one, two) in this play, expected one" in words
     code, output = playbook.play(tmp_path, INVENTORY, "", *arguments, "--limit", "one")
     assert code != 0 and "in this play, expected one" not in " ".join(output.split()), output
+
+
+@pytest.mark.parametrize("interrupts, limit, is_refused", [
+    (True, "one,two", True), (False, "one,two", False), (True, "one", False)])
+def test_an_upgrade_that_interrupts_is_confirmed_for_one_plane(tmp_path, interrupts, limit, is_refused):
+    path = Path(__file__).resolve().parents[3] / "playbooks" / "install.yml"
+    play, = yaml.safe_load(path.read_text())
+    task, = (task for task in play["pre_tasks"] if task["name"] == "Require one plane for an upgrade that interrupts")
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [task], "vars": {
+        "install_plan": {"upgrades": [{"part": "bmo", "interrupts": interrupts}]},
+        "install_interrupted": play["vars"]["install_interrupted"]}}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", "metal3_confirm=1", "--limit", limit)
+    assert (code != 0) == is_refused == ("in this play, expected one" in " ".join(output.split())), output
