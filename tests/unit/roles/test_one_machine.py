@@ -20,6 +20,8 @@ all:
 # That nothing is done when one machine is left, too.
 NOTHING = {
     "image_server": ["-e", "image_server_state=absent", "-e", '{"image_server_addresses": ["127.0.0.1"]}'],
+    "pivot": ["-e", "pivot_kubeconfig=/nowhere", "-e", "pivot_to_kubeconfig=/no", "-e", "pivot_clusterctl=/no",
+              "-e", '{"pivot_rehearsal": false}', "-e", "pivot_reach_from=here"],
     "provisioning_network": ["-e", "provisioning_network_state=absent", "-e", "provisioning_network_name=m3none"],
     "restore": ["-e", "restore_path=/nowhere", "-e", "restore_identity_file=/nowhere", "-e", "restore_clusterctl=/no"],
     "uninstall": ["-e", '{"management_plane": {"mode": "none"}}'],
