@@ -30,6 +30,16 @@ class Answer:
         return self.body[:400].decode("utf-8", "replace")
 
 
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects; credentials are for the server that was asked, as the agent's library has it."""
+
+    def redirect_request(self, req, fp, code, msg, headers, newurl):
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request is not None and (request.type, request.host) != (req.type, req.host):
+            request.remove_header("Authorization")
+        return request
+
+
 class Web:
     """A client.
 
@@ -37,7 +47,8 @@ class Web:
     """
 
     def __init__(self, ca_file):
-        self._context = ssl.create_default_context(cafile=ca_file)
+        context = ssl.create_default_context(cafile=ca_file)
+        self._opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _Redirects)
 
     def open(self, url, method="GET", data=None, headers=None):
         """Return the open answer, a file-like object with ``status`` and ``headers``.
@@ -48,7 +59,7 @@ class Web:
         """
         request = urllib.request.Request(url, method=method, data=data, headers=headers or {})
         try:
-            return urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS, context=self._context)
+            return self._opener.open(request, timeout=TIMEOUT_SECONDS)
         except urllib.error.HTTPError:
             raise
         except (OSError, http.client.HTTPException) as error:

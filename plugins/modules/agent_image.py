@@ -34,7 +34,9 @@ options:
     description: The collection's folder C(lab/agent_image). Required without O(downloads).
     type: path
   cache_dir:
-    description: Folder for what is slow to build, by default C(metal3.baremetal) in the user's cache folder.
+    description:
+      - Folder for what is slow to build, by default C(metal3.baremetal) in the user's cache folder.
+      - One that others may write into is refused.
     type: path
   downloads:
     description: Files to take from elsewhere in place of a build. Options of a build are refused then.

@@ -32,7 +32,8 @@ options:
     default: present
   confirm:
     description:
-      - For O(state=absent) the cluster's name once more. It is required, for the machines' disks are wiped.
+      - For O(state=absent) the cluster's name once more, alone or as C(<namespace>/<name>), of which there may be
+        several with commas between. It is required, for the machines' disks are wiped.
       - For O(state=present) the number of machines that the change deletes, when it takes any. Without it such a change
         is refused, with each machine and its host named, and with what stands in the way. These are the machines of a
         pool of workers that is deleted, those that go when the replicas become fewer, and all of a control plane or
@@ -43,8 +44,10 @@ options:
     type: str
   confirm_by_name:
     description:
-      - Whether O(confirm) must name the cluster, as C(<namespace>/<name>:<number>), when O(state=present).
-      - For runs over several clusters, where a number alone would count for each of them.
+      - Whether O(confirm) must name the cluster, as C(<namespace>/<name>:<number>) when O(state=present), and as
+        C(<namespace>/<name>) when O(state=absent).
+      - For runs over several clusters, where a number alone would count for each of them, and a name for each of that
+        name.
     type: bool
     default: false
   adopt:

@@ -36,7 +36,9 @@ options:
     description: The collection's folder C(roles/node_image/files/recipe). Required without O(download).
     type: path
   cache_dir:
-    description: Folder for what is slow to build, by default C(metal3.baremetal) in the user's cache folder.
+    description:
+      - Folder for what is slow to build, by default C(metal3.baremetal) in the user's cache folder.
+      - One that others may write into is refused.
     type: path
   download:
     description: An image to take from elsewhere, as qcow2 or as a raw disk. Options of a build are refused then.

@@ -190,7 +190,8 @@ options:
   objects:
     description:
       - Further objects to apply, for example a Secret for O(parts[].secret_mounts) or the namespace of hosts.
-      - They are kept when O(state=absent), unless they are in a part's namespace.
+      - They are kept when O(state=absent), unless they are in a part's namespace. A Secret or ConfigMap that is there
+        by anything else, such as M(metal3.baremetal.manifests), keeps the namespace from being removed.
     type: list
     elements: dict
     default: []

@@ -34,7 +34,7 @@ def encrypt(content: bytes, recipients: list[str]) -> bytes:
     return pyrage.encrypt(content, _recipients(recipients))
 
 
-def encrypt_stream(source: IO[bytes] | io.RawIOBase, target: IO[bytes], recipients: list[str]) -> None:
+def encrypt_stream(source: IO[bytes] | io.RawIOBase, target: IO[bytes] | io.RawIOBase, recipients: list[str]) -> None:
     """Write what a file has to another one, as :func:`encrypt` does, without keeping it all.
 
     :param source: file to read from; what it raises ends the encryption

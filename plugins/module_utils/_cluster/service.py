@@ -522,10 +522,7 @@ class ClusterService:
         :raises WaitFailedError: when something stays
         :raises KubeError: when the API server can't be asked or refuses
         """
-        unconfirmed = [] if self.options["confirm"] == self.name else [Problem(
-            "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None,
-            "the cluster's name", f"deleting a cluster wipes the disks of its machines; to continue set "
-            f"{confirmation.VARIABLE}={self.name} in a playbook (module option confirm)")]
+        unconfirmed = self._unconfirmed_deletion()
         if unconfirmed and not self.check_mode:
             raise RefusedError(unconfirmed)
         stored = self.client.get(KNOWN["Cluster"], self.namespace, self.name)
@@ -573,6 +570,21 @@ class ClusterService:
             wait.until_gone(hosts, self._sweep, self._is_others)
             result["seconds"] = round(wait.clock() - wait.began_at, 1)
         return result
+
+    def _unconfirmed_deletion(self) -> list[Problem]:
+        given, by_name = self.options["confirm"], self.options.get("confirm_by_name")
+        named = f"{self.namespace}/{self.name}"
+        texts = [part.strip() for part in str(given or "").split(",")]
+        if named in texts or (not by_name and texts == [self.name]):
+            return []
+        wanted, what, why = self.name, "the cluster's name", ""
+        if by_name:
+            wanted, what = named, "the cluster's namespace and name"
+            why = " (several with commas between): the run is for clusters that may share a name"
+        return [Problem(
+            "confirmation-missing", self.subject, "confirm", given or None, what,
+            f"deleting a cluster wipes the disks of its machines; to continue set {confirmation.VARIABLE}={wanted} in "
+            f"a playbook (module option confirm){why}")]
 
     def _sweep(self, objects):
         """Delete templates and pools that no owner deletes; those with finalizers wait for their users."""

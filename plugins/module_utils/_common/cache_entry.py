@@ -12,6 +12,27 @@ import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from . import regular_file
+from .errors import ReportedError
+
+
+def require_own(*folders: str) -> None:
+    """Refuse folders in which others could exchange what is run, or put into images.
+
+    :param folders: the cache's, each before what it holds; those that are missing are left out
+    :raises ReportedError: for the first that is somebody else's or writable by others
+    """
+    for folder in folders:
+        try:
+            found = os.stat(folder)
+        except OSError:
+            continue
+        if regular_file.others_may_write(found, own_group=True):
+            raise ReportedError(
+                f"{folder}: found {regular_file.owner_and_mode(found)}, expected a folder that only user "
+                f"{os.geteuid()} may write into, because what is in it is run, or put into images; find out who has "
+                "made it, take it from others (chmod go-w), or name another one by XDG_CACHE_HOME or cache_dir")
+
 
 def key(parts: Iterable[str | bytes]) -> str:
     """Return a name for what is made from some parts: another one as soon as one of them is another one."""

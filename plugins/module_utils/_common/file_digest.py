@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from . import regular_file
 
@@ -25,6 +26,33 @@ def digest(path: str, kind: str = "sha256", head: bytes = b"") -> str:
         for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
             found.update(chunk)
     return found.hexdigest()
+
+
+class Digested:
+    """A file whose digest is computed while it is read: others may write into it between two looks.
+
+    :param source: the file, of which nothing but ``read`` is called
+    :param limit_bytes: how much is read; None for all
+    """
+
+    def __init__(self, source: Any, limit_bytes: int | None = None) -> None:
+        self._source, self._left, self._digest = source, limit_bytes, hashlib.sha256()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return what is read, as of a file."""
+        if self._left is not None:
+            size = self._left if size < 0 else min(size, self._left)
+        content: bytes = self._source.read(size)
+        if self._left is not None:
+            self._left -= len(content)
+        self._digest.update(content)
+        return content
+
+    def rest(self) -> str:
+        """Read to the end, and return the SHA-256 of all that was read, hexadecimal."""
+        while self.read(_CHUNK_BYTES):
+            pass
+        return self._digest.hexdigest()
 
 
 def checksum(path: str, kind: str = "sha256") -> str | None:

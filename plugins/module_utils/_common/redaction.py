@@ -12,6 +12,7 @@ can guess it.
 from __future__ import annotations
 
 import base64
+import bisect
 import functools
 import json
 import re
@@ -372,14 +373,26 @@ def _without_beginnings(value: Any, beginnings: dict[str, list[str]], longest: i
         return [_without_beginnings(item, beginnings, longest) for item in value]
     if not isinstance(value, str) or len(value) < _CUT_AT or "..." not in value:
         return value
-    for match in reversed(list(re.finditer(r"\.\.\.", value))):
+    # Found once for all: from each of a million dots, looking back would take days.
+    starts = [start for start in range(len(value) - _BEGINNING) if value[start:start + _BEGINNING] in beginnings]
+    ends = [start + max(_common(value[start:start + longest], form)
+                        for form in beginnings[value[start:start + _BEGINNING]]) for start in starts]
+    parts, rest = [], len(value)
+    for match in reversed(list(re.finditer(r"\.\.\.", value)) if starts else []):
         end = match.start()
-        for start in range(max(0, end - longest), end - _BEGINNING + 1):
-            found = beginnings.get(value[start:start + _BEGINNING], ())
-            if any(form.startswith(value[start:end]) for form in found):
-                value = value[:start] + HIDDEN + value[end:]
+        last = bisect.bisect_right(starts, end - _BEGINNING) if end <= rest else 0
+        for number in range(bisect.bisect_left(starts, end - longest), last):
+            if ends[number] >= end:
+                parts += [value[end:rest], HIDDEN]
+                rest = starts[number]
                 break
-    return value
+    return "".join(reversed([*parts, value[:rest]]))
+
+
+def _common(text: str, other: str) -> int:
+    """Return how many characters two texts have in common at their beginning."""
+    return next((number for number, (one, two) in enumerate(zip(text, other)) if one != two),
+                min(len(text), len(other)))
 
 
 def _cleaned(value: Any, forms: list[str]) -> Any:

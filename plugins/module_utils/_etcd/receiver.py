@@ -8,6 +8,7 @@ their work: a KubeadmControlPlane replaces machines whose KubeadmConfig is not a
 """
 from __future__ import annotations
 
+import base64
 import re
 from typing import Any
 
@@ -118,9 +119,15 @@ def secret_name(cluster: str) -> str:
 
 def secret(namespace: str, cluster: str, certificate: bytes, key: bytes) -> Object:
     """Return the Secret with the files of the machine, which Cluster API reads when it makes the user data."""
+    contents = {PROGRAM: RECEIVER.encode(), CERTIFICATE: certificate, KEY: key}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {
         "name": secret_name(cluster), "namespace": namespace, "labels": {CLUSTER_LABEL: cluster}},
-        "stringData": {PROGRAM: RECEIVER, CERTIFICATE: certificate.decode(), KEY: key.decode()}}
+        "data": dict((name, base64.b64encode(content).decode()) for name, content in contents.items())}
+
+
+def is_secret(obj: Object) -> bool:
+    """Say whether a Secret holds what :func:`secret` writes, and nothing else."""
+    return set(obj.get("data") or {}) == {PROGRAM, CERTIFICATE, KEY}
 
 
 def with_receiver(config: Object, cluster: str, size: int, digest: str) -> Object:

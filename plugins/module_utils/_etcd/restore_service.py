@@ -10,7 +10,6 @@ without it. A run that was interrupted begins again with another machine, unless
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
 from .._cluster.workflow.snapshot import is_true
 from .._cluster.workflow.steps import machine_steps, step_text
-from .._common import private_folder
+from .._common import file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
@@ -107,19 +106,18 @@ class Restore:
     def _read(self, database: str) -> tuple[About, str]:
         path = self._params["path"]
         try:
-            with open(path, "rb") as stream:
-                # Of what is decrypted: others may write into the file between two looks at it.
-                digested = _Digested(stream)
+            with regular_file.reading(path, follow=True) as (stream, _status):
+                # Of what is decrypted.
+                digested = file_digest.Digested(stream)
                 with open(database + ".tar.gz", "w+b") as archive, open(database, "wb") as target:
                     age.decrypt_stream(digested, archive, self._params["identity_file"])
-                    while digested.read(1024 ** 2):
-                        pass
+                    sha256 = digested.rest()
                     archive.seek(0)
                     about = unpacked(archive, target)
         except OSError as exc:
             raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct path, or make room") from exc
         os.unlink(database + ".tar.gz")
-        return about, digested.sha256()
+        return about, sha256
 
     def _checked_again(self, before: Any, about: About, sha256: str) -> Any:
         """Return the cluster as it is by now, which is the one that was confirmed: etcdutl may have taken minutes.
@@ -214,7 +212,8 @@ class Restore:
 
     def _of_others(self, secret: Object | None) -> list[Problem]:
         """Return the problem of a Secret that has the name of the machine's files and is somebody else's."""
-        if secret is None or owned_tree(secret):
+        # Not by its field manager alone, which is that of whatever a user applies by this collection.
+        if secret is None or (owned_tree(secret) and receiver.is_secret(secret)):
             return []
         return [Problem("etcd-secret", f"Secret {self._namespace}/{receiver.secret_name(self._name)}", "",
                         "one that this collection has not written", "none, or one that an earlier restore has left",
@@ -445,21 +444,6 @@ class Restore:
             yield
         except KubeError as exc:
             raise EtcdError(f"{self._subject}: {what}: {exc.message}") from exc
-
-
-class _Digested:
-    """A file whose digest is computed while it is read."""
-
-    def __init__(self, source: Any) -> None:
-        self._source, self._digest = source, hashlib.sha256()
-
-    def read(self, size: int = -1) -> bytes:
-        content: bytes = self._source.read(size)
-        self._digest.update(content)
-        return content
-
-    def sha256(self) -> str:
-        return self._digest.hexdigest()
 
 
 def _node_name(machine: Object) -> str | None:

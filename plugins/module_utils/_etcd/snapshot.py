@@ -19,6 +19,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .._common import tar_headers
+from .._common.plain_text import plain
 from .errors import EtcdError
 
 FORMAT = 1
@@ -27,8 +29,6 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 _ABOUT_BYTES = 64 * 1024
 # etcd warns of more than 8 GiB.
 LONGEST_BYTES = 64 * 1024 ** 3
-# Of an archive: those of packed() are blocks, but for the one that says of more than 8 GiB how many.
-_LONGEST_HEADER = 1024
 _PAGE_BYTES = 512
 # bbolt's db.go and page.go: the first page begins with 16 bytes of its own, then the mark of a database.
 _MARK, _MARK_AT = bytes.fromhex("edda0ced"), 16
@@ -71,8 +71,9 @@ def about_of(content: bytes) -> About:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _invalid(f"format {data.get('format') if isinstance(data, dict) else None}")
     found: dict[str, Any] = dict((name, data.get(name)) for name in About._fields)
-    if not all(isinstance(found[name], str) and found[name] for name in found if name != "revision") \
-            or not isinstance(found["revision"], int):
+    # Playbooks print some of it as it is.
+    if not all(isinstance(found[name], str) and found[name] and plain(found[name]) == found[name]
+               for name in found if name != "revision") or not isinstance(found["revision"], int):
         raise _invalid("an incomplete description of a snapshot")
     return About(**found)
 
@@ -185,22 +186,8 @@ class Chunks(io.RawIOBase):
         return self._digest.hexdigest()
 
 
-class _Archive(gzip.GzipFile):
-    """An archive whose headers are read as far as honest ones go: tarfile reads what they announce at once.
-
-    :ivar in_file: whether it is a file's content that is read
-    """
-
-    in_file = False
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Return what is read.
-
-        :raises TarError: for a header that is too long
-        """
-        if not self.in_file and (size is None or not 0 <= size <= _LONGEST_HEADER):
-            raise tarfile.ReadError("longer than headers are")
-        return super().read(size)
+class _Archive(tar_headers.ShortHeaders, gzip.GzipFile):
+    """A compressed archive."""
 
 
 def unpacked(archive: Any, database: Any) -> About:
@@ -223,9 +210,7 @@ def unpacked(archive: Any, database: Any) -> About:
                 digest.update(held[:-DIGEST_BYTES])
                 held = held[-DIGEST_BYTES:]
                 database.write(part)
-    # A header may be followed by another one for the same file, each of which is read inside of the one before.
-    except (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile, ValueError, OverflowError,
-            RecursionError) as exc:
+    except (*tar_headers.FAULTS, zlib.error, gzip.BadGzipFile) as exc:
         raise _invalid("what is no archive, or a part of one") from exc
     if digest.digest() != held:
         raise _invalid("a snapshot whose digest is another one")

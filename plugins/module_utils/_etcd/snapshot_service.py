@@ -9,10 +9,10 @@ import io
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._backup import age, files
-from .._common import file_digest, parallel, whole_file
+from .._common import file_digest, parallel, regular_file, whole_file
 from .._common.errors import ReportedError
 from . import site as sites
 from .errors import EtcdError
@@ -28,6 +28,21 @@ _PREFIX = "etcd"
 def prefix_of(about: About) -> str:
     """Return what the names of a cluster's snapshots begin with; no namespace has a dot."""
     return files.prefix_of(f"{_PREFIX}.{about.namespace}.{about.cluster}", about.uid)
+
+
+class _Written(NamedTuple):
+    """What was written to a file.
+
+    :ivar snapshot_bytes: of the snapshot
+    :ivar packed_sha256: of what was encrypted
+    :ivar bytes: of the file
+    :ivar sha256: of the file
+    """
+
+    snapshot_bytes: int
+    packed_sha256: str
+    bytes: int
+    sha256: str
 
 
 class Snapshots:
@@ -78,43 +93,47 @@ class Snapshots:
         if self._check_mode:
             return dict(result, sha256=None, bytes=None, verified=False, removed=self._outdated(about, path))
         self._progress.event(f"{sites.subject_of(namespace, name)}: snapshot of etcd on Node {member.node}")
-        size, packed_digest = self._write(path, about, member)
+        written = self._write(path, about, member)
         self._progress.wrote(path, "created")
-        verified = self._verified(path, about, packed_digest)
-        digest = file_digest.digest(path)
+        verified = self._verified(path, written)
         removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
         for old in removed:
             os.unlink(old)
             self._progress.wrote(old, "deleted")
-        return dict(result, sha256=digest, bytes=size, verified=verified, removed=removed)
+        return dict(result, sha256=written.sha256, bytes=written.snapshot_bytes, verified=verified, removed=removed)
 
-    def _write(self, path: str, about: About, member: Any) -> tuple[int, str]:
-        """Write the file as the snapshot comes and return its size, and the digest of what was encrypted."""
+    def _write(self, path: str, about: About, member: Any) -> _Written:
+        """Write the file as the snapshot comes."""
         try:
             os.makedirs(self._params["directory"], mode=0o700, exist_ok=True)
             with member.snapshot() as messages, whole_file.writing(path, 0o600) as stream:
                 blobs = Blobs(messages, f"etcd on Node {member.node}")
-                chunks = Chunks(packed(about, blobs.size, blobs))
-                age.encrypt_stream(chunks, stream, self._params["recipients"])
-                return blobs.size, chunks.sha256()
+                chunks, target = Chunks(packed(about, blobs.size, blobs)), _Digest(stream)
+                age.encrypt_stream(chunks, target, self._params["recipients"])
+                return _Written(blobs.size, chunks.sha256(), target.size, target.sha256.hexdigest())
         except OSError as exc:
             raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct directory, or make room") from exc
 
-    def _verified(self, path: str, about: About, packed_digest: str) -> bool:
-        """Read the file again, if there is a key to, and say so.
+    def _verified(self, path: str, written: _Written) -> bool:
+        """Read the file again, and say whether there was a key to decrypt it.
 
-        :raises EtcdError: when it is not what was written
+        :raises EtcdError: when it is not what was written: others may write into the folder
         """
-        if not self._params["identity_file"]:
-            return False
-        # Nowhere but here: the folder may be another machine's, to whom all Secrets of the cluster would be legible.
-        found = _Digest()
-        with open(path, "rb") as stream:
-            age.decrypt_stream(stream, found, self._params["identity_file"])
-        if found.sha256.hexdigest() != packed_digest:
-            raise EtcdError(f"{path}: found another content than was written; look at the disk, then run again")
-        return True
+        found, identity_file = _Digest(), self._params["identity_file"]
+        try:
+            with regular_file.reading(path) as (stream, _status):
+                digested = file_digest.Digested(stream, written.bytes + 1)
+                if identity_file:
+                    # Nowhere but here: the folder may be another machine's, to whom all Secrets would be legible.
+                    age.decrypt_stream(digested, found, identity_file)
+                same = digested.rest() == written.sha256
+        except OSError as exc:
+            raise EtcdError(f"{path}: {exc.strerror or exc}; look who writes into the folder, then run again") from exc
+        if not same or (identity_file and found.sha256.hexdigest() != written.packed_sha256):
+            raise EtcdError(f"{path}: found another content than was written; look at the disk, and who writes into "
+                            "the folder, then run again")
+        return bool(identity_file)
 
     def _outdated(self, about: About, path: str) -> list[str]:
         return files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
@@ -122,13 +141,20 @@ class Snapshots:
 
 
 class _Digest(io.RawIOBase):
-    """A file that keeps of its content only the SHA-256."""
+    """A file that keeps of its content the size and the SHA-256, and passes it on.
 
-    def __init__(self) -> None:
+    :param target: file that gets the content, None for none
+    """
+
+    def __init__(self, target: Any = None) -> None:
         super().__init__()
-        self.sha256 = hashlib.sha256()
+        self._target = target
+        self.size, self.sha256 = 0, hashlib.sha256()
 
     def write(self, data: Any) -> int:
         """Take some bytes."""
+        self.size += len(data)
         self.sha256.update(data)
+        if self._target is not None:
+            self._target.write(data)
         return len(data)

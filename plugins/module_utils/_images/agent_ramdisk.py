@@ -86,6 +86,7 @@ class AgentRamdisk:
         self._base = base
         self.key = cache_entry.key((RECIPE, os.uname().machine, debian_root.tree_digest(source_dir), json.dumps(base)))
         self.directory = os.path.join(cache_dir, "agent-image", self.key)
+        cache_entry.require_own(cache_dir, os.path.dirname(self.directory), self.directory)
 
     def complete(self) -> bool:
         """Return whether the files are there."""

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from .._common import regular_file
 from .._common.errors import RefusedError, ReportedError
 from . import disk_facts, node_disk
 from .debian_root import run
@@ -26,12 +28,14 @@ def verified(path: str, name: str, disks: Mapping[str, int]) -> dict[str, Any]:
     :param disks: host → size in bytes of the disk that the image is for
     :raises RefusedError: with what is wrong
     """
-    header = head(path)
-    found = disk_facts.header_problems(name, header)
-    if found:
-        raise RefusedError(found)
-    kind = str(disk_facts.disk_format(header))
-    info = _asked("info", "--output=json", "-f", kind, path)
+    # One file, by its descriptor: in the folder of an image server others may put another one at the path meanwhile.
+    with regular_file.reading(path, follow=True) as (stream, _status):
+        header = stream.read(disk_facts.HEADER_BYTES)
+        found = disk_facts.header_problems(name, header)
+        if found:
+            raise RefusedError(found)
+        kind = str(disk_facts.disk_format(header))
+        info = _asked("info", "--output=json", "-f", kind, f"/proc/{os.getpid()}/fd/{stream.fileno()}")
     found = disk_facts.info_problems(name, info, kind, disks)
     if found:
         raise RefusedError(found)
@@ -40,8 +44,9 @@ def verified(path: str, name: str, disks: Mapping[str, int]) -> dict[str, Any]:
 
 def head(path: str) -> bytes:
     """Return the first bytes of a file, as many as decide what it is."""
-    with open(path, "rb") as stream:
-        return stream.read(disk_facts.HEADER_BYTES)
+    with regular_file.reading(path, follow=True) as (stream, _status):
+        content: bytes = stream.read(disk_facts.HEADER_BYTES)
+        return content
 
 
 def data_bytes(path: str, kind: str) -> int:

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping
 from typing import IO, Any
 
-from .._common import download
+from .._common import cache_entry, download
 from .._common.errors import ReportedError
 from .._common.redaction import redacted
 
@@ -25,9 +25,11 @@ def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progre
     :param cache_dir: see user_folders.cache_dir()
     :param ca_file: the server's certificate authority; None for the system's
     :param progress: a Progress
-    :raises ReportedError: when it cannot be read, or is another one
+    :raises ReportedError: when it cannot be read, is another one, or others could have put one there
     """
     path = os.path.join(cache_dir, "downloads", checksum.partition(":")[2])
+    # What is there was verified when it came.
+    cache_entry.require_own(cache_dir, os.path.dirname(path))
     if not os.path.exists(path):
         progress.event(f"Downloading {redacted(url)}")
         download.file(url, path, checksum, ca_file)

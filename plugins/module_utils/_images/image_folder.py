@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A folder of images that a web server reads: files, a checksum file for each, and what they were made from.
 
-Others than the user of the module may write into it, such as the web server. What is written is written by a descriptor
-of a file that was made for it: a link of a name that can be foreseen would lead to a file of root. What the files were
-made from, and their checksums, is believed only of a file that nobody else could have written.
+Others than the user of the module may write into it, such as the web server. Files are made, looked at and digested in
+a folder below it that nobody else can enter: one that is exchanged meanwhile would be published with its own checksum.
+What the files were made from, and their checksums, is believed only of a file that nobody else could have written.
 """
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ import contextlib
 import fcntl
 import json
 import os
-import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
 from .._common import file_digest, regular_file, whole_file
 from .._common.errors import ReportedError
+from . import private_work
 
 # What the files were made from, and their checksums; read by the next run and by whoever wants to know.
 MANIFEST = "image.json"
 _LARGEST_MANIFEST_BYTES = 2 ** 20
-# Of files that are being written, and of those that a run has left that was killed.
+# Of folders in which files are being made, and of those that a run has left that was killed.
 _TEMPORARY = ".metal3-image-"
 LOCK = ".image.lock"
 _MODE = 0o644
@@ -74,7 +73,7 @@ class ImageFolder:
             return None
         for name in names:
             line = f"{files[name]['sha256']}  {name}\n"
-            if not os.path.isfile(self.path(name)) or self._read(name + ".sha256") != line:
+            if not self._is_own(name) or self._read(name + ".sha256") != line:
                 return None
             if not (by_time and self._is_of_the_time(name, files[name])) and \
                     file_digest.digest(self.path(name)) != files[name]["sha256"]:
@@ -93,7 +92,8 @@ class ImageFolder:
         """
         if self.has_name(name, other):
             return False
-        os.replace(self._taken(self.path(name)), self.path(other))
+        with self._alone(), self._work() as work:
+            os.replace(_taken(self.path(name), os.path.join(work, other)), self.path(other))
         return True
 
     def has_name(self, name: str, other: str) -> bool:
@@ -105,12 +105,12 @@ class ImageFolder:
         return stat.S_ISREG(found.st_mode) and os.path.samestat(os.lstat(self.path(name)), found)
 
     def differing(self, digests: Mapping[str, str]) -> list[str]:
-        """Return the names of the files that are missing or have other contents.
+        """Return the names of the files that are missing, have other contents, or could be given others by somebody.
 
         :param digests: name → SHA-256, hexadecimal
         """
         return [name for name, digest in digests.items()
-                if not os.path.isfile(self.path(name)) or file_digest.digest(self.path(name)) != digest]
+                if not self._is_own(name) or file_digest.digest(self.path(name)) != digest]
 
     def publish(self, key: str, writers: Mapping[str, Writer | Taken],
                 check: Callable[[Mapping[str, str]], Any], wrote: Callable[[str, str], Any]) -> Any:
@@ -127,13 +127,12 @@ class ImageFolder:
         with self._alone():
             self._clear()
             made: dict[str, str] = {}
-            try:
+            with self._work() as work:
                 for name, write in writers.items():
-                    made[name] = self._taken(write.path) if isinstance(write, Taken) else self._written(write, made)
+                    path = os.path.join(work, name)
+                    made[name] = _taken(write.path, path) if isinstance(write, Taken) else _written(write, path, made)
                     check(made)
-                files: dict[str, dict[str, Any]] = dict(
-                    (name, {"sha256": file_digest.digest(path), "size_bytes": os.path.getsize(path)})
-                    for name, path in made.items())
+                files: dict[str, dict[str, Any]] = dict((name, _facts(path)) for name, path in made.items())
                 differing = self.differing(dict((name, file["sha256"]) for name, file in files.items()))
                 gone = [name for name in self._known_files() if name not in files]
                 # Without it a run that ends between two files leaves what the next one takes for complete.
@@ -143,27 +142,31 @@ class ImageFolder:
                         action = "updated" if os.path.exists(self.path(name)) else "created"
                         os.replace(path, self.path(name))
                         wrote(self.path(name), action)
+                    else:
+                        files[name]["modified_ns"] = os.lstat(self.path(name)).st_mtime_ns
                     self._write(name + ".sha256", f"{files[name]['sha256']}  {name}\n")
                 for name in gone:
                     self._unlink(os.path.basename(name))
                     self._unlink(os.path.basename(name) + ".sha256")
-                manifest = {"key": key, "files": dict(
-                    (name, dict(file, modified_ns=os.stat(self.path(name)).st_mtime_ns))
-                    for name, file in files.items())}
-                self._write(self._manifest_name, json.dumps(manifest, indent=1, sort_keys=True) + "\n")
-            finally:
-                self._clear()
+                self._write(self._manifest_name,
+                            json.dumps({"key": key, "files": files}, indent=1, sort_keys=True) + "\n")
         return self._described(files), differing
 
     def _described(self, files: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         return dict((name, {"sha256": file["sha256"], "size_bytes": file.get("size_bytes"), "path": self.path(name)})
                     for name, file in files.items())
 
+    def _is_own(self, name: str) -> bool:
+        """Say whether there is a file that nobody else can give other contents, or any time, once it was looked at."""
+        try:
+            found = os.lstat(self.path(name))
+        except FileNotFoundError:
+            return False
+        return stat.S_ISREG(found.st_mode) and not regular_file.others_may_write(found)
+
     def _is_of_the_time(self, name: str, file: Mapping[str, Any]) -> bool:
         found = os.lstat(self.path(name))
-        # Whoever has written a file can give it any time.
-        return stat.S_ISREG(found.st_mode) and not regular_file.others_may_write(found) and (
-            found.st_size, found.st_mtime_ns) == (file.get("size_bytes"), file.get("modified_ns"))
+        return (found.st_size, found.st_mtime_ns) == (file.get("size_bytes"), file.get("modified_ns"))
 
     def _manifest(self) -> dict[str, Any]:
         try:
@@ -198,29 +201,22 @@ class ImageFolder:
             with whole_file.writing(self.path(name), _MODE) as stream:
                 stream.write(text.encode())
 
-    def _written(self, write: Writer, made: Mapping[str, str]) -> str:
-        """Return the path of a temporary file that a writer has filled."""
-        descriptor, path = tempfile.mkstemp(dir=self.directory, prefix=_TEMPORARY)
-        with os.fdopen(descriptor, "wb") as stream:
-            write(stream, made)
-            os.fchmod(descriptor, _MODE)
-        return path
-
-    def _taken(self, source: str) -> str:
-        """Return another name of a file, under which it has no second copy."""
-        path = self.path(_TEMPORARY + secrets.token_hex(8))
-        os.link(source, path, follow_symlinks=False)
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    @contextlib.contextmanager
+    def _work(self) -> Iterator[str]:
+        """Give a path of a new folder that nobody else can enter."""
         try:
-            os.fchmod(descriptor, _MODE)
+            with private_work.made(self.directory, _TEMPORARY) as work:
+                yield work
         finally:
-            os.close(descriptor)
-        return path
+            self._clear()
 
     def _clear(self) -> None:
         for name in os.listdir(self.directory):
             if name.startswith(_TEMPORARY):
-                self._unlink(name)
+                if stat.S_ISDIR(os.lstat(self.path(name)).st_mode):
+                    shutil.rmtree(self.path(name), ignore_errors=True)
+                else:
+                    self._unlink(name)
 
     def _unlink(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -228,15 +224,50 @@ class ImageFolder:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other runs waiting."""
+        """Keep other runs waiting.
+
+        :raises ReportedError: for a lock that somebody else could hold for ever
+        """
         try:
-            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
+            descriptor = os.open(self.path(LOCK), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
         except OSError as exc:
-            raise ReportedError(f"{self.path(LOCK)}: found what cannot be locked ({exc.strerror}), expected a plain "
-                                "file or none; find out who has made it, and delete it") from exc
-        with os.fdopen(descriptor, "rb+") as stream:
+            raise self._unlockable(exc.strerror or str(exc)) from exc
+        with os.fdopen(descriptor, "rb+", buffering=0) as stream:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise self._unlockable(regular_file.owner_and_mode(found))
+            # Who may read it may lock it; earlier releases let everybody.
+            os.fchmod(descriptor, 0o600)
             fcntl.flock(stream, fcntl.LOCK_EX)
             yield
+
+    def _unlockable(self, found: str) -> ReportedError:
+        return ReportedError(f"{self.path(LOCK)}: found what cannot be locked ({found}), expected a plain file of user "
+                             f"{os.geteuid()} or none; find out who has made it, and delete it")
+
+
+def _written(write: Writer, path: str, made: Mapping[str, str]) -> str:
+    """Return the path of a new file that a writer has filled."""
+    with open(path, "xb") as stream:
+        write(stream, made)
+        os.fchmod(stream.fileno(), _MODE)
+    return path
+
+
+def _taken(source: str, path: str) -> str:
+    """Return another name of a file, under which it has no second copy."""
+    os.link(source, path, follow_symlinks=False)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        os.fchmod(descriptor, _MODE)
+    finally:
+        os.close(descriptor)
+    return path
+
+
+def _facts(path: str) -> dict[str, Any]:
+    found = os.stat(path)
+    return {"sha256": file_digest.digest(path), "size_bytes": found.st_size, "modified_ns": found.st_mtime_ns}
 
 
 def copied(source: str) -> Writer:

@@ -43,6 +43,7 @@ class NodeBuild:
         self._source_dir = params["source_dir"]
         self.key = cache_entry.key(self._inputs())
         self.directory = os.path.join(params["cache_dir"], "node-images", self.key)
+        cache_entry.require_own(params["cache_dir"], os.path.dirname(self.directory), self.directory)
         self.path = os.path.join(self.directory, IMAGE)
 
     def _inputs(self) -> list[str]:

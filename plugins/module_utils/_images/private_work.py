@@ -1,10 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of this user's own below one that others may write to, held by one run at a time.
+"""Folders of this user's own below one that others may write to: one that runs hold in turn, and new ones.
 
-Its files have names that the next run finds again. Whoever may write to the folder above can put a link in the place of
-a path that was checked; so the folder is used by its descriptor, which stays that of the folder that was checked.
+Files of the first have names that the next run finds again. Whoever may write to the folder above can put a link in the
+place of a path that was checked; so each is used by its descriptor, which stays that of the folder that was checked.
 """
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import stat
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,37 @@ def held(path: str, progress: Any) -> Iterator[str]:
     """
     with contextlib.suppress(FileExistsError):
         os.mkdir(path, 0o700)
+    with _entered(path) as descriptor:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress.event(f"Waiting for another run that works in {path}")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield _path_of(descriptor)
+
+
+@contextlib.contextmanager
+def made(above: str, prefix: str) -> Iterator[str]:
+    """Give a path of a new folder for the time of a ``with``, also to programs that are started.
+
+    :param above: folder that it is made in; whoever calls removes what is left of it there
+    :param prefix: beginning of its name
+    :raises ReportedError: when somebody has put something else in its place
+    """
+    with _entered(tempfile.mkdtemp(dir=above, prefix=prefix)) as descriptor:
+        yield _path_of(descriptor)
+
+
+def _path_of(descriptor: int) -> str:
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
+@contextlib.contextmanager
+def _entered(path: str) -> Iterator[int]:
+    """Give a descriptor of the folder at a path.
+
+    :raises ReportedError: when it is none, or not this user's alone
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as exc:
@@ -36,12 +68,7 @@ def held(path: str, progress: Any) -> Iterator[str]:
         found = os.fstat(descriptor)
         if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o077:
             raise _refused(path, f"user {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.event(f"Waiting for another run that works in {path}")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield f"/proc/{os.getpid()}/fd/{descriptor}"
+        yield descriptor
     finally:
         os.close(descriptor)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from .._common.plain_text import plain
 from . import discovered, node_bmc, ownership
 
 # subject: what it is about. cause, next_step: phrases. repair: "node" or "port" with the object that a repair deletes,
@@ -56,7 +57,9 @@ def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroup
         found += _nodes_without_host(nodes, hosts, namespaces) + _hosts_without_node(nodes, hosts)
         found += _hosts_of_former_nodes(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
-    return found
+    # Names and states are others'; the playbook prints them as they are.
+    return [item._replace(subject=plain(item.subject), cause=plain(item.cause), next_step=plain(item.next_step))
+            for item in found]
 
 
 def belong_together(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> bool:

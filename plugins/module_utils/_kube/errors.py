@@ -106,6 +106,6 @@ def text_of(body: Any) -> str:
     """Return what an answer that is no JSON object says, as one short line; of HTML only the title."""
     text = str(body)[:100000]
     if re.match(r"\s*<", text):
-        title = re.search(r"<title[^>]*>([^<]*)", text, re.IGNORECASE)
+        title = re.search(r"<title[^<>]*>([^<]*)", text, re.IGNORECASE)
         return "HTML%s" % (f" ({cut(' '.join(title.group(1).split()), 100)})" if title else "")
     return cut(" ".join(text.split()), 300)

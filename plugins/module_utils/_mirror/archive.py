@@ -4,16 +4,18 @@
 """The archive's file: written and read as a plain tar, of which only what the bill names is taken."""
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import os
 import re
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from .._common import file_digest
+from .._common import file_digest, regular_file, tar_headers
 from .._common.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
@@ -32,8 +34,21 @@ _DOCUMENTS = (bills.SPDX, bills.CYCLONEDX)
 PARTS = (bills.BILL, *_DOCUMENTS, "files", "images")
 
 
+class _Archive(tar_headers.ShortHeaders, io.BufferedReader):
+    """An archive that is read."""
+
+
 class ArchiveError(ReportedError):
     """An archive could not be written or is not what it should be; the message says what is wrong."""
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[tuple[tarfile.TarFile, _Archive]]:
+    """Give an archive, and the file that it is, which may lie where others write."""
+    with regular_file.reading(path, follow=True) as (stream, _status):
+        plain = _Archive(stream.raw)
+        with tarfile.open(fileobj=plain, mode="r:") as archive:
+            yield archive, plain
 
 
 def image_dir(work_dir: str, number: int) -> str:
@@ -123,15 +138,16 @@ def bill_of(path: str, checksum: str | None = None) -> bills.Bill:
     :raises ArchiveError: for what is no archive, or not the expected one
     """
     try:
-        with tarfile.open(path, "r:") as archive:
+        with _opened(path) as (archive, plain):
             member = archive.next()
             if member is None or member.name != bills.BILL or not member.isreg():
                 raise ArchiveError(f"{path}: found no bill of materials at its beginning, expected an archive of this "
                                    "collection; gather it again")
+            plain.in_file = True
             return _bill(path, archive.extractfile(member), member.size, checksum)
     except OSError as exc:
         raise ArchiveError(f"{path}: {exc.strerror or exc}; correct the path") from exc
-    except (tarfile.TarError, EOFError) as exc:
+    except tar_headers.FAULTS as exc:
         raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
 
 
@@ -162,7 +178,7 @@ def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], An
     files = dict((f"files/{entry['name']}", entry["digest"]) for entry in bill["files"])
     seen: set[str] = set()
     try:
-        with tarfile.open(path, "r:") as archive:
+        with _opened(path) as (archive, plain):
             for member in archive:
                 if member.name in seen or not member.isreg() or member.issparse():
                     raise ArchiveError(f'{path}: "{member.name}": found twice or no plain file; '
@@ -174,8 +190,10 @@ def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], An
                 if file_digest.checksum(target) == digest:
                     continue
                 tell(f"extracting {member.name}")
+                plain.in_file = True
                 _copy(path, archive.extractfile(member), target, digest)
-    except (tarfile.TarError, EOFError) as exc:
+                plain.in_file = False
+    except tar_headers.FAULTS as exc:
         raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
     _check(path, work_dir, bill)
 

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .._common.field_checks import is_name
+from .._common.plain_text import plain
 from .._common.problem import Problem
 from .graph import key, title
 
@@ -69,7 +71,8 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         return wrong(f"format {data.get('format') if isinstance(data, dict) else None}")
     objects = data.get("objects")
-    if not all(isinstance(data.get(name), str) for name in _TEXTS) or not isinstance(objects, list) \
+    if not all(isinstance(data.get(name), str) and plain(data[name]) == data[name] for name in _TEXTS) \
+            or not isinstance(objects, list) \
             or not all(_is_object(obj, data["namespace"]) for obj in objects):
         return wrong("entries that are no objects of one namespace")
     return Backup(data["taken_at"], data["server"], data["plane"], data["namespace"], objects), []
@@ -100,11 +103,11 @@ def counts(objects: Iterable[Object]) -> dict[str, int]:
 
 
 def file_name(obj: Object) -> str:
-    """Return a file's name for an object; names of objects have no slash (``objectgraph.go``: getFilename).
+    """Return a file's name for an object (``objectgraph.go``: getFilename).
 
     :raises ValueError: for a name that no object has, as in a backup that somebody made by hand
     """
     group, kind, name = key(obj)
-    if "/" in name or "/" in kind or "/" in group or name.startswith("."):
+    if not is_name(name) or "/" in kind or "/" in group:
         raise ValueError(title((group, kind, name)))
     return f"{kind}_{name}_{group}.yaml"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._backup import age, files
-from .._common import private_folder, whole_file
+from .._common import private_folder, regular_file, whole_file
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
@@ -74,15 +74,14 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
-    with open(path, "rb") as stream:
-        stored = stream.read()
+    _require_stored(path, content)
     # Without the secret key nobody reads the file; what was encrypted is tried all the same.
-    packed = age.decrypt(stored, params["identity_file"]) if params["identity_file"] else archive.packed(backup)
+    packed = age.decrypt(content, params["identity_file"]) if params["identity_file"] else archive.packed(backup)
     again, problems = archive.unpacked(packed, path)
     if problems or again is None:
         raise RefusedError(problems)
     verified = bool(params["identity_file"]) and archive.packed(again) == archive.packed(backup)
-    result.update(verified=verified, sha256=hashlib.sha256(stored).hexdigest(), rehearsal=None)
+    result.update(verified=verified, sha256=hashlib.sha256(content).hexdigest(), rehearsal=None)
     if params["rehearsal_programs"]:
         outcome = rehearse(params["rehearsal_programs"], params["clusterctl"], side.namespace, again.objects,
                            side.contents(), progress)
@@ -97,6 +96,23 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
         os.unlink(old)
         progress.wrote(old, "deleted")
     return dict(result, removed=removed)
+
+
+def _require_stored(path: str, content: bytes) -> None:
+    """Refuse a file that is not what was written: others may write into the folder, and older backups would go for it.
+
+    :param path: of the file
+    :param content: that it is to have
+    :raises RefusedError: when it has another one
+    """
+    try:
+        with regular_file.reading(path) as (stream, _status):
+            found = "another content" if stream.read(len(content) + 1) != content else ""
+    except OSError as exc:
+        found = str(exc.strerror or exc)
+    if found:
+        raise RefusedError([Problem("backup-other", path, "", found, "what was written",
+                                    "look at the disk, and who writes into the folder; then back up again")])
 
 
 def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
@@ -186,7 +202,7 @@ def _arrives_in_move(side: Side) -> bool:
 
 def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
     try:
-        with open(path, "rb") as stream:
+        with regular_file.reading(path, follow=True) as (stream, _status):
             content = stream.read(archive.LIMIT_BYTES + 1)
     except OSError as exc:
         raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .._common.object_shape import of_kind
+from .._common.plain_text import plain
 from .._host import annotations as host_annotations
 from .._kube.finalizers import is_going
 from .checks import STEADY
@@ -68,6 +69,12 @@ def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
     :param now: what is known of its server
     :param taken_at: when the backup was taken, RFC 3339 in UTC
     """
+    verdict = _of(host, now, taken_at)
+    # A backup, and what API servers say, is anybody's; a playbook prints it as it is.
+    return verdict._replace(cause=plain(verdict.cause))
+
+
+def _of(host: Object, now: Now, taken_at: str) -> Verdict:
     verdict = _by_itself(host, now.powered_on)
     if now.moved_to is not None:
         return Verdict(verdict.name, TWICE, f"this plane has handed it over to the plane {now.moved_to} since")

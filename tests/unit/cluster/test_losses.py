@@ -240,6 +240,22 @@ def test_a_teardown_that_is_not_confirmed_says_what_to_set(plane, given):
     assert plane.names("Cluster") == ["c1"]
 
 
+@pytest.mark.parametrize("given, is_confirmed", [
+    ("c1", False), ("other/c1", False), ("metal3/c1", True), ("other/c1, metal3/c1", True)])
+def test_a_teardown_of_clusters_that_may_share_a_name_is_confirmed_with_the_namespace(plane, given, is_confirmed):
+    service = service_of(plane, confirm=given, confirm_by_name=True)
+    if is_confirmed:
+        assert service.absent()["changed"] and plane.names("Cluster") == []
+        return
+    with pytest.raises(RefusedError, match=r"expected the cluster's namespace and name; .* metal3_confirm=metal3/c1"):
+        service.absent()
+    assert plane.names("Cluster") == ["c1"]
+
+
+def test_a_teardown_takes_the_namespace_with_the_name_in_any_case(plane):
+    assert service_of(plane, confirm="metal3/c1").absent()["changed"]
+
+
 def test_check_mode_of_a_teardown_asks_for_no_confirmation_and_says_what_a_run_would_ask_for(plane):
     result = service_of(plane, check_mode=True).absent()
     assert result["changed"] and plane.names("Cluster") == ["c1"]

@@ -343,6 +343,12 @@ def test_a_file_that_is_no_snapshot_is_refused(run, content):
         run.restore(run.file(content))
 
 
+def test_a_pipe_in_the_place_of_a_snapshot_keeps_no_run_waiting(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(EtcdError, match="pipe: no regular file; correct path"):
+        run.restore(str(tmp_path / "pipe"))
+
+
 def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypatch):
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -360,12 +366,17 @@ def test_nothing_of_the_snapshot_is_left_on_this_machine(run, tmp_path, monkeypa
 FILES = ("Secret", receiver.secret_name(NAME))
 
 
-def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run):
+@pytest.mark.parametrize("is_applied", [False, True], ids=["by others", "by the module manifests"])
+def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run, is_applied):
     run.plane.add("Secret", FILES[1], data={"own": "b3du"})
+    if is_applied:
+        secret = receiver.secret(NAMESPACE, NAME, b"", b"")
+        run.plane.apply(BASE["Secret"], NAMESPACE, dict(secret, data={"own": "b3du"}))
+    writes = run.plane.writes()
     before = copy.deepcopy(run.plane.objects[FILES])
     with pytest.raises(RefusedError, match=r"Secret metal3/prod-etcd-restore: found one that this collection has not"):
         run.restore()
-    assert run.plane.writes() == [] and run.plane.objects[FILES] == before
+    assert run.plane.writes() == writes and run.plane.objects[FILES] == before
 
 
 @pytest.mark.parametrize("is_there", [False, True])

@@ -148,7 +148,7 @@ def test_a_snapshot_of_any_size_is_not_taken():
 
 
 @pytest.mark.parametrize("change", [
-    {"format": 2}, {"cluster": None}, {"cluster": ""}, {"revision": "1"}, {"uid": ["u"]}])
+    {"format": 2}, {"cluster": None}, {"cluster": ""}, {"revision": "1"}, {"uid": ["u"]}, {"taken_at": "\x9b2J"}])
 def test_a_description_that_is_not_whole_is_refused(change):
     with pytest.raises(EtcdError, match="take another one"):
         about_of(json.dumps(dict(json.loads(OWN), **change)).encode())

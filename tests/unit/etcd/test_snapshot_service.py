@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import io
 import os
+import shutil
 import tempfile
 
 import pyrage
@@ -139,6 +140,39 @@ def test_what_is_not_read_as_it_was_written_fails(plane, etcd, tmp_path, identit
     monkeypatch.setattr(age, "decrypt_stream", lambda _source, target, _identity: target.write(b"other"))
     result = take(plane, tmp_path, key, identity_file=path)
     assert "found another content than was written" in result["errors"][0]
+
+
+@pytest.mark.parametrize("kind", ["older snapshot", "more", "pipe"])
+@pytest.mark.parametrize("has_key", [True, False], ids=["with the key", "without it"])
+def test_a_snapshot_that_is_exchanged_when_it_is_written_is_none(plane, etcd, tmp_path, identity, monkeypatch, kind,
+                                                                 has_key):
+    """Its checksum would be the one that a restore is confirmed by, and older ones would go for it."""
+    key, path = identity
+    old = take(plane, tmp_path, key)["clusters"][0]["path"]
+    writing = snapshot_service.whole_file.writing
+
+    @contextlib.contextmanager
+    def exchanged(target, mode):
+        with writing(target, mode) as stream:
+            yield stream
+        if kind == "pipe":
+            os.unlink(target)
+            os.mkfifo(target)
+        elif kind == "more":
+            with open(target, "ab") as stream:
+                stream.write(b"x")
+        else:
+            shutil.copyfile(old, target)
+
+    monkeypatch.setattr(snapshot_service.whole_file, "writing", exchanged)
+    found = take(plane, tmp_path, key, identity_file=path if has_key else None, keep=1, now=1795000000 + 86400)
+    assert len(found["errors"]) == 1 and found["clusters"][0]["sha256"] is None and os.path.exists(old)
+
+
+def test_the_checksum_is_that_of_the_file(plane, etcd, tmp_path, identity):
+    found = take(plane, tmp_path, identity[0])["clusters"][0]
+    with open(found["path"], "rb") as stream:
+        assert found["sha256"] == hashlib.sha256(stream.read()).hexdigest()
 
 
 def test_one_clusters_fault_is_no_other_ones(plane, etcd, tmp_path, identity):

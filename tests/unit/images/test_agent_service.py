@@ -202,3 +202,11 @@ def test_the_discs_configuration_has_the_parameters():
     assert boot_iso.grub_config("console=ttyS0 quiet").splitlines() == [
         "search --no-floppy --file --set=root /.disk/info", "linux /boot/vmlinuz console=ttyS0 quiet",
         "initrd /boot/initrd", "boot"]
+
+
+@pytest.mark.parametrize("place", ["cache", "cache/agent-image", "cache/agent-image/KEY"])
+def test_a_cache_in_which_others_could_exchange_the_ramdisk_is_refused(params, tmp_path, place):
+    made = built(params)
+    (tmp_path / place.replace("KEY", made.key)).chmod(0o777)
+    with pytest.raises(ReportedError, match="mode 0777, expected a folder that only user"):
+        ensure(params)

@@ -114,26 +114,104 @@ def test_links_that_others_have_put_into_the_folder_lead_nowhere(folder, private
 def test_a_link_in_place_of_the_lock_is_refused(folder, private):
     os.makedirs(folder.directory)
     os.symlink(private, folder.path(".image.lock"))
-    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked .*a plain file or none"):
+    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked .*a plain file of user"):
         publish(folder)
 
 
-def test_a_link_that_takes_the_place_of_a_file_while_it_is_written_is_not_written_to(folder, private):
-    def replace(stream, _made):
-        stream.write(b"kernel")
-        (name,) = [name for name in os.listdir(folder.directory) if name.startswith(".metal3-")]
-        os.unlink(folder.path(name))
-        os.symlink(private, folder.path(name))
+def test_nobody_else_can_keep_a_run_waiting_by_its_lock(folder):
+    """The kernel gives a lock to whoever may read the file; the web server's user kept each run waiting for ever."""
+    os.makedirs(folder.directory)
+    with open(folder.path(".image.lock"), "wb"):
+        os.chmod(folder.path(".image.lock"), 0o644)
+    publish(folder)
+    assert os.stat(folder.path(".image.lock")).st_mode & 0o777 == 0o600
 
-    folder.publish("1", {"vmlinuz": replace}, lambda made: None, lambda path, action: None)
+
+@pytest.mark.parametrize("kind", ["file", "pipe"])
+def test_a_lock_that_somebody_else_has_made_is_refused(folder, monkeypatch, kind):
+    os.makedirs(folder.directory)
+    if kind == "pipe":
+        os.mkfifo(folder.path(".image.lock"))
+    else:
+        with open(folder.path(".image.lock"), "wb"):
+            monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    with pytest.raises(ReportedError, match=r"image\.lock: found what cannot be locked \(owner 0"):
+        publish(folder)
+
+
+def exchanged(folder, lead_to):
+    """Put something else in the place of the folder in which files are made, as who may write above it can."""
+    (name,) = [name for name in os.listdir(folder.directory) if name.startswith(".metal3-image-")]
+    os.rename(folder.path(name), folder.path("aside"))
+    lead_to(folder.path(name))
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_what_takes_the_place_of_the_folder_in_which_files_are_made_gets_none_of_them(folder, private, kind):
+    others = private.parent / "others"
+    others.mkdir()
+
+    def write(stream, _made):
+        exchanged(folder, os.mkdir if kind == "folder" else lambda path: os.symlink(others, path))
+        stream.write(b"kernel")
+
+    files, _differing = folder.publish("1", {"vmlinuz": write}, lambda made: None, lambda path, action: None)
+    assert not list(others.iterdir())
+    with open(files["vmlinuz"]["path"], "rb") as stream:
+        assert stream.read() == b"kernel"
+
+
+@pytest.mark.parametrize("moment", ["check", "later writer"])
+def test_a_file_that_is_exchanged_before_it_has_its_name_is_not_published_with_its_checksum(folder, moment):
+    """Servers would have booted it, with the checksum that the module returned."""
+    found = []
+
+    def exchange(_paths):
+        # What is in the folder below it is out of reach of the web server's user.
+        for name in [name for name in os.listdir(folder.directory) if name.startswith(".metal3-image-")]:
+            found.append(name)
+            os.rename(folder.path(name), folder.path(f"aside-{len(found)}"))
+            with open(folder.path(name), "wb") as stream:
+                stream.write(b"of somebody else")
+
+    def kernel(stream, _made):
+        stream.write(b"kernel")
+
+    def medium(stream, made):
+        if moment == "later writer":
+            stream.flush()
+            exchange(made)
+        with open(made["vmlinuz"], "rb") as reader:
+            stream.write(b"medium with " + reader.read())
+
+    files, _differing = folder.publish(
+        "1", {"vmlinuz": kernel, "agent.iso": medium}, exchange if moment == "check" else lambda made: None,
+        lambda path, action: None)
+    assert found
+    for name, content in (("vmlinuz", b"kernel"), ("agent.iso", b"medium with kernel")):
+        assert files[name]["sha256"] == hashlib.sha256(content).hexdigest()
+        with open(folder.path(name), "rb") as stream:
+            assert stream.read() == content
+
+
+def test_a_file_that_somebody_else_could_change_later_is_written_again(folder):
+    """It is looked at and then used; what it has may change between the two."""
+    publish(folder)
+    os.chmod(folder.path("initrd"), 0o666)
+    assert folder.published("1", list(CONTENTS)) is None
+    assert publish(folder) == ["initrd"]
+    assert os.stat(folder.path("initrd")).st_mode & 0o777 == 0o644
 
 
 def test_what_a_killed_run_has_left_is_removed(folder):
     publish(folder)
-    with open(folder.path(".metal3-image-x"), "w", encoding="utf-8") as stream:
-        stream.write("half")
+    os.mkdir(folder.path(".metal3-image-x"))
+    # As releases of before had them.
+    for path in (".metal3-image-x/vmlinuz", ".metal3-image-y"):
+        with open(folder.path(path), "w", encoding="utf-8") as stream:
+            stream.write("half")
     publish(folder)
-    assert ".metal3-image-x" not in os.listdir(folder.directory)
+    assert not [name for name in os.listdir(folder.directory) if name.startswith(".metal3-")]
 
 
 @pytest.mark.parametrize("name", ["image.json", "vmlinuz.sha256"])

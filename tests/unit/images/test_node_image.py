@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
     disk_facts,
@@ -156,6 +156,46 @@ def test_an_image_that_leads_to_another_file_is_not_published(params, tmp_path, 
     with pytest.raises(RefusedError, match=message):
         ensure(download(params, tmp_path / "a"))
     assert os.listdir(tmp_path / "www") == [".image.lock"]
+
+
+@pytest.mark.parametrize("place", ["", "downloads"])
+def test_a_cache_in_which_others_could_exchange_what_was_verified_is_refused(params, tmp_path, place):
+    """An image that was downloaded is not digested again: nodes would have got any other."""
+    qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
+    params = download(params, tmp_path / "a")
+    (tmp_path / "cache" / place).chmod(0o777)
+    with pytest.raises(ReportedError, match="mode 0777, expected a folder that only user"):
+        ensure(params)
+    assert not (tmp_path / "www").exists()
+
+
+@pytest.mark.parametrize("place", ["cache", "cache/node-images", "cache/node-images/KEY"])
+def test_a_cache_in_which_others_could_exchange_what_was_built_is_refused(params, tmp_path, place):
+    build = dict(GOOD, **{name: params[name] for name in ("cache_dir", "directory")}, source_dir=str(
+        ROOT / "roles" / "node_image" / "files" / "recipe"))
+    made = node_build.NodeBuild(build)
+    os.makedirs(made.directory)
+    (tmp_path / place.replace("KEY", made.key)).chmod(0o777)
+    with pytest.raises(ReportedError, match="mode 0777, expected a folder that only user"):
+        ensure(build)
+
+
+def test_what_takes_the_place_of_an_image_after_its_header_was_read_is_not_opened_by_qemu_img(params, tmp_path,
+                                                                                             monkeypatch):
+    qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
+    params = download(params, tmp_path / "a")
+    ensure(params)
+    monkeypatch.chdir(tmp_path / "www")
+    qemu_img("create", "-f", "qcow2", "-o", "data_file=data.raw", "other", "1M")
+    problems = disk_facts.header_problems
+
+    def exchange(*arguments):
+        os.replace("other", "node.qcow2")
+        return problems(*arguments)
+
+    monkeypatch.setattr(disk_facts, "header_problems", exchange)
+    assert ensure(params)["disk_bytes"] == 64 * MIB
+    assert not os.path.exists("other")
 
 
 def test_an_image_that_no_longer_fits_is_refused_although_it_is_published(params, tmp_path):

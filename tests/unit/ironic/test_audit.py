@@ -67,6 +67,14 @@ def test_findings(nodes, ports, hosts, kinds):
     assert [found.kind for found in audit.findings(nodes, ports, [], hosts)] == kinds
 
 
+def test_what_others_have_written_steers_no_terminal():
+    """The playbook prints findings in a message of its own, which Ansible prints as it is."""
+    found = audit.findings([node("x\x1b[2J"), node("metal3~a")], [port("x\x1b[2J"), port("gone\x9b", "\x1b]0;a")], [], [
+        host("a", boot_mac_address=MAC), host("b", node_id="\x1b[2J")])
+    assert len(found) == 3
+    assert not [text for item in found for text in item[:4] if "\x1b" in text or "\x9b" in text]
+
+
 def test_hosts_whose_names_other_nodes_have_get_a_next_step_of_their_own():
     """Of another database that the operator has been given, with nodes of the same names."""
     step = "change an annotation of its BMC Secret"

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import tarfile
+import tracemalloc
 
 import pytest
 
@@ -121,6 +122,43 @@ def test_an_archive_of_another_bill_is_refused(tmp_path):
 def test_what_is_no_bill_is_refused(tmp_path, content):
     with pytest.raises(archive.ArchiveError, match="gather it again"):
         archive.bill_of(made(tmp_path / "a.tar", members(**{bills.BILL: content})))
+
+
+def header(size, kind=tarfile.XHDTYPE):
+    info = tarfile.TarInfo("header")
+    info.type, info.size = kind, size
+    return info.tobuf(tarfile.USTAR_FORMAT)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_header_that_fills_the_memory_is_not_read(tmp_path, kind, is_first):
+    """A sparse file of a few kilobytes may announce as much as there is memory."""
+    path, size = made(tmp_path / "a.tar", members()), 256 * 1024 ** 2
+    end = 0 if is_first else os.path.getsize(path) - 10240
+    with open(path, "r+b") as stream:
+        stream.seek(end)
+        stream.write(header(size, kind))
+        stream.truncate(end + 512 + size + 10240)
+    tracemalloc.start()
+    try:
+        with pytest.raises(archive.ArchiveError, match="longer than headers are"):
+            extracted(path, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 32 * 1024 ** 2
+    finally:
+        tracemalloc.stop()
+
+
+def test_headers_of_headers_are_refused(tmp_path):
+    (tmp_path / "a.tar").write_bytes((header(512) + b"9 a=bcde\n".ljust(512, b"\0")) * 3000)
+    with pytest.raises(archive.ArchiveError, match="copy or gather it again"):
+        archive.bill_of(str(tmp_path / "a.tar"))
+
+
+def test_a_pipe_in_the_place_of_an_archive_keeps_no_run_waiting(tmp_path):
+    os.mkfifo(tmp_path / "a.tar")
+    with pytest.raises(archive.ArchiveError, match="no regular file; correct the path"):
+        archive.bill_of(str(tmp_path / "a.tar"))
 
 
 def test_a_cut_archive_is_refused_and_a_whole_one_continues(tmp_path):

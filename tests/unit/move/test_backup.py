@@ -249,6 +249,38 @@ def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipie
     assert managed(there) == set()
 
 
+@pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
+@pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
+def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,
+                                                               key):
+    """Its checksum would be the one that a restore is confirmed by, and older ones would go for it."""
+    old = Path(back_up(here, tmp_path, recipient)["path"])
+    write = backup_service.whole_file.write
+
+    def exchanged(path, *arguments):
+        found = write(path, *arguments)
+        if path.endswith(".age"):
+            os.unlink(path)
+            if kind == "pipe":
+                os.mkfifo(path)
+            elif kind == "link":
+                os.symlink(old, path)
+            else:
+                Path(path).write_bytes(old.read_bytes())
+        return found
+
+    monkeypatch.setattr(backup_service.whole_file, "write", exchanged)
+    with pytest.raises(RefusedError, match="expected what was written; look at the disk, and who writes"):
+        back_up(here, tmp_path, recipient, identity if key else None, keep=1, now=1795000000 + 86400)
+    assert old.exists()
+
+
+def test_a_pipe_in_the_place_of_a_backup_keeps_no_run_waiting(identity, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RefusedError, match="no regular file"):
+        restore(server("b", "https://198.18.0.2:6443"), str(tmp_path / "pipe"), identity)
+
+
 @pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
 def test_a_backup_is_restored_into_an_api_server_that_lives_for_its_time(here, tmp_path, recipient, identity, key):
     calls = []
@@ -309,13 +341,15 @@ def secret_called(name):
 
 
 # Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
-NO_BACKUPS = ("hidden file", "folder", "damaged", "deep", "empty", "text", "no format", "list", "cut",
+NO_BACKUPS = ("hidden file", "folder", "name that steers a terminal", "time that does", "damaged",
+              "deep", "empty", "text", "no format", "list", "cut",
               "other format", "number",
               "no object", "no list", "other namespace")
 
 
 @pytest.mark.parametrize("content", [
     packed(objects=[secret_called(".x")]), packed(objects=[secret_called("a/b")]),
+    packed(objects=[secret_called("a\x9b2J")]), packed(taken_at="\x9b2J"),
     gzip.compress(b"{}")[:10] + b"\xff" * 20, gzip.compress(b"[" * 10 ** 6), b"", b"none",
     gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
     packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[
@@ -373,6 +407,12 @@ def host(state="provisioned", image=None, deployed=None, online=True, method=Non
     (dict(host(), status={"provisioning": "x"}), True, verdicts.WIPED)])
 def test_what_would_become_of_a_host(bmh, powered_on, effect):
     assert verdicts.of(bmh, verdicts.Now(powered_on)).effect == effect
+
+
+def test_what_a_backup_says_of_a_host_steers_no_terminal():
+    """The role restore prints it, and Ansible's debug prints U+009B as it is."""
+    assert verdicts.of(host("a\x9b2J")).cause.startswith(r"it was a\x9b2J when the backup was taken")
+    assert verdicts.of(host(), verdicts.Now(moved_to="u\x1b[2J")).cause.endswith(r"the plane u\x1b[2J since")
 
 
 def test_a_host_that_was_being_deleted_would_be_wiped():

@@ -323,7 +323,8 @@ def test_ironic_goes_with_the_operator_and_counts_as_a_part(changes):
     if changes.get("tls") == "cert_manager":
         # cert-manager's own, which has no label of this collection.
         server.store("Secret", NAMESPACE, {"kind": "Secret", "apiVersion": "v1", "metadata": {
-            "name": "ironic-cert", "annotations": {"cert-manager.io/certificate-name": "ironic-cert"}}})
+            "name": "ironic-cert", "namespace": NAMESPACE,
+            "annotations": {"cert-manager.io/certificate-name": "ironic-cert"}}}, "cert-manager")
     with pytest.raises(ReportedError, match=r"2 parts \(bmo, ironic\) from the cluster.*metal3_confirm=2"):
         removal(server, confirm="1").absent()
     removal(server).absent()

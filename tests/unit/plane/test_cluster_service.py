@@ -240,6 +240,18 @@ def test_what_was_applied_beside_the_parts_goes_with_their_namespace():
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
+@pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
+@pytest.mark.parametrize("labels", [{}, {"app.kubernetes.io/managed-by": "site"}])
+def test_a_namespace_with_what_a_user_has_applied_by_this_collection_stays(kind, labels):
+    """The module manifests has the parts' field manager, and what it has applied may be a site's authority."""
+    server = installed()
+    server.store(kind, IPAM.namespace, {"kind": kind, "metadata": {
+        "name": "site-ca", "namespace": IPAM.namespace, "labels": labels}})
+    with pytest.raises(RefusedError, match=f"Namespace metal3-ipam-system: found {kind} site-ca, expected nothing but"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
 CERTIFICATE = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {
     "name": "serving", "namespace": IPAM.namespace}, "spec": {"secretName": "serving-cert", "dnsNames": []}}
 

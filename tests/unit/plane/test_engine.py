@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, toolchain, webhook_host
@@ -136,7 +137,7 @@ def test_a_folder_in_which_others_may_exchange_programs_is_refused(go, place):
     # The group is this user's own.
     assert engine.Engine(str(SOURCE), str(go / "cache")).complete(["node"])
     folder.chmod(0o777)
-    with pytest.raises(engine.EngineError, match=f"{folder}: found owner .*, mode 0777, expected a folder that only"):
+    with pytest.raises(ReportedError, match=f"{folder}: found owner .*, mode 0777, expected a folder that only"):
         engine.Engine(str(SOURCE), str(go / "cache"))
 
 

@@ -69,6 +69,17 @@ def _cleaned(obj: Object) -> Object:
     return obj
 
 
+def kept_with_namespace(obj: Object) -> Object:
+    """Return an object that is applied beside the parts, marked so that it goes with a part's namespace.
+
+    :param obj: is not changed
+    """
+    if obj.get("kind") not in ("Secret", "ConfigMap") or not isinstance(obj.get("metadata"), dict):
+        return obj
+    labels = obj["metadata"].get("labels") or {}
+    return dict(obj, metadata=dict(obj["metadata"], labels=dict([OWNER_LABEL], **labels)))
+
+
 def moved(obj: Object, source: str, target: str) -> Object:
     """Return an object with all that names its namespace changed to another, as ``clusterctl init`` does.
 

@@ -104,7 +104,7 @@ class Components(ManifestsService):
         self._refuse(settings_problems(item) for item in self.params["parts"])
         fits = self._fits()
         self._confirm(fits)
-        self.sources = self._desired() + list(self.params["objects"])
+        self.sources = self._desired() + [objects.kept_with_namespace(obj) for obj in self.params["objects"]]
         result = self.write()
         for item in result["diff"]:
             # Definitions have thousands of lines.
@@ -518,11 +518,12 @@ def _comes_with_namespace(kind: str, obj: Object, own_secrets: set[tuple[str | N
     metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return kind in ("Secret", "ConfigMap") and (
-        # What was applied beside the parts, as the option objects, has no label.
-        labels.get(label) == value or bool(owned_tree(obj)) or obj.get("type") == _TOKEN
+        # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
+        labels.get(label) == value or obj.get("type") == _TOKEN
         or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
         or (metadata["name"] == objects.WEBHOOK_AUTHORITY and objects.INJECTABLE in annotations)
-        or (objects.is_issued_by_cert_manager(obj) and (metadata.get("namespace"), metadata["name"]) in own_secrets))
+        or ((metadata.get("namespace"), metadata["name"]) in own_secrets
+            and (objects.is_issued_by_cert_manager(obj) or bool(owned_tree(obj)))))
 
 
 def _of_others(going: list[Entry]) -> list[Problem]:

@@ -17,7 +17,7 @@ from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..._common import cache_entry, regular_file
+from ..._common import cache_entry
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
@@ -174,21 +174,6 @@ def pins_key(go_mod: str, go_sum: str) -> str:
     return hashlib.sha256(f"{RECIPE}\0{go_mod}\0{go_sum}".encode()).hexdigest()[:16]
 
 
-def _check_owner(folder: str) -> None:
-    """Refuse a folder in which others could exchange programs that are run.
-
-    :raises EngineError: when it is there, and somebody else's or writable by others
-    """
-    try:
-        found = os.stat(folder)
-    except OSError:
-        return
-    if regular_file.others_may_write(found, own_group=True):
-        raise EngineError(f"{folder}: found {regular_file.owner_and_mode(found)}, expected a folder that only user "
-                          f"{os.geteuid()} may write into, because programs in it are run; find out who has made it, "
-                          "take it from others (chmod go-w), or name another one by XDG_CACHE_HOME")
-
-
 class Engine:
     """The programs of one ``go.mod`` and where they are kept.
 
@@ -217,8 +202,7 @@ class Engine:
         self.manifests_dir = os.path.join(self.directory, manifests.FOLDER)
         self.ironic_dir = os.path.join(self.directory, manifests.IRONIC_RENDERED)
         self.chart_dir = os.path.join(self.directory, "cert-manager-manifests")
-        for folder in (cache_dir, self._base, self.directory, self.bin_dir):
-            _check_owner(folder)
+        cache_entry.require_own(cache_dir, self._base, self.directory, self.bin_dir)
 
     def _read(self, name: str) -> str:
         path = os.path.join(self._source_dir, name)
