@@ -107,11 +107,9 @@ class Choice:
                 self._fall_back("api_key", "client_cert", "client_key")
             self._fall_back("host")
         self._check()
-        self.uses_environment = False
         if self.kubeconfig is None and self["host"] is None:
             self._fall_back("kubeconfig")
             self.kubeconfig = self._params["kubeconfig"]
-            self.uses_environment = True
 
     def __getitem__(self, name: str) -> Any:
         return self._params[name]

@@ -21,7 +21,6 @@ from .._plane.process import engine, toolchain
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
 RECIPE = "1"
 FLANNEL = "github.com/flannel-io/flannel"
-COREDNS = "github.com/coredns/coredns"
 KUBE_VIP = "github.com/kube-vip/kube-vip"
 
 # cgo: flannel's udp backend is C, and the build includes all backends.
