@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the Bare Metal Operator's resources beside the BareMetalHost have in common: fields, checks, verdicts; pure.
 
-A family is one kind. Its description is all that the shared service (``family_service``) and the modules know of it.
+A family is one kind. Its description is all that the shared service (``service.py``) and the modules know of it.
 """
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ class Family:
         """
         return []
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label, entry, current, index):
         """Return the Problems of an entry against what is there.
 
         :param current: the stored object, or None
-        :param seen: a Seen
+        :param index: an ObjectIndex
         """
         return []
 
@@ -78,11 +78,11 @@ class Family:
         """Return the ``spec`` that an entry asks for."""
         return to_crd(self.fields, entry)
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """Return the Verdict on an object.
 
         :param obj: the object, or None
-        :param seen: a Seen
+        :param index: an ObjectIndex
         :param goal: one of :attr:`goals`
         :param before: the host as it was before the wait, or None
         """
@@ -100,19 +100,19 @@ class Family:
         """
         return []
 
-    def is_held_up(self, obj, seen, before):
+    def is_held_up(self, obj, index, before):
         """True when BMO pauses after a failure that was there before the wait, and would do now what is asked for."""
         return False
 
-    def has_new_pause(self, obj, seen):
+    def has_new_pause(self, obj, index):
         """True when BMO has finished what was asked for, and nobody has ended its pauses since."""
         return False
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj, index):
         """Return the Verdict on an object that is to be gone."""
         return Verdict(REACHED, "", "") if obj is None else Verdict(WAITING, "its finalizer is still there", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Return what results say of an object, beside name and namespace."""
         return {}
 
@@ -125,7 +125,7 @@ class Family:
         return []
 
 
-class Seen:
+class ObjectIndex:
     """Objects by kind, namespace and name.
 
     :param objects: ``{kind: list of objects}``
@@ -144,29 +144,29 @@ class Seen:
         return self.get(HOST, obj["metadata"].get("namespace"), obj["metadata"]["name"])
 
 
-def check_host(family, label, entry, current, seen):
+def check_host(family, label, entry, current, index):
     """Return the Problem of an object to be made that would bear the name of a host that is not there.
 
     :param current: the stored object, or None
-    :param seen: a Seen
+    :param index: an ObjectIndex
     """
-    if not family.of_host or current is not None or seen.get(HOST, entry.get("namespace"), entry["name"]):
+    if not family.of_host or current is not None or index.get(HOST, entry.get("namespace"), entry["name"]):
         return []
     return [Problem("resource", label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
         entry.get("namespace")), "correct it, or enrol the host first")]
 
 
-def check_lock(family, entry, current, seen, now):
+def check_lock(family, entry, current, index, now):
     """Return the Problem of a change for which the server of a locked host would be switched or booted, in a list.
 
     :param current: the stored object, or None
-    :param seen: a Seen
+    :param index: an ObjectIndex
     :param now: seconds since 1970
     """
     stored = (current or {}).get("spec") or {}
     if not family.moves_server or all(contains(stored.get(key), value) for key, value in family.spec(entry).items()):
         return []
-    bmh = seen.get(HOST, entry.get("namespace"), entry["name"])
+    bmh = index.get(HOST, entry.get("namespace"), entry["name"])
     return host_lock.problems(entry["name"], family.option, [bmh], now)
 
 
@@ -201,11 +201,11 @@ def check_raw(family, entries):
             continue
         wrong = check_fields(label, "", entry_fields(family), entry)
         problems += wrong
-        told = set((label, _head(item.field)) for item in wrong)
+        faulty = set(_head(item.field) for item in wrong)
         # An option that is left out here because of its type must not be called missing as well.
-        typed.append((label, dict((option, value) for option, value in entry.items() if (label, option) not in told)))
-    told = set((item.subject, _head(item.field)) for item in problems)
-    return problems + [item for item in check_typed(family, typed) if (item.subject, _head(item.field)) not in told]
+        typed.append((label, dict((option, value) for option, value in entry.items() if option not in faulty)))
+    reported = set((item.subject, _head(item.field)) for item in problems)
+    return problems + [item for item in check_typed(family, typed) if (item.subject, _head(item.field)) not in reported]
 
 
 def _head(path):

@@ -43,28 +43,28 @@ class DataImage(Family):
                             "serve the image where Ironic may read it")]
         return []
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(attached) when the virtual CD holds the image, and the host is on again."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
         error = (obj.get("status") or {}).get("error") or {}
         if attached(obj) != obj["spec"]["url"] or error.get("count"):
-            return self._judge_change(obj, seen, before)
-        host = seen.host_of(obj) or {}
+            return self._change_verdict(obj, index, before)
+        host = index.host_of(obj) or {}
         if (host.get("spec") or {}).get("online") and not (host.get("status") or {}).get("poweredOn"):
             return Verdict(WAITING, "it is attached; the host is being switched on", "")
         return Verdict(REACHED, "", "")
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj, index):
         """Gone when BMO has ejected the image."""
-        return Verdict(REACHED, "", "") if obj is None else self._judge_change(obj, seen, None)
+        return Verdict(REACHED, "", "") if obj is None else self._change_verdict(obj, index, None)
 
-    def _judge_change(self, obj, seen, before):
+    def _change_verdict(self, obj, index, before):
         error = (obj.get("status") or {}).get("error") or {}
         if (error.get("count") or 0) >= ERROR_LIMIT:
             return Verdict(FAILED, f"Ironic can't do it: {error.get('message')}",
                            "look whether the image answers, and whether the BMC has virtual media")
-        host = seen.host_of(obj)
+        host = index.host_of(obj)
         verdict = host_verdict(host, before)
         if verdict.outcome == FAILED:
             return verdict
@@ -75,10 +75,10 @@ class DataImage(Family):
             return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
         return Verdict(WAITING, error.get("message") or "the host is being switched on", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """What is attached."""
         error = (obj.get("status") or {}).get("error") or {}
-        return {"host_state": host_state(obj, seen), "url": (obj.get("spec") or {}).get("url") or "",
+        return {"host_state": host_state(obj, index), "url": (obj.get("spec") or {}).get("url") or "",
                 "attached_url": attached(obj), "error_count": error.get("count") or 0,
                 "error_message": error.get("message") or ""}
 

@@ -58,7 +58,7 @@ class EventSubscription(Family):
                 "put them into HTTP headers"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label, entry, current, index):
         """What the webhook refuses, and a host that is not there."""
         problems = []
         namespace = entry.get("namespace")
@@ -66,7 +66,7 @@ class EventSubscription(Family):
             problems.append(Problem(
                 "event-subscription", label, "", f"another {self._differing(current, entry)} than the stored one",
                 "no change: BMO's webhook refuses it", "remove it with state absent, then run again"))
-        if current is None and entry.get("host_name") and seen.get(HOST, namespace, entry["host_name"]) is None:
+        if current is None and entry.get("host_name") and index.get(HOST, namespace, entry["host_name"]) is None:
             problems.append(Problem(
                 "event-subscription", label, "host_name", show(entry["host_name"]), "a BareMetalHost of the namespace",
                 "correct it, or enrol the host first"))
@@ -100,7 +100,7 @@ class EventSubscription(Family):
             spec["httpHeadersRef"]["namespace"] = entry.get("namespace") or spec["httpHeadersRef"].get("namespace")
         return spec
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(subscribed) when the BMC has given it a number."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
@@ -110,7 +110,7 @@ class EventSubscription(Family):
         if status.get("error"):
             return Verdict(FAILED, f"BMO: {status['error']}",
                            "look at BMO's log for the BMC's answer, and whether the BMC has an event service")
-        verdict = host_verdict(seen.get(HOST, obj["metadata"].get("namespace"), obj["spec"].get("hostName")), before)
+        verdict = host_verdict(index.get(HOST, obj["metadata"].get("namespace"), obj["spec"].get("hostName")), before)
         if verdict.outcome == FAILED:
             return verdict
         if obj["spec"].get("httpHeadersRef") and not obj["metadata"].get("finalizers"):
@@ -118,14 +118,14 @@ class EventSubscription(Family):
                            "subscription has HTTP headers", "remove it with state absent, and make it without")
         return Verdict(WAITING, "BMO has not asked the BMC yet", "look at BMO's log")
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj, index):
         """Gone when the BMC has ended it."""
         if obj is None:
             return Verdict(REACHED, "", "")
         error = (obj.get("status") or {}).get("error")
         return Verdict(WAITING, error or "BMO has not ended it at the BMC yet", "look at BMO's log")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Who gets what, and under which number."""
         spec, status = obj.get("spec") or {}, obj.get("status") or {}
         return {"host_name": spec.get("hostName") or "", "destination": spec.get("destination") or "",

@@ -81,31 +81,31 @@ class FirmwareComponents(Family):
                     "serve the image where BMCs may read it"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label, entry, current, index):
         """The components against those that Ironic has found, when it has."""
         known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
         return [Problem("firmware-components", label, f"updates[{position}].component", show(update["component"]),
                         f"one of {', '.join(sorted(known))}", "correct it")
                 for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
-        verdict = self._verdict(obj, seen, goal, before)
+        verdict = self._updates_verdict(obj, index, goal, before)
         # BMO counts Ironic's last error once more before it begins with other images.
-        if verdict.outcome == FAILED and error_of(seen.host_of(obj))[1] == error_of(before)[1] \
+        if verdict.outcome == FAILED and error_of(index.host_of(obj))[1] == error_of(before)[1] \
                 and _IMAGE.search(verdict.detail) and not blamed(obj, verdict):
             return verdict._replace(outcome=WAITING)
         return verdict
 
-    def _verdict(self, obj, seen, goal, before):
-        verdict = observed_verdict(obj, seen, before, "updates")
+    def _updates_verdict(self, obj, index, goal, before):
+        verdict = observed_verdict(obj, index, before, "updates")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")
-        host = seen.host_of(obj)
+        host = index.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         is_pending = bool(pending(obj))
         is_due = is_pending or is_working(host)
-        verdict = change_verdict(obj, seen, "firmwareUpdates", before) if is_due else host_verdict(host, before)
+        verdict = change_verdict(obj, index, "firmwareUpdates", before) if is_due else host_verdict(host, before)
         # Of an image that BMO has begun with, it is this flash that failed, also when that was before the wait: BMO's
         # next attempt may take the image for flashed (see DOCUMENTATION of the module).
         if not is_pending and blamed(obj, verdict):
@@ -120,9 +120,9 @@ class FirmwareComponents(Family):
         """True when an image failed: BMO notes it as done, and makes the host available when its pause is over."""
         return verdict.outcome == FAILED and bool(blamed(obj, verdict))
 
-    def is_held_up(self, obj, seen, before):
+    def is_held_up(self, obj, index, before):
         """True when other images are asked for than those that could not be flashed."""
-        return bool(pending(obj)) and is_held_up(obj, seen, before)
+        return bool(pending(obj)) and is_held_up(obj, index, before)
 
     def doubts(self, before, obj):
         """The versions that a flash of this run has left as they were, as far as BMO has read them."""
@@ -132,18 +132,18 @@ class FirmwareComponents(Family):
                 for version in [_versions(obj).get(update["component"])]
                 if version and version == was.get(update["component"])]
 
-    def has_new_pause(self, obj, seen):
+    def has_new_pause(self, obj, index):
         """True when images were flashed after BMO was last asked to look at the host."""
-        changed, host = condition(obj, CHANGED), seen.host_of(obj)
+        changed, host = condition(obj, CHANGED), index.host_of(obj)
         return host is not None and bool((obj.get("spec") or {}).get("updates")) and changed.get("status") == "False" \
             and (changed.get("lastTransitionTime") or "") > host_annotations.of(host).get(host_annotations.RETRY, "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Versions, and what is still to be flashed."""
         status = obj.get("status") or {}
         return dict({
-            "host_state": host_state(obj, seen),
-            "host_power": host_power(obj, seen),
+            "host_state": host_state(obj, index),
+            "host_power": host_power(obj, index),
             "components": [{
                 "component": item["component"], "initial_version": item.get("initialVersion") or "",
                 "current_version": item.get("currentVersion") or "",

@@ -49,9 +49,9 @@ class FirmwareSettings(Family):
                     "correct it"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label, entry, current, index):
         """The settings against the host's schema, when BMO has read it already."""
-        schema, settings = schema_of(current, seen), ((current or {}).get("status") or {}).get("settings") or {}
+        schema, settings = schema_of(current, index), ((current or {}).get("status") or {}).get("settings") or {}
         if not settings:
             return []
         problems = []
@@ -59,9 +59,9 @@ class FirmwareSettings(Family):
         differs = any(settings.get(name) != text_of(value) for name, value in entry["settings"].items())
         for name, value in entry["settings"].items() if differs else ():
             problems += _check_setting(label, name, value, settings, schema.get(name))
-        return problems + self._unique(label, entry, schema, settings, seen)
+        return problems + self._unique(label, entry, schema, settings, index)
 
-    def _unique(self, label, entry, schema, settings, seen):
+    def _unique(self, label, entry, schema, settings, index):
         return [
             Problem(
                 "firmware-settings", label, f"settings.{name}", show(value),
@@ -75,34 +75,34 @@ class FirmwareSettings(Family):
         return {"settings": dict((str(name), text_of(value) if isinstance(value, bool) else value)
                                  for name, value in entry["settings"].items())}
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count."""
-        verdict = observed_verdict(obj, seen, before, "settings")
+        verdict = observed_verdict(obj, index, before, "settings")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")
         if is_true(obj, CHANGED):
-            return change_verdict(obj, seen, "firmwareSettings", before)
-        host = seen.host_of(obj)
+            return change_verdict(obj, index, "firmwareSettings", before)
+        host = index.host_of(obj)
         if is_working(host):
             verdict = host_verdict(host, before)
             return verdict if verdict.cause else Verdict(WAITING, "they count; the host is not ready again yet", "")
         return Verdict(REACHED, "", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Settings as they are and as they are to be."""
         status = obj.get("status") or {}
         return dict({
-            "host_state": host_state(obj, seen),
-            "host_power": host_power(obj, seen),
+            "host_state": host_state(obj, index),
+            "host_power": host_power(obj, index),
             "settings": status.get("settings") or {},
             "wanted": (obj.get("spec") or {}).get("settings") or {},
             "pending": pending(obj),
             "schema_name": (status.get("schema") or {}).get("name") or "",
         }, **conditions_facts(obj))
 
-    def schema(self, obj, seen):
+    def schema(self, obj, index):
         """Return the rules for the settings of a host."""
-        return schema_of(obj, seen)
+        return schema_of(obj, index)
 
     def table(self, items, width=None):
         """Return a line for each setting that is wanted: whether it counts."""
@@ -115,10 +115,10 @@ class FirmwareSettings(Family):
         return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows, width, long=("IS", "WANTED"))
 
 
-def schema_of(obj, seen):
+def schema_of(obj, index):
     """Return the schema of a HostFirmwareSettings: ``{setting: rules}``, empty when there is none."""
     reference = ((obj or {}).get("status") or {}).get("schema") or {}
-    schema = seen.get(SCHEMA, reference.get("namespace"), reference.get("name"))
+    schema = index.get(SCHEMA, reference.get("namespace"), reference.get("name"))
     return ((schema or {}).get("spec") or {}).get("schema") or {}
 
 

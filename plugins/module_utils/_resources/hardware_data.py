@@ -16,6 +16,6 @@ class HardwareData(Family):
     reads = watches = ()
     removable = False
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """The hardware as plain data."""
         return {"hardware": host_table.hardware((obj.get("spec") or {}).get("hardware") or {})}

@@ -74,19 +74,19 @@ class HostClaim(Family):
             item.setdefault("values", [])
         return spec
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(associated) when a BareMetalHost was found for it."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
         if is_true(obj, ASSOCIATED) and (obj.get("status") or {}).get("bareMetalHost"):
             return Verdict(REACHED, "", "")
-        seen_condition = condition(obj, ASSOCIATED)
-        if not seen_condition:
+        found = condition(obj, ASSOCIATED)
+        if not found:
             return Verdict(WAITING, "no controller has looked at it; BMO 0.13 has none for HostClaims", "")
-        text = f"{seen_condition.get('reason')}: {seen_condition.get('message')}"
-        return Verdict(FAILED if seen_condition.get("reason") in FINAL_REASONS else WAITING, text, "")
+        text = f"{found.get('reason')}: {found.get('message')}"
+        return Verdict(FAILED if found.get("reason") in FINAL_REASONS else WAITING, text, "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Which host it has."""
         status = obj.get("status") or {}
         host = status.get("bareMetalHost") or {}

@@ -30,7 +30,7 @@ class UpdatePolicy(Family):
         return [Problem("policy", label, "", "neither firmware_settings nor firmware_updates", "at least one of them",
                         "set one, or state absent")]
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """What it says."""
         spec = obj.get("spec") or {}
         return {"firmware_settings": spec.get("firmwareSettings") or "",

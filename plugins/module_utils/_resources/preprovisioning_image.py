@@ -44,7 +44,7 @@ class PreprovisioningImage(Family):
             )
         return problems
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj, index, goal, before):
         """V(ready) when there is a URL to download."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
@@ -57,7 +57,7 @@ class PreprovisioningImage(Family):
         text = condition(obj, "Ready").get("message")
         return Verdict(WAITING, text or "no controller has looked at it", "start BMO with -build-preprov-image")
 
-    def facts(self, obj, seen):
+    def facts(self, obj, index):
         """Where the image is."""
         status = obj.get("status") or {}
         return {"ready": is_true(obj, "Ready"), "image_url": status.get("imageUrl") or "",
