@@ -75,7 +75,7 @@ class Addons:
         return os.path.join(self.directory, name)
 
     def complete(self) -> Any:
-        """Tell whether all programs are there."""
+        """Return whether all programs are there."""
         return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:

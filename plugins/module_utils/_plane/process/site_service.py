@@ -246,12 +246,12 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         return {"changed": False, "removed": []}
     _refuse_managed(found)
     names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
-    effect, thing = f"stops %s and deletes {directory} with all data of the plane", "program"
+    effect, noun = f"stops %s and deletes {directory} with all data of the plane", "program"
     if not names:
         # Their configuration may be lost, and the data is there.
-        effect, thing, names = "deletes %s with all data of the plane", "folder", [directory]
+        effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
     if not check_mode and not confirmation.confirmed(params["confirm"], names):
-        raise ReportedError(confirmation.request(effect, names, params["confirm"], thing))
+        raise ReportedError(confirmation.request(effect, names, params["confirm"], noun))
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
