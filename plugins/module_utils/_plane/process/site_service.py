@@ -33,20 +33,6 @@ from . import (
 )
 from . import figures as figures_file
 
-# Folders in the plane's folder that its programs write to or are configured in; each is its owner's only.
-FOLDERS = (
-    "image-server",
-    "ironic/bin",
-    "ironic/certificates",
-    "ironic/images/master",
-    "ironic/isos",
-    "ironic/tftp/master",
-    "ironic/tmp",
-    "log",
-    "secrets",
-    "www/images",
-    "www/ironic",
-)
 # What Ironic and the image server call, and the Debian package that has it.
 PROGRAMS = {"ipmitool": "ipmitool", "mcopy": "mtools", "mkfs.vfat": "dosfstools", "qemu-img": "qemu-utils",
             "xorriso": "xorriso"}
@@ -203,7 +189,7 @@ def _write(computed: dict[str, Any], check_mode: bool, progress: Progress) -> li
         if not check_mode:
             write_private(path, content)
             progress.wrote(path, "written")
-    for folder in FOLDERS:
+    for folder in site_figures.FOLDERS:
         if os.path.isdir(os.path.join(directory, folder)):
             continue
         differing.append(os.path.join(directory, folder))
