@@ -25,10 +25,10 @@ options:
     type: str
     required: true
   given:
-    description: What the user gave.
+    description: Value of C(metal3_confirm) as the user gave it.
     type: raw
   thing:
-    description: What they are, in the singular.
+    description: What the servers are called, in the singular, for example V(host).
     type: str
     default: server
   among:
