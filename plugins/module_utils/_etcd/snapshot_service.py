@@ -80,7 +80,7 @@ class Snapshots:
         self._progress.event(f"{sites.subject_of(namespace, name)}: snapshot of etcd on Node {member.node}")
         size, packed_digest = self._write(path, about, member)
         self._progress.wrote(path, "created")
-        verified = self._verified(path, about, packed_digest)
+        verified = self._verified(path, packed_digest)
         digest = file_digest.digest(path)
         removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
@@ -101,7 +101,7 @@ class Snapshots:
         except OSError as exc:
             raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct directory, or make room") from exc
 
-    def _verified(self, path: str, about: About, packed_digest: str) -> bool:
+    def _verified(self, path: str, packed_digest: str) -> bool:
         """Read the file again, if there is a key to, and say so.
 
         :raises EtcdError: when it is not what was written
