@@ -8,17 +8,19 @@ its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``ba
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.wait_report import FAILED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
-from .base import HOST, condition, host_verdict, is_observed, is_true, is_working
+from .base import HOST, Object, ObjectIndex, condition, host_verdict, is_observed, is_true, is_working
 
 POLICY = "HostUpdatePolicy"
 CHANGED, VALID = "ChangeDetected", "Valid"
 DEPLOYED = ("provisioned", "externally provisioned")
 
 
-def change_verdict(obj, index, policy_field, before):
+def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) -> Verdict:
     """Return the Verdict on a change that is not in force yet.
 
     :param obj: a HostFirmwareSettings or HostFirmwareComponents
@@ -42,7 +44,7 @@ def change_verdict(obj, index, policy_field, before):
     return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")
 
 
-def _next_start(host):
+def _next_start(host: Any) -> Verdict:
     if (host.get("status") or {}).get("poweredOn"):
         return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
     if (host.get("spec") or {}).get("online"):
@@ -50,7 +52,7 @@ def _next_start(host):
     return Verdict(WAITING, "waits until the host is switched on", "power the host on")
 
 
-def observed_verdict(obj, index, before, what):
+def observed_verdict(obj: Any, index: ObjectIndex, before: Any, what: str) -> Verdict | None:
     """Return the Verdict on an object that BMO has not taken in the form it has now, None when BMO has.
 
     :param obj: a HostFirmwareSettings or HostFirmwareComponents, or None
@@ -71,7 +73,7 @@ def observed_verdict(obj, index, before, what):
     return None
 
 
-def is_held_up(obj, index, before):
+def is_held_up(obj: Any, index: ObjectIndex, before: Any) -> bool:
     """True when BMO has taken an object as it is now, and still pauses for an error that the host had before the wait.
 
     BMO pauses up to hours after errors in a row (``calculateBackoff``); a change of an annotation ends the pause.
@@ -81,29 +83,29 @@ def is_held_up(obj, index, before):
         and error_of(host) == error_of(before)
 
 
-def is_current(obj):
+def is_current(obj: Any) -> bool:
     """True when the conditions are about the newest spec."""
     return is_observed(obj, CHANGED) and is_observed(obj, VALID)
 
 
-def conditions_facts(obj):
+def conditions_facts(obj: Any) -> Object:
     """Return what the conditions say, for results."""
     return {"valid": is_true(obj, VALID), "change_detected": is_true(obj, CHANGED), "observed": is_current(obj),
             "message": condition(obj, VALID).get("message") or ""}
 
 
-def working_state(host):
+def working_state(host: Any) -> str:
     """Return what a host that is worked on is doing, in BMO's words."""
     return "servicing" if (host["status"].get("operationalStatus") == "servicing") else "preparing"
 
 
-def host_state(obj, index):
+def host_state(obj: Any, index: ObjectIndex) -> str:
     """Return the state of an object's host for results, empty when there is none."""
     host = index.host_of(obj)
     return state_of(host) if host else ""
 
 
-def host_power(obj, index):
+def host_power(obj: Any, index: ObjectIndex) -> str:
     """Return ``on``, ``off``, ``held`` or ``starting`` of an object's host for results, empty when there is none.
 
     A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``;

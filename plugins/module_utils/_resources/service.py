@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from typing import Any, Callable
 
 from .._common.errors import RefusedError
 from .._common.object_shape import of_kind
 from .._common.problem import Problem
 from .._common.terminal import columns
-from .._common.wait_loop import WaitLoop
+from .._common.wait_loop import Step, WaitLoop
 from .._common.wait_report import FAILED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
@@ -22,7 +23,7 @@ from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
-from .base import HOST, ObjectIndex, check_host, check_lock, check_typed, desired, label_of
+from .base import HOST, Family, Object, ObjectIndex, check_host, check_lock, check_typed, desired, label_of
 from .wake import wake
 
 # BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
@@ -53,7 +54,7 @@ class Item:
         self.before: dict[str, Any] | None = None
         self.lasting: Any = None
 
-    def result(self, family, namespace, index):
+    def result(self, family: Family, namespace: str | None, index: ObjectIndex) -> Object:
         """Return the entry's result as plain data."""
         facts = family.facts(self.stored, index) if self.stored else {}
         changed = self.action != DONE[UNCHANGED]
@@ -145,7 +146,7 @@ class FamilyService:
 
     # Reading and checking
 
-    def _checked(self):
+    def _checked(self) -> list[Item]:
         labelled = [(label_of(self.family, entry, at), entry) for at, entry in enumerate(self.entries)]
         problems = check_typed(self.family, labelled)
         try:
@@ -174,7 +175,7 @@ class FamilyService:
 
     # Writing
 
-    def _write(self, items):
+    def _write(self, items: list[Item]) -> None:
         entries = self._entries(items)
         self.writes.announce([entry for entry in entries if entry.action != DELETE], len(items), self.resource.plural)
         for item, written in zip(items, self.writes.write(entries)):
@@ -186,7 +187,7 @@ class FamilyService:
             elif item.present:
                 item.stored = of_kind(written.value, self.family.kind)
 
-    def _entries(self, items):
+    def _entries(self, items: list[Item]) -> list[Entry]:
         present = [item for item in items if item.present]
         planned = dict(zip((item.name for item in present), self.writes.plan(
             [desired(self.family, item.entry, self.namespace) for item in present],
@@ -194,26 +195,26 @@ class FamilyService:
                 (item.name, item.current) for item in present if item.current is not None)})))
         return [planned[item.name] if item.present else self._deletion(item) for item in items]
 
-    def _deletion(self, item):
+    def _deletion(self, item: Item) -> Entry:
         if item.current is None:
             return absent(self.resource, self.namespace, item.name)
         return deletion(self.resource, item.current)
 
-    def _problems_again(self, name, stored):
+    def _problems_again(self, name: str, stored: Any) -> list[str]:
         """Return why an object that has changed since it was read must not be written."""
         entry = next(entry for entry in self.entries if entry["name"] == name)
         problems = [] if self.family.of_host and stored is None else self._problems_with(
             label_of(self.family, entry, 0), entry, stored, self.index)
         return list(map(str, problems)) or ([] if stored is not None else ["it was deleted; run again to create it"])
 
-    def _problems_with(self, label, entry, current, index):
+    def _problems_with(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         return check_host(self.family, label, entry, current, index) + \
             check_lock(self.family, entry, current, index, self.now()) + \
             self.family.check_against(label, entry, current, index)
 
     # Waiting
 
-    def _wait(self, items):
+    def _wait(self, items: list[Item]) -> None:
         baseline, now = self.index, self.clock()
         items = [item for item in items if item.present or item.current is not None]
         awaited = dict((item.name, Awaited(str(self.goal if item.present else "gone"), now,
@@ -231,23 +232,23 @@ class FamilyService:
         self._wake([item for item in items if item.stored and not item.error and (
             item.worked_on or self.family.has_new_pause(item.stored, self.index))], _DONE)
 
-    def _end_pauses(self, items):
+    def _end_pauses(self, items: list[Item]) -> None:
         held_up = [item for item in items if item.present and item.stored and not item.woken
                    and self.family.is_held_up(item.stored, self.index, item.before)]
         for item in held_up:
             item.woken = True
         self._wake(held_up, _HELD_UP)
 
-    def _wake(self, items, why):
+    def _wake(self, items: list[Item], why: str) -> None:
         if self.family.wakes_hosts and self.goal == "applied":
             hosts = [self.index.host_of(item.stored) for item in items]
             self.warnings += wake(self.client, [host for host in hosts if host is not None], self.progress, why)
 
-    def _verdict_of(self, item, baseline):
+    def _verdict_of(self, item: Item, baseline: ObjectIndex) -> Callable[[Any], Verdict]:
         """Return the callable that takes the item's object, or None, and returns the Verdict on it."""
         awaited = item.stored
 
-        def decide(stored):
+        def decide(stored: Any) -> Verdict:
             item.stored = stored
             another = self._another(awaited, stored, baseline)
             if another is not None:
@@ -265,7 +266,7 @@ class FamilyService:
             return verdict
         return decide
 
-    def _another(self, awaited, stored, baseline):
+    def _another(self, awaited: Any, stored: Any, baseline: ObjectIndex) -> Verdict | None:
         """Return the Verdict on an object, or a host, that was created under the name during the wait, None for none.
 
         BMO creates the objects of a host that is enrolled again without what was asked for.
@@ -279,7 +280,7 @@ class FamilyService:
                              "look at it, then run again")
                      for kind, before, now in pairs if before and now and uid_of(before) != uid_of(now)), None)
 
-    def _steps(self, deadline):
+    def _steps(self, deadline: float) -> Generator[Step, None, None]:
         """Yield Steps of all kinds that the family looks at; ``index`` is brought up to date."""
         kinds = (self.family.kind,) + tuple(self.family.watches)
         for step in follow_kinds(self.client, [KNOWN[kind] for kind in kinds], self.namespace, deadline,
@@ -292,7 +293,8 @@ class FamilyService:
             yield step
 
 
-def read(client, family, namespace, label_selector=None):
+def read(client: Any, family: Family, namespace: str | None,
+         label_selector: str | None = None) -> tuple[list[Object], ObjectIndex]:
     """Return the objects of a family and an ObjectIndex with them and those that the family looks at, each by one LIST.
 
     :param namespace: None for all
@@ -311,11 +313,11 @@ def read(client, family, namespace, label_selector=None):
     return outcomes[0].value, ObjectIndex(dict((kind, outcome.value) for kind, outcome in zip(kinds, outcomes)))
 
 
-def _lister(client, kind, namespace, label_selector):
+def _lister(client: Any, kind: str, namespace: str | None, label_selector: str | None) -> Callable[[], list[Object]]:
     return lambda: [of_kind(item, kind) for item in client.list(KNOWN[kind], namespace, label_selector)[0]]
 
 
-def read_facts(client, family, params):
+def read_facts(client: Any, family: Family, params: Object) -> Object:
     """Return the result of a family's info module.
 
     :param params: ``namespace``, ``all_namespaces``, ``names``, ``label_selector``, ``full_objects``
