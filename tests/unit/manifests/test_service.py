@@ -68,7 +68,7 @@ def actions(result):
     return dict((item["object"], item["action"]) for item in result["objects"])
 
 
-def test_a_kind_is_written_after_its_definition_and_only_judged_when_it_can_be():
+def test_a_kind_is_written_after_its_definition_and_only_checked_when_it_can_be():
     server = Server()
     result = service(server, WIDGET, DEFINITION, NAMESPACE, LIMIT).run(60)
     assert result["changed"]
@@ -110,7 +110,7 @@ def test_nothing_is_written_when_the_server_refuses_one():
     assert server.writes == []
 
 
-def test_mistakes_are_told_before_the_server_is_asked():
+def test_mistakes_are_reported_before_the_server_is_asked():
     with pytest.raises(RefusedError, match="expected a file that can be read"):
         service(None, "/nowhere").run(60)
 
