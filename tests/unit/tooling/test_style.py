@@ -57,3 +57,10 @@ def test_the_words_are_found(text):
 @pytest.mark.parametrize("text", GOOD)
 def test_other_words_are_not_found(text):
     assert not WORDS.search(text)
+
+
+def test_no_name_of_a_test_has_a_word_that_the_style_replaces():
+    found = [f"{path.relative_to(REPOSITORY)}: {name}" for path in sorted((REPOSITORY / "tests").rglob("test_*.py"))
+             for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+             if WORDS.search(name.replace("_", " "))]
+    assert not found, "docs/style.md says what to write instead:\n" + "\n".join(found)
