@@ -8,7 +8,7 @@ from typing import Any
 
 from .._backup import age, files
 from .._common import user_folders
-from .._common.errors import RefusedError, ReportedError
+from .._common.errors import RefusedError, os_errors_reported
 from .._common.field_checks import is_name, show
 from .._common.module import Module
 from .._common.problem import Problem
@@ -170,13 +170,10 @@ def run_plane_manager() -> None:
         "state": {"type": "str", "choices": ["found", "recorded"], "default": "found"},
     })
     module.require(kubernetes=HAS_KUBERNETES)
-    with module.reporting():
+    with module.reporting(), os_errors_reported("record of the manager"):
         problems = [Problem("manager-name", "", option, show(module.params[option]), "a name", "correct it")
                     for option in ("name", "cluster") if not is_name(module.params[option])]
         if problems:
             raise RefusedError(problems)
         site = SiteManager(module.params, module.check_mode)
-        try:
-            module.finish(site.found() if module.params["state"] == "found" else site.recorded())
-        except OSError as exc:
-            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+        module.finish(site.found() if module.params["state"] == "found" else site.recorded())
