@@ -68,7 +68,8 @@ def confirmation_request(names, effect, given=None, thing="server", among=(), pl
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
 
     if isinstance(names, str) or not isinstance(effect, str):
-        raise AnsibleFilterError("confirmation_request: expected a list of names and the text of the effect")
+        raise AnsibleFilterError(f"confirmation_request: found {type(names).__name__} and {type(effect).__name__}, "
+                                 "expected a list of names and the text of the effect")
     return confirmation.request(effect, [str(name) for name in names], given, thing, [str(name) for name in among],
                                 playbook)
 
