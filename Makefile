@@ -59,7 +59,7 @@ metal: lab-needs  ## virtual servers: real firmware, agent and kernel, by iPXE a
 	@$(PLAYBOOK) metal3.baremetal.metal -i inventory/lab/lab.yml -i inventory/metal
 	@printf 'The lab "%s" runs. To remove it, type:  make lab-down LAB=%s\n' "$$LAB" "$$LAB"
 
-##@ Tests
+##@ Gates: make test runs all
 
 .PHONY: test test-fast
 # The longest first, so that none of them is left alone at the end.
@@ -81,60 +81,70 @@ docs-site:  ## documentation site in build/docs/html: antsibull-docs and Sphinx
 build-check:  ## build the collection, install it elsewhere, use it from there
 galaxy-importer:  ## the built collection, by Galaxy's importer
 sanity:  ## ansible-test sanity, without an ignore file
-.PHONY: test-awx
-test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, the execution environment built, playbooks in it on such a lab; not part of make test
-	@$(IN_LAB) tests/gates/awx
 $(GATES): test-needs
 	@$(IN_DEV) tests/gates/$@
 
-.PHONY: test-hosts test-servers test-clusters test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale molecule bench bench-cluster bench-plane bench-scale pytest
+.PHONY: test-hosts test-servers test-clusters molecule
 test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a lab that is taken down afterwards
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
 test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
-test-claims: test-lab-needs  ## each option of hosts and clusters on machines that boot, on two such labs; not part of make test
+molecule: test-lab-needs  ## the molecule scenarios of test-clusters alone, on such a lab
+	@$(IN_LAB) tests/gates/test-molecule
+
+##@ Longer tests, which make test does not run, each on a lab of its own that is taken down afterwards
+
+.PHONY: test-awx test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale
+test-claims: test-lab-needs  ## each option of hosts and clusters on machines that boot
 	@$(IN_LAB) TEST_LAB=claims-hosts tests/gates/test-lab host-claims
 	@$(IN_LAB) TEST_LAB=claims-clusters LAB_BMC_SCHEME=redfish tests/gates/test-lab cluster-claims
-test-guides: test-lab-needs  ## all commands of the guides' longest pages, on such a lab; not part of make test
+test-guides: test-lab-needs  ## all commands of the guides' longest pages
 	@$(IN_LAB) TEST_LAB=guides tests/gates/test-lab guides
-test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database, on such a lab; not part of make test
+test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database
 	@$(IN_LAB) tests/gates/test-lab faults-long
 test-metal: export LAB_KIND := virtual
 # Its tests provision all servers.
 test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml
-test-metal: test-lab-needs  ## virtual servers by each way to boot, on such a lab; not part of make test
+test-metal: test-lab-needs  ## virtual servers by each way to boot
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
-test-ha: test-lab-needs  ## three control plane machines and three workers, on such a lab with seven servers; prints time and memory
+test-ha: test-lab-needs  ## three control plane machines and three workers, on seven servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=7 tests/gates/test-lab ha
-test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl, on such a lab; not part of make test
+test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab plane
-test-air-gap: test-lab-needs  ## registries and archives in place of the internet, planes from an archive alone, on such a lab; not part of make test
+test-air-gap: test-lab-needs  ## registries and archives in place of the internet, planes from an archive alone
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab air-gap
-test-plane-upgrade: test-lab-needs  ## a running plane of the release before becomes the present one, on such a lab; not part of make test
+test-plane-upgrade: test-lab-needs  ## a running plane of the release before becomes the present one
 	@$(IN_LAB) TEST_LAB=plane-upgrade LAB_SERVERS=5 LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab upgrade
-test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle, on such a lab; not part of make test
+test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
-test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded, on such a lab; not part of make test
+test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded
 	@$(IN_LAB) TEST_LAB=life tests/gates/test-lab lifecycle
 test-scale: export LAB_IRONIC_PROCESSES := separate
 test-scale: export LAB_INVENTORY := inventory/lab -i tests/lab/data/without_clusters.yml
-test-scale: test-lab-needs  ## Ironic as several processes: a conductor is killed while it deploys, on such a lab; not part of make test
+test-scale: test-lab-needs  ## Ironic as several processes: a conductor is killed while it deploys
 	@$(IN_LAB) TEST_LAB=$(or $(TEST_LAB),scale) LAB_SERVERS=8 LAB_BMC_SCHEME=redfish tests/gates/test-lab scale
-bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests, on such a lab
-	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
-test-metalstack: test-lab-needs  ## metal-stack: faults and kills of its playbooks, its clusters on an API server alone and on such a lab; not part of make test
+test-metalstack: test-lab-needs  ## metal-stack: faults and kills of its playbooks, its clusters on an API server alone and on a lab
 	@$(IN_LAB) tests/gates/test-metalstack
-bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program, on such a lab (SERVERS=100)
+test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansible-runner, the execution environment built, playbooks in it
+	@$(IN_LAB) tests/gates/awx
+
+##@ Benchmarks, each but bench on such a lab
+
+.PHONY: bench bench-cluster bench-plane bench-scale
+bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests
+	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
+bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program (SERVERS=100)
 	@$(IN_LAB) tests/gates/bench-scale
-bench-plane: test-lab-needs  ## the playbook install into a cluster against clusterctl init and kubectl with the same manifests, on such a lab
+bench-plane: test-lab-needs  ## the playbook install into a cluster against clusterctl init and kubectl with the same manifests
 	@$(IN_LAB) TEST_LAB=bench-plane tests/gates/test-lab bench-plane
-molecule: test-lab-needs  ## molecule alone, on such a lab
-	@$(IN_LAB) tests/gates/test-molecule
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)
 	@PATH=$(BENCH)/bin:$$PATH tests/gates/bench $(BENCH_ARGS)
 
+##@ While you work
+
+.PHONY: pytest
 pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARGS='tests/lab -k name'
 	@$(IN_LAB) pytest $(ARGS)
 

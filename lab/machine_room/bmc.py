@@ -175,7 +175,7 @@ def application(servers, settings):
     for blueprint in (update_service.service, event_service.service, account_service.service):
         app.register_blueprint(blueprint)
     for server in servers:
-        server.on_power_change = _tell_power
+        server.on_power_change = _report_power
 
     @app.after_request
     def complete(response):
@@ -189,7 +189,7 @@ def application(servers, settings):
     return app
 
 
-def _tell_power(server):
+def _report_power(server):
     text = f"The server was switched {server.power.lower()}."
     event_service.send(server, "Alert", POWER_EVENTS[server.power], text)
 

@@ -181,7 +181,7 @@ class Server:
             self.boots += 1
             self._boot()
             self.save()
-            self._tell_power()
+            self._report_power()
 
     def power_off(self):
         """Switch off; what ran is gone when this returns."""
@@ -192,7 +192,7 @@ class Server:
             self.power = OFF
             self.console.print("power off")
             self.save()
-            self._tell_power()
+            self._report_power()
 
     def soft_off(self):
         """Press the power button: a running operating system shuts down, everything else is cut off."""
@@ -225,9 +225,9 @@ class Server:
             else:
                 self.power = OFF
             self.save()
-            self._tell_power()
+            self._report_power()
 
-    def _tell_power(self):
+    def _report_power(self):
         if self.on_power_change:
             self.on_power_change(self)
 

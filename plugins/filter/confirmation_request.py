@@ -25,10 +25,10 @@ options:
     type: str
     required: true
   given:
-    description: What the user gave.
+    description: Value of C(metal3_confirm) as the user gave it.
     type: raw
   thing:
-    description: What they are, in the singular.
+    description: What the servers are called, in the singular, for example V(host).
     type: str
     default: server
   among:
@@ -68,7 +68,8 @@ def confirmation_request(names, effect, given=None, thing="server", among=(), pl
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
 
     if isinstance(names, str) or not isinstance(effect, str):
-        raise AnsibleFilterError("confirmation_request: expected a list of names and the text of the effect")
+        raise AnsibleFilterError(f"confirmation_request: found {type(names).__name__} and {type(effect).__name__}, "
+                                 "expected a list of names and the text of the effect")
     return confirmation.request(effect, [str(name) for name in names], given, thing, [str(name) for name in among],
                                 playbook)
 

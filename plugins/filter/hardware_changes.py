@@ -57,9 +57,12 @@ def hardware_changes(after, before, as_table=False):
     """Return the changes; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes as pure
 
-    for hosts in (before, after):
-        if not all(isinstance(host, Mapping) and "hardware_data" in host for host in hosts):
-            raise AnsibleFilterError("hardware_changes: expected hosts of baremetal_host_info with hardware_data: true")
+    for when, hosts in (("before", before), ("after", after)):
+        wrong = [host for host in hosts if not isinstance(host, Mapping) or "hardware_data" not in host]
+        if wrong:
+            raise AnsibleFilterError(
+                f"hardware_changes: {when}: found {len(wrong)} of {len(hosts)} entries without hardware_data, expected "
+                "hosts of baremetal_host_info; read them with hardware_data: true")
     rows = pure.of_hosts(before, after)
     return pure.table(rows) if as_table else rows
 

@@ -47,7 +47,8 @@ def status_files(names, folder):
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status
 
     if isinstance(names, str) or not isinstance(folder, str):
-        raise AnsibleFilterError("status_files: expected a list of names, and a folder")
+        raise AnsibleFilterError(f"status_files: found {type(names).__name__} and {type(folder).__name__}, expected "
+                                 "a list of names, and the path of a folder")
     return [saved_status.path(folder, name) for name in names]
 
 

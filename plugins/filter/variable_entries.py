@@ -54,7 +54,9 @@ def variable_entries(hostvars, names, variable, option=None):
     if option is None:
         wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
         if wrong:
-            raise AnsibleFilterError(f"variable_entries: {variable}: expected a dictionary: {', '.join(wrong)}")
+            kinds = ", ".join(f"{name} ({type(hostvars[name][variable]).__name__})" for name in wrong)
+            raise AnsibleFilterError(
+                f"variable_entries: {variable}: found {kinds}, expected a dictionary for each host")
     return host_inventory.entries_of(hostvars, names, variable, option)
 
 

@@ -41,14 +41,14 @@ options:
     type: str
     required: true
   path:
-    description: The file.
+    description: Path of the snapshot file.
     type: path
     required: true
   sha256:
-    description: Checksum that the file must have.
+    description: SHA-256 checksum that the snapshot file must have, hexadecimal.
     type: str
   identity_file:
-    description: File with the secret key of one of its recipients.
+    description: Path of a file with the secret key of one of the snapshot's recipients.
     type: path
     required: true
   etcdutl:
@@ -58,7 +58,7 @@ options:
     type: path
     required: true
   confirm:
-    description: The cluster's name.
+    description: The cluster's name, repeated to confirm the restore.
     type: str
   delete_machines:
     description: The number of control plane machines that are left and are deleted; not needed when there is none.

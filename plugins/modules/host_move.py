@@ -62,7 +62,7 @@ options:
     type: str
     default: baremetal-operator-system
   ironic_deployment:
-    description: Its name, for O(reach_from=auto).
+    description: Name of that Deployment, for O(reach_from=auto).
     type: str
     default: ironic
   wait_timeout_seconds:

@@ -24,8 +24,8 @@ options:
     default: metal3
   rehearsal_programs:
     description:
-      - Folder with the programs C(etcd) and C(kube-apiserver). With it the backup is restored by O(clusterctl) into an
-        API server that lives for its time, and compared object by object; what does not come back as it was is refused,
+      - Folder with the programs C(etcd) and C(kube-apiserver). With it the backup is restored by O(clusterctl) into a
+        temporary API server, and compared object by object; what does not come back as it was is refused,
         and the file stays, as do those that O(keep) would delete. Values of Secrets are replaced by digests for it. No
         webhook and no controller takes part.
       - What is restored was read from the file with O(identity_file), without it is what was encrypted.

@@ -19,8 +19,8 @@ description:
     there; a quota of the namespace there; a right that one of the two users lacks; a BMC that is not reached from
     there.
   - With O(rehearsal_programs) the move is rehearsed after these checks and before anything is written. The real
-    clusterctl moves copies of all objects between two API servers that live for its time, one with the definitions of
-    each plane, and what has arrived is compared object by object. What would be lost, changed or refused is refused
+    clusterctl moves copies of all objects between two temporary API servers, one with the definitions of each plane,
+    and what has arrived is compared object by object. What would be lost, changed or refused is refused
     here. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
   - With O(rehearsal_operator) the Bare Metal Operator takes part at the end of the rehearsal. A host that it would
     register, inspect, prepare, provision or deprovision again, or put into error, is refused here.

@@ -35,7 +35,7 @@ options:
     required: true
     suboptions:
       name:
-        description: Which one.
+        description: Name of the provider, as M(metal3.baremetal.plane_components) names parts.
         type: str
         required: true
         choices: [capi, cabpk, kcp, capm3, ipam, bmo]

@@ -39,7 +39,7 @@ options:
     description: Context in O(kubeconfig); its current one by default.
     type: str
   path:
-    description: The backup.
+    description: Path of the backup file.
     type: path
     required: true
   sha256:
@@ -49,7 +49,7 @@ options:
         may still be somebody else's.
     type: str
   identity_file:
-    description: Path of a file with the secret key of one of its recipients.
+    description: Path of a file with the secret key of one of the backup's recipients.
     type: path
     required: true
   clusterctl:

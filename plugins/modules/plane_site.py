@@ -64,7 +64,7 @@ options:
         description: URL at which BMCs with an IPv6 address reach the folder that Ironic publishes virtual media in.
         type: str
   nginx_program:
-    description: The web server that serves images.
+    description: Path of nginx, the web server that serves images.
     type: path
     default: /usr/sbin/nginx
   source_dir:

@@ -17,7 +17,7 @@ description:
   - dnsmasq itself tries the file before it is written.
 options:
   config_file:
-    description: The file, an absolute path.
+    description: Absolute path of dnsmasq's configuration file, which is written.
     type: path
     required: true
   leases_file:
@@ -25,11 +25,11 @@ options:
     type: path
     required: true
   dnsmasq:
-    description: The program.
+    description: Path or name of dnsmasq.
     type: path
     default: dnsmasq
   allowed_servers:
-    description: Addresses of other DHCP servers that are wanted on this wire.
+    description: Addresses of other DHCP servers that are allowed on this network.
     type: list
     elements: str
     default: []

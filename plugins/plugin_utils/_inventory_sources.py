@@ -18,7 +18,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOSTS, MACHINES, NODES = "hosts", "machines", "nodes"
-SOURCES = (HOSTS, MACHINES, NODES)
 
 
 class SourceError(Exception):
@@ -46,7 +45,7 @@ class Reader:
     def read(self, sources):
         """Return the facts of all that the sources have.
 
-        :param sources: list of :data:`SOURCES`
+        :param sources: list of :data:`HOSTS`, :data:`MACHINES` and :data:`NODES`
         :raises SourceError: when one can't be read
         """
         with _without_collection():

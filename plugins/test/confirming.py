@@ -56,7 +56,7 @@ def is_confirming(value, names, among=()):
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
 
     if isinstance(names, str):
-        raise AnsibleFilterError("confirming: expected a list of names")
+        raise AnsibleFilterError("confirming: found str, expected a list of names")
     return confirmation.confirmed(value, [str(name) for name in names], [str(name) for name in among])
 
 

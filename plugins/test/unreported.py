@@ -63,7 +63,8 @@ def is_unreported(result, outcome, names):
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
 
     if outcome not in ("failed", "changed") or isinstance(names, str):
-        raise AnsibleFilterError("unreported: expected failed or changed, and a list of names")
+        raise AnsibleFilterError(f"unreported: found {outcome!r} and {type(names).__name__}, expected failed or "
+                                 "changed, and a list of names")
     return host_outcome.unreported(result, outcome, names)
 
 

@@ -55,7 +55,8 @@ def is_with_failures(results):
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
 
     if not isinstance(results, (list, tuple)):
-        raise AnsibleFilterError("with_failures: expected a list of registered results")
+        raise AnsibleFilterError(
+            f"with_failures: found {type(results).__name__}, expected a list of registered results")
     return host_outcome.with_failures(results)
 
 

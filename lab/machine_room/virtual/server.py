@@ -120,7 +120,7 @@ class VirtualServer(simulated.Server):
             else:
                 self.power = simulated.OFF
             self.save()
-            self._tell_power()
+            self._report_power()
 
     def _reason(self, pid):
         deadline = time.monotonic() + START_TIMEOUT_SECONDS

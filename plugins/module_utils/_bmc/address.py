@@ -331,11 +331,6 @@ def described(address: BmcAddress) -> dict[str, Any]:
     }
 
 
-def normalise(address: str) -> str:
-    """Return the shortest spelling of an address: scheme given, default port and bare service root left out."""
-    return str(parse(address))
-
-
 def identity_of(address: Any) -> tuple[str, str, int, str] | None:
     """Return the identity of an address as text, None when it can't be read."""
     try:

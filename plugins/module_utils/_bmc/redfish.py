@@ -204,7 +204,7 @@ class RedfishClient:
             return getattr(self._connector, method)(
                 path, allow_redirects=False, stream=True, hooks={"response": self._bounded}, **options)
         except sushy.exceptions.HTTPError as exc:
-            raise RedfishError(_kind(exc.status_code), _told(exc), exc.status_code) from exc
+            raise RedfishError(_kind(exc.status_code), _http_text(exc), exc.status_code) from exc
         except sushy.exceptions.ConnectionError as exc:
             raise RedfishError("unreachable", _cause(exc)) from exc
         except (sushy.exceptions.SushyError, urllib3.exceptions.HTTPError, ValueError) as exc:
@@ -308,7 +308,7 @@ def _kind(status: int) -> str:
     return "unavailable" if status >= 500 else "refused"
 
 
-def _told(error: Any) -> str:
+def _http_text(error: Any) -> str:
     return "HTTP %d%s" % (error.status_code, f" ({shortened(str(error.detail))})" if error.detail else "")
 
 

@@ -227,7 +227,7 @@ def _port_problems(subject, description):
 
 
 def holder_warning(description):
-    """Return what to do when nothing that is described holds the endpoint's address, as ``(field, seen, advice)``.
+    """Return what to do when nothing that is described holds the endpoint's address, as ``(field, actual, advice)``.
 
     :returns: None when somebody does, or is said to
     """

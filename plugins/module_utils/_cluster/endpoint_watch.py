@@ -16,7 +16,7 @@ from .workflow.steps import machine_steps
 _STEPS = (13, 14)
 _INTERVAL_SECONDS = 5
 # How long a machine may boot before the silence is worth a line, and how often it is repeated.
-TELL_AFTER_SECONDS = 60
+REPORT_AFTER_SECONDS = 60
 
 
 class EndpointWatch:
@@ -33,7 +33,7 @@ class EndpointWatch:
         self._machine: Any = None
         self._silent_since = None
         self._asked_at = None
-        self._told_at = None
+        self._reported_at = None
         self._question = None
         self._answer = None
 
@@ -46,7 +46,7 @@ class EndpointWatch:
         waiting = [step for step in machine_steps(snapshot)
                    if step["role"] == "control-plane" and step["step"] in _STEPS and not step["deleting"]]
         if is_true(snapshot.control_plane, "Initialized") or not waiting or not endpoint.get("host"):
-            self._endpoint = self._silent_since = self._told_at = None
+            self._endpoint = self._silent_since = self._reported_at = None
             return
         self._endpoint, self._machine = (endpoint["host"], endpoint.get("port") or 6443), waiting[0]
         if self._silent_since is None:
@@ -58,7 +58,7 @@ class EndpointWatch:
         if self._question is not None and self._question.is_alive():
             return
         if self._answer:
-            self._silent_since = self._told_at = None
+            self._silent_since = self._reported_at = None
         if self._asked_at is not None and self._clock() - self._asked_at < _INTERVAL_SECONDS:
             return
         self._asked_at, self._answer = self._clock(), None
@@ -73,7 +73,7 @@ class EndpointWatch:
         if self._endpoint is None or self._silent_since is None or self._answer:
             return None
         seconds = int(self._clock() - self._silent_since)
-        if seconds < TELL_AFTER_SECONDS:
+        if seconds < REPORT_AFTER_SECONDS:
             return None
         return ("nobody answers on endpoint %s:%d, asked from here for %s, although machine %s (host %s) is "
                 "deployed: check that something holds the address (endpoint.holder: keepalived or kube-vip, or a load "
@@ -83,7 +83,7 @@ class EndpointWatch:
     def news(self):
         """Return the same line when it has not been returned for a while, else None."""
         line = self.silence()
-        if line is None or (self._told_at is not None and self._clock() - self._told_at < TELL_AFTER_SECONDS):
+        if line is None or (self._reported_at is not None and self._clock() - self._reported_at < REPORT_AFTER_SECONDS):
             return None
-        self._told_at = self._clock()
+        self._reported_at = self._clock()
         return line

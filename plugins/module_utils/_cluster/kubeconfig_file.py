@@ -132,10 +132,10 @@ class KubeconfigFile:
                    or (entry["name"] == own["name"] and _authority(entry) and _authority(entry) == _authority(own))
                    for own in wanted["clusters"])
 
-    def _refused(self, seen):
+    def _refused(self, actual):
         return RefusedError([Problem(
             "kubeconfig-file", f"cluster {self._service.namespace}/{self._service.name}", "workload_kubeconfig",
-            f"{self._path}: {seen}", "no file, or this cluster's kubeconfig, which is replaced or removed with "
+            f"{self._path}: {actual}", "no file, or this cluster's kubeconfig, which is replaced or removed with "
             "it", _ADVICE)])
 
 

@@ -215,11 +215,6 @@ class ClusterDescription:
                  cluster_name=self.name)
             for use in self.pool_uses if use.settings.get("ranges"))
 
-    @cached_property
-    def domain_names(self) -> tuple[str, ...]:
-        """Return the names of the failure domains, in the order of the description."""
-        return tuple(domain["name"] for domain in self.failure_domains or [])
-
 
 def pool_name(cluster: str, network: str, family: str, settings: Mapping[str, Any]) -> str:
     """Return the name of the pool that a network takes its addresses of one family from.

@@ -55,9 +55,9 @@ def _images(description):
 def _endpoint_problems(subject, endpoint):
     if not endpoint or not endpoint_answers(endpoint["host"], endpoint["port"]):
         return []
-    seen = f"{endpoint['host']}:{endpoint['port']}, where something answers already"
+    actual = f"{endpoint['host']}:{endpoint['port']}, where something answers already"
     return [Problem(
-        "endpoint", subject, "endpoint", seen, "an address that nobody has",
+        "endpoint", subject, "endpoint", actual, "an address that nobody has",
         "choose another, or find out what has it")]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a user has repeated how many things, or which ones, an operation concerns; pure."""
+"""Whether a user has repeated how many objects, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -18,8 +18,8 @@ def confirmed(value: str | None, names: list[str], among: Sequence[str] = ()) ->
     only names do.
 
     :param value: what the user gave: a number, or names with commas between, in any order; None or empty for nothing
-    :param names: names of the things that the operation concerns
-    :param among: names of the things that all operations with this value may concern; empty when this is the only one
+    :param names: names of the objects that the operation concerns
+    :param among: names of the objects that all operations with this value may concern; empty when this is the only one
     """
     text = str("" if value is None else value).strip()
     given = [part.strip() for part in text.split(",")]
@@ -33,7 +33,7 @@ def confirmed(value: str | None, names: list[str], among: Sequence[str] = ()) ->
 def way(names: Sequence[str], among: Sequence[str] = (), playbook: str = "") -> str:
     """Return what a user does to confirm, as a phrase in the imperative.
 
-    :param names: names of the things that the operation concerns
+    :param names: names of the objects that the operation concerns
     :param among: as for :func:`confirmed`
     :param playbook: name of the playbook that takes the confirmation, empty for the one that runs
     """
@@ -44,22 +44,22 @@ def way(names: Sequence[str], among: Sequence[str] = (), playbook: str = "") -> 
     return f"{run} {VARIABLE}={len(names)}"
 
 
-def request(effect: Any, names: Any, given: Any = None, thing: str = "server", among: Sequence[str] = (),
+def request(effect: Any, names: Any, given: Any = None, noun: str = "server", among: Sequence[str] = (),
             playbook: str = "") -> Any:
     """Return the message that asks a user of a playbook for the confirmation.
 
-    :param effect: what is lost, as a verb phrase with ``%s`` for the things: ``wipes the disks of %s``
-    :param names: names of the things that the operation concerns
+    :param effect: what is lost, as a verb phrase with ``%s`` for the objects: ``wipes the disks of %s``
+    :param names: names of the objects that the operation concerns
     :param given: what the user gave; None or empty when the variable is not set
-    :param thing: what they are, in the singular
+    :param noun: what the objects are called, in the singular
     :param among: as for :func:`way`
     :param playbook: as for :func:`way`
     :returns: text for a failure
     """
     names = sorted(names)
-    things = f"{len(names)} {thing}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+    objects = f"{len(names)} {noun}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
     wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {"names" if among else len(names)}. '
-    return f"{wrong}This {effect.replace('%s', things)}. To continue, {way(names, among, playbook)}."
+    return f"{wrong}This {effect.replace('%s', objects)}. To continue, {way(names, among, playbook)}."
 
 
 def asked_later(problems: Iterable[Any]) -> list[str]:
@@ -73,6 +73,6 @@ def asked_later(problems: Iterable[Any]) -> list[str]:
 def expected(names: list[str]) -> str:
     """Return what :func:`confirmed` takes, as a phrase.
 
-    :param names: names of the things that the operation concerns
+    :param names: names of the objects that the operation concerns
     """
     return f"{len(names)} (how many they are) or {','.join(sorted(names))}"

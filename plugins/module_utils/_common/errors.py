@@ -4,7 +4,8 @@
 """Errors that all rooms raise; pure."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from .problem import Problem, as_results, message
@@ -37,3 +38,17 @@ class RefusedError(ReportedError):
     def result(self) -> dict[str, Any]:
         """Return what the failed module returns besides the text."""
         return {"problems": self.results()}
+
+
+@contextmanager
+def os_errors_reported(subject: str, if_denied: str = "") -> Iterator[None]:
+    """Turn an OSError, for example of a full disk or a file that may not be read, into a ReportedError.
+
+    :param subject: what the message names where the error names no file
+    :param if_denied: next step where a permission is missing, a phrase in the imperative
+    """
+    try:
+        yield
+    except OSError as exc:
+        hint = f"; {if_denied}" if if_denied and isinstance(exc, PermissionError) else ""
+        raise ReportedError(f"{exc.filename or subject}: {exc.strerror or exc}{hint}") from exc

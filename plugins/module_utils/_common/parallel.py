@@ -44,7 +44,7 @@ def _is_due(error: Any) -> bool:
     return getattr(error, "is_due_again", error.retriable)
 
 
-def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, tell: Callable[[str], Any],
+def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, report: Callable[[str], Any],
             sleep: Callable[[float], Any]) -> list[Outcome]:
     """Run callables like :func:`run`, and those whose refusal is ``retriable`` again, for half a minute.
 
@@ -52,7 +52,7 @@ def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, tell: C
     :param workers: how many run at once
     :param refusal: class of the exceptions by which the service says no, with ``message`` and ``retriable``, and maybe
         ``retry_after_seconds``: the pause that the service asks for, bounded by who has read it
-    :param tell: callable that takes one line of text, for live progress
+    :param report: callable that takes one line of text, for live progress
     :param sleep: callable that waits for a number of seconds
     :returns: list of :class:`Outcome`
     """
@@ -64,8 +64,8 @@ def persist(calls: list[Callable[..., Any]], workers: int, refusal: Any, tell: C
             break
         asked_for = [getattr(outcomes[position].error, "retry_after_seconds", None) for position in again]
         delay_seconds = max([delay_seconds] + [seconds for seconds in asked_for if seconds])
-        tell(f"{len(again)} requests were not answered ({outcomes[again[0]].error.message}); "
-             f"trying again in {duration(delay_seconds)}")
+        report(f"{len(again)} requests were not answered ({outcomes[again[0]].error.message}); "
+               f"trying again in {duration(delay_seconds)}")
         sleep(delay_seconds)
         for position, outcome in zip(again, run([calls[position] for position in again], workers, refusal)):
             outcomes[position] = outcome

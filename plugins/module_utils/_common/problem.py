@@ -53,13 +53,14 @@ class Problem(_Record):
         return text(self)
 
 
-def text(problem: Problem, names: Mapping[str, str] | None = None) -> str:
+def text(problem: Problem, names: Mapping[str, str] | None = None, unset: str = "not set") -> str:
     """Return a problem as one line.
 
     :param names: ``{option: name}`` by which the reader knows an option, see :func:`renamed`
+    :param unset: what is said where nothing was found, of what no user sets for example ``not known``
     """
     where = ": ".join(part for part in (problem.subject, renamed_field(problem.field, names)) if part)
-    actual = "not set" if problem.actual is None else f"found {problem.actual}"
+    actual = unset if problem.actual is None else f"found {problem.actual}"
     line = f"{where + ': ' if where else ''}{actual}, expected {renamed(problem.expected, names)}"
     return f"{line}; {renamed(problem.hint, names)}" if problem.hint else line
 

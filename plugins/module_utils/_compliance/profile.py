@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common.field_checks import shown, text_of
+from .._common.field_checks import show, shown, text_of
 from .._common.plain_text import few, plain
-from .._common.problem import Problem
+from .._common.problem import Problem, text
 
 GIGABYTE = 10 ** 9
 _LIMIT = 6
@@ -76,7 +76,7 @@ def findings(subject: str, expected: Mapping[str, Any], known: Known) -> list[Pr
         + _settings(subject, expected, known.settings)
 
 
-def _hardware(subject, expected, hardware):
+def _hardware(subject: str, expected: Mapping[str, Any], hardware: Mapping[str, Any] | None) -> list[Problem]:
     wanted = [name for name in profile_options() if name not in ("firmware", "settings")
               and expected.get(name) not in (None, [])]
     if not wanted:
@@ -89,7 +89,7 @@ def _hardware(subject, expected, hardware):
     for option, actual in (("architecture", cpu.get("arch")), ("manufacturer", vendor.get("manufacturer")),
                            ("product_name", vendor.get("productName"))):
         if expected.get(option) is not None and actual != expected[option]:
-            found.append(_differs(subject, option, actual, shown(expected[option])))
+            found.append(_differs(subject, option, actual, show(expected[option])))
     for option, actual in (("cpus_minimum", cpu.get("count")), ("memory_mebibytes_minimum",
                                                                 hardware.get("ramMebibytes"))):
         if expected.get(option) is not None and (actual or 0) < expected[option]:
@@ -98,11 +98,11 @@ def _hardware(subject, expected, hardware):
         subject, expected, hardware.get("nics") or [])
 
 
-def _differs(subject, option, actual, wanted, code="hardware-differs"):
+def _differs(subject: str, option: str, actual: Any, wanted: str, code: str = "hardware-differs") -> Problem:
     return Problem(code, subject, option, shown(actual), wanted)
 
 
-def _disks(subject, expected, disks):
+def _disks(subject: str, expected: Mapping[str, Any], disks: list[Mapping[str, Any]]) -> list[Problem]:
     wanted = expected.get("disks") or []
     served = _served(wanted, disks)
     return [Problem("hardware-differs", subject, f"disks[{number}]",
@@ -111,7 +111,7 @@ def _disks(subject, expected, disks):
             for number, entry in enumerate(wanted) if served[number] < entry["count_minimum"]]
 
 
-def _served(wanted, disks):
+def _served(wanted: list[Mapping[str, Any]], disks: list[Mapping[str, Any]]) -> list[int]:
     """Return how many disks each entry gets when each disk counts for one entry, and as many as possible are served.
 
     A matching by augmenting paths: a disk is passed on when its entry finds another one.
@@ -120,7 +120,7 @@ def _served(wanted, disks):
               for _count in range(min(entry["count_minimum"], len(disks)))]
     holder: dict[int, int] = {}
 
-    def place(position, tried):
+    def place(position: int, tried: set[int]) -> bool:
         for number, disk in enumerate(disks):
             if number in tried or not _fits(wanted[places[position]], disk):
                 continue
@@ -135,7 +135,7 @@ def _served(wanted, disks):
     return [sum(places[position] == number for position in holder.values()) for number in range(len(wanted))]
 
 
-def _fits(entry, disk):
+def _fits(entry: Mapping[str, Any], disk: Mapping[str, Any]) -> bool:
     return all((
         entry.get("size_gigabytes_minimum") is None
         or (disk.get("sizeBytes") or 0) >= entry["size_gigabytes_minimum"] * GIGABYTE,
@@ -143,18 +143,18 @@ def _fits(entry, disk):
         entry.get("model") is None or disk.get("model") == entry["model"]))
 
 
-def _disk_names(disks):
+def _disk_names(disks: list[Mapping[str, Any]]) -> str:
     return few([plain(f"{disk.get('name', '?')} ({(disk.get('sizeBytes') or 0) // GIGABYTE} GB)") for disk in disks],
                _LIMIT) or "no disk"
 
 
-def _words(entry):
+def _words(entry: Mapping[str, Any]) -> str:
     words = [f"{name}: {text_of(value)}" for name, value in sorted(entry.items())
              if name != "count_minimum" and value is not None]
     return ", ".join(words) or "any size"
 
 
-def _nics(subject, expected, nics):
+def _nics(subject: str, expected: Mapping[str, Any], nics: list[Mapping[str, Any]]) -> list[Problem]:
     known = dict((nic.get("name"), nic) for nic in nics)
     found = []
     if expected.get("nics_minimum") is not None and len(known) < expected["nics_minimum"]:
@@ -172,7 +172,7 @@ def _nics(subject, expected, nics):
     return found
 
 
-def _cabling(subject, field, entry, neighbour):
+def _cabling(subject: str, field: str, entry: Mapping[str, Any], neighbour: Mapping[str, Any]) -> list[Problem]:
     found = []
     for option, names in (("switch", ("switchSystemName", "switchID")), ("switch_port", ("portID",))):
         wanted = entry.get(option)
@@ -187,7 +187,7 @@ def _cabling(subject, field, entry, neighbour):
     return found
 
 
-def _firmware(subject, expected, firmware):
+def _firmware(subject: str, expected: Mapping[str, Any], firmware: Mapping[str, str]) -> list[Problem]:
     found = []
     for name, value in sorted((expected.get("firmware") or {}).items()):
         allowed = [text_of(item) for item in _versions(value)]
@@ -200,11 +200,11 @@ def _firmware(subject, expected, firmware):
     return found
 
 
-def _versions(value) -> list[Any]:
+def _versions(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _settings(subject, expected, settings):
+def _settings(subject: str, expected: Mapping[str, Any], settings: Mapping[str, str]) -> list[Problem]:
     found = []
     for name, value in sorted((expected.get("settings") or {}).items()):
         if name not in settings:
@@ -224,13 +224,7 @@ def as_findings(problems: Iterable[Problem], levels: Mapping[str, str], name: st
     result = []
     for problem in problems:
         entry = problem._asdict()
-        entry.update(text=_text(problem), level=levels[problem.code], kind="host", names=[name], path=None, line=None,
-                     column=None)
+        entry.update(text=text(problem, unset="not known"), level=levels[problem.code], kind="host", names=[name],
+                     path=None, line=None, column=None)
         result.append(entry)
     return result
-
-
-def _text(problem):
-    actual = "not known" if problem.actual is None else f"found {problem.actual}"
-    advice = f"; {problem.hint}" if problem.hint else ""
-    return f"{problem.subject}: {problem.field}: {actual}, expected {problem.expected}{advice}"

@@ -46,7 +46,7 @@ def compare(client: Any, namespace: str, hosts: list[dict[str, Any]]) -> list[di
         profile.findings(entry["name"], entry["expected"], _of_host(known, entry["name"])), LEVELS, entry["name"])]
 
 
-def _known(client, namespace):
+def _known(client: Any, namespace: str) -> dict[str, dict[str, Any]]:
     outcomes = bulk.run([lambda kind=kind: client.list(KNOWN[kind], namespace)[0] for kind in _KINDS])
     result = {}
     for kind, outcome in zip(_KINDS, outcomes):
@@ -58,8 +58,8 @@ def _known(client, namespace):
     return result
 
 
-def _of_host(known, name):
-    def status(kind):
+def _of_host(known: dict[str, dict[str, Any]], name: str) -> profile.Known:
+    def status(kind: str) -> dict[str, Any]:
         return (known[kind].get(name) or {}).get("status") or {}
 
     hardware = (known["HardwareData"].get(name) or {}).get("spec", {}).get("hardware")

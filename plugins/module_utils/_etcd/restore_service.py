@@ -268,7 +268,7 @@ class Restore:
 
         def is_delivered() -> bool:
             snapshot = snapshot_of(self._client, self._namespace, self._name)
-            self._tell(snapshot)
+            self._report_steps(snapshot)
             for host, its_port in self._addresses(snapshot, name, port):
                 said[0] = self._send(data, host, its_port)
                 if not said[0]:
@@ -309,7 +309,7 @@ class Restore:
                 return []
             raise
 
-    def _tell(self, snapshot: Any) -> None:
+    def _report_steps(self, snapshot: Any) -> None:
         steps = [step_text(step, self._now()) for step in machine_steps(snapshot) if step["role"] == "control-plane"]
         self._progress.status("; ".join(steps), f"{duration(self._clock() - self._began_at)} of at most "
                                                 f"{duration(self._params['wait_timeout_seconds'])}")

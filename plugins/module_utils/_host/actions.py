@@ -192,12 +192,12 @@ def _restore_status(bmh, request):
 def _is_restored(dummy, bmh, request):
     if not has_status(bmh) or host_annotations.STATUS in host_annotations.of(bmh):
         return False
-    saved, seen = (request.status.get("provisioning") or {}), (_status(bmh).get("provisioning") or {})
+    saved, current = (request.status.get("provisioning") or {}), (_status(bmh).get("provisioning") or {})
     # Where Ironic does not know the node, the operator registers it at once, with an ID of its own; an inspection that
     # this operator did not make can only come from the saved status.
     inspected = _inspection({"status": request.status}).get("start")
-    return bool(seen.get("state")) and (
-        seen.get("ID") == saved.get("ID") or (bool(inspected) and _inspection(bmh).get("start") == inspected))
+    return bool(current.get("state")) and (
+        current.get("ID") == saved.get("ID") or (bool(inspected) and _inspection(bmh).get("start") == inspected))
 
 
 def has_status(bmh):

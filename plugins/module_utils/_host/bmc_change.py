@@ -93,11 +93,11 @@ def check(host, bmh, allow_detach):
     if state in _UNREGISTERED and option != "bmc.address":
         return []
     stored = (bmh.get("spec") or {}).get("bmc") or {}
-    seen, was = ((show(host["bmc"]["address"]), stored["address"]) if option == "bmc.address" else (
+    actual, was = ((show(host["bmc"]["address"]), stored["address"]) if option == "bmc.address" else (
         "another value", str(bool(stored.get("disableCertificateVerification"))).lower()))
 
     def problem(expected, next_step):
-        return [Problem("bmc-change", host["name"], option, seen, f"{was}: {expected}", next_step)]
+        return [Problem("bmc-change", host["name"], option, actual, f"{was}: {expected}", next_step)]
 
     if host_annotations.DETACHED in host_annotations.of(bmh) and not is_left_detached(bmh):
         return problem("it does not change before the host is detached", "wait until it is, then run again")

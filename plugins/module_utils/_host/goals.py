@@ -118,7 +118,7 @@ class HostHistory(Awaited):
         self.error_limit = error_limit
         self.patience_seconds = patience_seconds
         self.state = state_of(baseline) if baseline else "new"
-        self.seen = baseline is not None
+        self.is_known = baseline is not None
         self.bmh = baseline
         self._reported = error_of(baseline)
         self._old_count = self._reported[2]
@@ -132,9 +132,9 @@ class HostHistory(Awaited):
         :returns: texts of what happened since the last update, for live progress
         """
         events = []
-        # Before a first sight, None only means that the watch has not delivered the new host yet.
-        state = state_of(observed) if observed is not None or self.seen else self.state
-        self.seen = self.seen or observed is not None
+        # Before the host is known, None only means that the watch has not delivered the new host yet.
+        state = state_of(observed) if observed is not None or self.is_known else self.state
+        self.is_known = self.is_known or observed is not None
         self.bmh = observed
         if state != self.state:
             self.state, self.state_since = state, now
@@ -144,7 +144,7 @@ class HostHistory(Awaited):
         if error != self._reported and error[2]:
             events.append(f"{error[0] or 'error'}: {error[1] or 'no message'}")
         self._reported = error
-        return events + self.settle(self._judge(observed, error, now), now)
+        return events + self.settle(self._host_verdict(observed, error, now), now)
 
     def timeout_cause(self, now):
         """Return the last state and error of a host that did not get to its goal in time."""
@@ -154,8 +154,8 @@ class HostHistory(Awaited):
             return f"{text}; last error: {error_type}: {message}"
         return f"{text}; {self.verdict.cause}" if self.verdict.cause else text
 
-    def _judge(self, bmh, error, now):
-        if bmh is None and not self.seen:
+    def _host_verdict(self, bmh, error, now):
+        if bmh is None and not self.is_known:
             return Verdict(WAITING, "no status yet", "")
         if bmh is not None and self._uid is not None and uid_of(bmh) != self._uid:
             return Verdict(FAILED, "found another BareMetalHost of this name than the one that was waited for",
@@ -172,7 +172,7 @@ class HostHistory(Awaited):
         if self.state == "deprovisioning" and (status == "servicing" or error[0] == "servicing error"):
             return _SERVICED
         if error[2]:
-            return self._judge_error(error, now)
+            return self._error_verdict(error, now)
         if status == "delayed":
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
@@ -199,7 +199,7 @@ class HostHistory(Awaited):
             return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
         return None
 
-    def _judge_error(self, error, now):
+    def _error_verdict(self, error, now):
         error_type, text, count = error
         explanation = explain(error_type, text)
         cause, detail = explanation.cause, f"{error_type or 'error'}: {text or 'no message'}"

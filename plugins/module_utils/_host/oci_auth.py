@@ -19,7 +19,7 @@ _RESOLVED = dict.fromkeys(("index.docker.io", "docker.io", "registry-1.docker.io
 
 
 def fault(secret, url):
-    """Return ``(seen, expected)`` when BMO could not take a registry's credentials from a Secret, else None.
+    """Return ``(actual, expected)`` when BMO could not take a registry's credentials from a Secret, else None.
 
     :param secret: the Secret
     :param url: URL of the image

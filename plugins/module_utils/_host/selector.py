@@ -125,10 +125,11 @@ def labels_of(host):
             return _texts(host.get("bmh_labels"))
         if "labels" in host or "name" in host:
             return _texts(host.get("labels"))
-        seen = f"a dictionary with {few(sorted(map(str, host)), 5) or 'no keys'}"
+        actual = f"a dictionary with {few(sorted(map(str, host)), 5) or 'no keys'}"
     else:
-        seen = type(host).__name__
-    raise ValueError(f"host: found {seen}, expected a BareMetalHost, its facts, or the variables of an inventory host")
+        actual = type(host).__name__
+    raise ValueError(
+        f"host: found {actual}, expected a BareMetalHost, its facts, or the variables of an inventory host")
 
 
 def _texts(labels):

@@ -4,26 +4,15 @@
 """Running the modules agent_image, image_cache and node_image."""
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from .._common import user_folders
-from .._common.errors import ReportedError
+from .._common.errors import os_errors_reported
 from .._common.module import Module
 from . import agent_service, cache_options, cache_service, node_service
 
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [("source", "content")], "required_one_of": [("source", "content")]}
 _SOURCE: dict[str, Any] = {"source": {"type": "path"}, "content": {"type": "str", "no_log": True}}
-
-
-@contextmanager
-def _readable_errors() -> Iterator[None]:
-    """A full disk, a file that may not be read: no traceback."""
-    try:
-        yield
-    except OSError as exc:
-        raise ReportedError(f"{exc.filename or 'image'}: {exc.strerror or exc}") from exc
 
 
 def _texts() -> dict[str, Any]:
@@ -67,7 +56,7 @@ def run_agent_image() -> None:
         "revision": {"type": "str", "default": ""},
     }, required_one_of=[("source_dir", "downloads")])
     params = dict(module.params, cache_dir=module.params["cache_dir"] or user_folders.cache_dir())
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("image"):
         module.finish(agent_service.ensure(params, module.check_mode, module.progress))
 
 
@@ -98,7 +87,7 @@ def run_node_image() -> None:
         "revision": {"type": "str", "default": ""},
     }, required_one_of=[("source_dir", "download")])
     params = dict(module.params, cache_dir=module.params["cache_dir"] or user_folders.cache_dir())
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("image"):
         module.finish(node_service.ensure(params, module.check_mode, module.progress))
 
 
@@ -118,5 +107,5 @@ def run_image_cache() -> None:
         "ca_file": {"type": "path"},
         "state": {"type": "str", "default": "present", "choices": ["present", "absent"]},
     })
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("image"):
         module.finish(cache_service.ensure(module.params, module.check_mode, module.progress))

@@ -18,7 +18,6 @@ from .._host import table as host_table
 
 NAME = "name"
 NAME_AND_NAMESPACE = "name_namespace"
-HOST_NAMES = (NAME, NAME_AND_NAMESPACE)
 
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
@@ -178,7 +177,7 @@ def entries(all_facts: list[dict[str, Any]], host_names: Any = NAME) -> list[Ent
     """Return an Entry for each of the facts, in order of names.
 
     :param all_facts: facts of hosts, machines and nodes
-    :param host_names: one of :data:`HOST_NAMES`
+    :param host_names: :data:`NAME` or :data:`NAME_AND_NAMESPACE`
     :raises NameClash: when two have the same name
     :raises NameImpossible: for a name that no inventory host may have
     """

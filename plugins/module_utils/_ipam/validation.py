@@ -38,7 +38,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
         found += mistakes
         spans[number] = [(subject, field, span) for field, span in own]
         found += _preallocations(subject, pool, [span for _field, span in own])
-        found += _capacity(subject, pool, [span for _field, span in own], (needed or {}).get(pool.get("name") or ""))
+        found += _capacity(subject, [span for _field, span in own], (needed or {}).get(pool.get("name") or ""))
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
@@ -241,7 +241,7 @@ def _preallocations(subject: str, pool: dict[str, Any], spans: list[Span]) -> li
     return found
 
 
-def _capacity(subject: str, pool: dict[str, Any], spans: list[Span], needed: int | None) -> list[Problem]:
+def _capacity(subject: str, spans: list[Span], needed: int | None) -> list[Problem]:
     if not spans or not needed:
         return []
     total = sum(size(span) for span in spans)

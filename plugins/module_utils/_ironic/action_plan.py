@@ -41,14 +41,14 @@ _NOTHING = Plan([], None, {}, {}, "", "")
 
 
 def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
-         seen: Any = None) -> Plan:
+         answer: Any = None) -> Plan:
     """Return what is to be done for one node.
 
     :param action: one of :data:`ACTIONS`
     :param options: the module's options
     :param node: the node with ``goals.POLL_FIELDS` + `PLAN_FIELDS``
     :param minor: minor API version that is spoken
-    :param seen: the answer of the request that :func:`question` names, or None
+    :param answer: the answer of the request that :func:`question` names, or None
     :returns: a :class:`Plan`
     """
     if action in PROVISION_ACTIONS:
@@ -60,7 +60,7 @@ def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
         return found._replace(loses=deployment.lost_by(gives_up, node))
     if action in POWER_ACTIONS:
         return _power(action, options, node)
-    return _OTHERS[action](options, node, seen)
+    return _OTHERS[action](options, node, answer)
 
 
 def question(action: str, options: dict[str, Any]) -> str | None:
@@ -211,16 +211,16 @@ def _maintenance_on(options: dict[str, Any], node: dict[str, Any], dummy: Any) -
         "maintenance": True, "maintenance_reason": reason})
 
 
-def _maintenance_off(dummy: dict[str, Any], node: dict[str, Any], dummy_seen: Any) -> Plan:
+def _maintenance_off(dummy: dict[str, Any], node: dict[str, Any], dummy_answer: Any) -> Plan:
     if not node.get("maintenance"):
         return _NOTHING
     return _set("DELETE", "/maintenance", None,
                 {"maintenance": True, "maintenance_reason": node.get("maintenance_reason")}, {"maintenance": False})
 
 
-def _boot_device(options: dict[str, Any], dummy: dict[str, Any], seen: dict[str, Any]) -> Plan:
+def _boot_device(options: dict[str, Any], dummy: dict[str, Any], answer: dict[str, Any]) -> Plan:
     wanted = {"boot_device": options["boot_device"], "persistent": bool(options.get("persistent"))}
-    before = dict((key, (seen or {}).get(key)) for key in wanted)
+    before = dict((key, (answer or {}).get(key)) for key in wanted)
     if wanted == before:
         return _NOTHING
     return _set("PUT", "/management/boot_device", wanted, before, wanted)
@@ -260,7 +260,7 @@ def _raid(options: dict[str, Any], node: dict[str, Any], dummy: Any) -> Plan:
     return _set("PUT", "/states/raid", body, {"target_raid_config": before}, {"target_raid_config": wanted})
 
 
-def _vendor_passthru(dummy_options: dict[str, Any], dummy_node: dict[str, Any], dummy_seen: dict[str, int]) -> Plan:
+def _vendor_passthru(dummy_options: dict[str, Any], dummy_node: dict[str, Any], dummy_answer: dict[str, int]) -> Plan:
     # Reading was all there is to do.
     return _NOTHING
 

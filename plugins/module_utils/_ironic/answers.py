@@ -100,8 +100,9 @@ def dictionary(answer: Any, subject: str) -> dict[str, Any]:
     return answer
 
 
-def _wrong(subject: str, field: str, seen: Any, expected: str) -> IronicError:
-    kind = "nothing" if seen is None else next((text for types, text in _KINDS if isinstance(seen, types)), "a value")
+def _wrong(subject: str, field: str, actual: Any, expected: str) -> IronicError:
+    kind = "nothing" if actual is None else next(
+        (text for types, text in _KINDS if isinstance(actual, types)), "a value")
     return IronicError("%s: Ironic's answer has %s where %s is expected%s; check whether the endpoint is that of an "
                        "Ironic, and what is between here and there" % (
                            subject, kind, expected, f" ({field})" if field else ""), reason="Answer")

@@ -24,14 +24,14 @@ _HOST_OPTIONAL_TEXTS = ("node_id", "boot_mac_address", "operational_status")
 _FINDING_TEXTS = ("kind", "subject", "object")
 
 
-def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[str], Any] = lambda text: None,
+def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[[str], Any] = lambda text: None,
         sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
     """Return the module's result.
 
     :param client: an IronicClient
     :param params: the module's parameters
     :param check_mode: only report what would be repaired
-    :param tell: callable that takes one line of text, for live progress
+    :param report: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: when what was asked for needs hosts, or an earlier look, and they were not given; when what
         was read does not fit together; when the number of what would be deleted is not repeated
@@ -51,7 +51,8 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
     problems, unconfirmed = _implausible(due, nodes, params), _unconfirmed(due, nodes, params)
     if problems or (unconfirmed and not check_mode):
         raise RefusedError(problems + unconfirmed)
-    answers = [] if check_mode else bulk.persist([_deleter(client, item, params["hosts"]) for item in due], tell, sleep)
+    calls = [] if check_mode else [_deleter(client, item, params["hosts"]) for item in due]
+    answers = bulk.persist(calls, report, sleep)
     errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
     results = [_result(item, item in due, errors.get(due.index(item), "") if item in due else "") for item in found]
     return {
@@ -71,9 +72,9 @@ def _problems(params: dict[str, Any]) -> list[Any]:
     found += _malformed("earlier_findings", params["earlier_findings"] or [], _FINDING_TEXTS, ())
     if params["hosts"] is None:
         return found + [
-            Problem("node-audit", option, "", f"{seen} without hosts", "hosts: what baremetal_host_info returns")
-            for option, seen in needing
-            if seen
+            Problem("node-audit", option, "", f"{value} without hosts", "hosts: what baremetal_host_info returns")
+            for option, value in needing
+            if value
         ]
     if by_hosts and params["earlier_findings"] is None:
         found.append(Problem("node-audit", "repair", "", f"{by_hosts} without earlier_findings",
@@ -108,11 +109,11 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
             "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
             "in nodes and force_nodes of ironic_node with state absent"))
     for item in due:
-        kind, thing = item.repair
-        if kind == "node" and (thing.get("reservation") or thing["provision_state"] not in states.STABLE):
-            locked = ", locked by a conductor" if thing.get("reservation") else ""
+        kind, target = item.repair
+        if kind == "node" and (target.get("reservation") or target["provision_state"] not in states.STABLE):
+            locked = ", locked by a conductor" if target.get("reservation") else ""
             found.append(Problem(
-                "node-audit", item.subject, "", thing["provision_state"] + locked, "a node without an operation",
+                "node-audit", item.subject, "", target["provision_state"] + locked, "a node without an operation",
                 "wait for the end of that, or abort it with ironic_node_action"))
     return found
 
@@ -132,8 +133,8 @@ def _unconfirmed(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
 
 def _label(item: audit.Finding) -> str:
     """Return the name of what is deleted, as a confirmation has it."""
-    kind, thing = item.repair
-    return thing.get("name") or thing["uuid"] if kind == "node" else thing["address"]
+    kind, target = item.repair
+    return target.get("name") or target["uuid"] if kind == "node" else target["address"]
 
 
 def _result(item: audit.Finding, repaired: bool, error: str) -> dict[str, Any]:
@@ -142,10 +143,10 @@ def _result(item: audit.Finding, repaired: bool, error: str) -> dict[str, Any]:
 
 
 def _deleter(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None) -> Callable[..., Any]:
-    kind, thing = item.repair
+    kind, target = item.repair
     if kind == "node":
-        return lambda: _delete_node(client, thing, item.subject)
-    return lambda: _delete_port(client, item, thing, hosts)
+        return lambda: _delete_node(client, target, item.subject)
+    return lambda: _delete_port(client, item, target, hosts)
 
 
 def _delete_node(client: Any, node: dict[str, Any], subject: str) -> None:

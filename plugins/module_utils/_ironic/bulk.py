@@ -17,7 +17,7 @@ def run(calls: list[Callable[..., Any]]) -> list[parallel.Outcome]:
     return parallel.run(calls, WORKERS, IronicError)
 
 
-def persist(calls: list[Callable[..., Any]], tell: Callable[[str], Any],
+def persist(calls: list[Callable[..., Any]], report: Callable[[str], Any],
             sleep: Callable[[float], Any]) -> list[parallel.Outcome]:
     """Run callables, and those that met a locked node or no answer again; see :func:`parallel.persist`."""
-    return parallel.persist(calls, WORKERS, IronicError, tell, sleep)
+    return parallel.persist(calls, WORKERS, IronicError, report, sleep)

@@ -74,8 +74,8 @@ class Delivery:
                 return
         if taken is False and self._request.resend == GUARDED:
             raise IronicError(lost.message, lost.status, "Unreachable") from lost
-        seen = "could not be read" if taken is None else "shows no sign of it"
-        raise IronicError(f"{lost.message}: the node {seen}; it is not sent a second time, because that could do it "
+        state = "could not be read" if taken is None else "shows no sign of it"
+        raise IronicError(f"{lost.message}: the node {state}; it is not sent a second time, because that could do it "
                           "twice; look at the server, then run again", lost.status, "Lost") from lost
 
     def _taken(self) -> bool | None:

@@ -63,8 +63,8 @@ def change(options: dict[str, Any], node: dict[str, Any]) -> node_diff.Change:
     :param node: the node with ``instance_info``
     """
     given = instance_info(options, node)
-    seen = node.get("instance_info") or {}
-    if seen.get("image_source") == given.get("image_source"):
+    current = node.get("instance_info") or {}
+    if current.get("image_source") == given.get("image_source"):
         given = dict((key, value) for key, value in given.items() if value is not None)
     return node_diff.merged_change("instance_info", given, node)
 

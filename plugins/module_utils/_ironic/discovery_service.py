@@ -19,14 +19,14 @@ from .node_service import delete_node
 ABSENT = "absent"
 
 
-def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[str], Any] = lambda text: None,
+def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[[str], Any] = lambda text: None,
         sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
     """Return the module's result.
 
     :param client: an IronicClient
     :param params: the module's parameters
     :param check_mode: only report what would be deleted
-    :param tell: callable that takes one line of text, for live progress
+    :param report: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: for a MAC address that is none, or more nodes than ``node_limit``
     :raises IronicError: when Ironic can't be asked
@@ -49,7 +49,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, tell: Callable[[s
     if params["state"] != ABSENT:
         return result
     due = [node for node, machine in found if machine and _is_due(machine, params["nodes"] or (), macs)]
-    answers = [] if check_mode else bulk.persist([_deleter(client, node) for node in due], tell, sleep)
+    answers = [] if check_mode else bulk.persist([_deleter(client, node) for node in due], report, sleep)
     failed = [{"node": node["uuid"], "error": answer.error.message}
               for node, answer in zip(due, answers) if answer.error]
     deleted = [node["uuid"] for node in due if node["uuid"] not in [failure["node"] for failure in failed]]

@@ -42,11 +42,11 @@ def verdict_on(goal: Any, node: Any) -> Any:
     if goal.kind == "provision":
         return _provision_verdict(goal.value, node)
     busy = node.get("reservation") or (goal.kind == "power" and node.get("target_power_state"))
-    seen = node.get("power_state" if goal.kind == "power" else goal.kind)
-    if not busy and seen == goal.value:
+    actual = node.get("power_state" if goal.kind == "power" else goal.kind)
+    if not busy and actual == goal.value:
         return Verdict(REACHED, "", "")
     if not busy:
-        return Verdict(FAILED, f"it is {seen}, expected {goal.value}; last_error: {_error(node)}",
+        return Verdict(FAILED, f"it is {actual}, expected {goal.value}; last_error: {_error(node)}",
                        "look at the BMC, then run again")
     return Verdict(WAITING, "", "")
 

@@ -162,8 +162,8 @@ def _check_deletion(subject: str, current: dict[str, Any], forced: bool) -> list
     free = state in states.DELETABLE and not current.get("instance_uuid")
     if free or current.get("maintenance") or forced:
         return []
-    seen = f"instance {current['instance_uuid']}" if state in states.DELETABLE else state
-    return [Problem("node", subject, "state", f"{seen} at the node",
+    actual = f"instance {current['instance_uuid']}" if state in states.DELETABLE else state
+    return [Problem("node", subject, "state", f"{actual} at the node",
                     f"a node that is {' or '.join(sorted(states.DELETABLE))} and has no instance",
                     "undeploy it with ironic_node_action, or name it in force_nodes: Ironic forgets it then and the "
                     "server is left as it is")]
@@ -188,8 +188,8 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
         owner = (known.node_of(current) or {}).get("name")
         host = ownership.host_of(owner)
         advice = ownership.LEAVE_IT if host else "delete it there, or set move with ironic_port"
-        seen = "a port of BareMetalHost %s/%s" % host if host else f"a port of node {owner or current['node_uuid']}"
-        found.append(Problem("node", subject, "node", seen, f"a port of node {option['node']}", advice))
+        actual = "a port of BareMetalHost %s/%s" % host if host else f"a port of node {owner or current['node_uuid']}"
+        found.append(Problem("node", subject, "node", actual, f"a port of node {option['node']}", advice))
     return found + [
         Problem(
             "node", subject, field, shown(option[field]), f"nothing: this Ironic supports API version 1.{minor}",
@@ -199,6 +199,6 @@ def check_port(option: dict[str, Any], known: Any, node_uuid: str | None, move: 
     ]
 
 
-def _meant(seen: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(seen, known, 1)
+def _meant(actual: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(actual, known, 1)
     return f"{close[0]} may be meant" if close else "enable it in Ironic (enabled_hardware_types)"

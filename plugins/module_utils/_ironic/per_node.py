@@ -19,12 +19,12 @@ def value_of(values: dict[str, Any] | None, node: dict[str, Any]) -> Any:
     return next((values[key] for key in values if key in _keys(node)), None) if values else None
 
 
-def problems(code: str, option: str, thing: str, options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Problem]:
+def problems(code: str, option: str, noun: str, options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Problem]:
     """Return the Problems of the keys: those of no node of the list, and two of one node.
 
     :param code: the problems' code
     :param option: name of the option
-    :param thing: what a value is, in the singular
+    :param noun: what a value is, in the singular
     :param options: the module's options, with ``nodes`` and the option
     :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``
     """
@@ -35,7 +35,7 @@ def problems(code: str, option: str, thing: str, options: dict[str, Any], nodes:
     for node in nodes:
         keys = [key for key in given if key in _keys(node)]
         if len(keys) > 1:
-            found.append(Problem(code, option, "", ", ".join(keys), f"one {thing} for node %s" % (
+            found.append(Problem(code, option, "", ", ".join(keys), f"one {noun} for node %s" % (
                 node["name"] or node["uuid"]), "remove the others"))
     return found
 

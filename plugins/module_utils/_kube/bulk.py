@@ -19,7 +19,7 @@ def run(calls: list[Callable[..., Any]], workers: int = WORKERS) -> list[paralle
     return parallel.run(calls, workers, KubeError)
 
 
-def persist(calls: list[Callable[..., Any]], tell: Callable[[str], Any],
+def persist(calls: list[Callable[..., Any]], report: Callable[[str], Any],
             sleep: Callable[[float], Any]) -> list[parallel.Outcome]:
     """Run callables, and those that an API server did not answer again; see :func:`parallel.persist`."""
-    return parallel.persist(calls, WORKERS, KubeError, tell, sleep)
+    return parallel.persist(calls, WORKERS, KubeError, report, sleep)

@@ -32,7 +32,7 @@ class Settled(NamedTuple):
 
 
 def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[Any], Any],
-          tell: Callable[[str], Any], sleep: Callable[[float], Any]) -> list[Written]:
+          report: Callable[[str], Any], sleep: Callable[[float], Any]) -> list[Written]:
     """Write side by side; what another changed meanwhile is decided again, at most :data:`ROUNDS` times.
 
     What the API server did not answer is sent again for half a minute. When the first attempt was stored after all, the
@@ -43,7 +43,7 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
     :param send: callable that takes a task and writes it with its precondition
     :param decide: callable that takes a task that was refused with 409, reads and checks, and returns the task to be
         written now or a :class:`Settled`; it raises a KubeError when the write is no longer allowed
-    :param tell: callable that takes one line of text, for live progress
+    :param report: callable that takes one line of text, for live progress
     :param sleep: callable that waits a number of seconds
     :returns: list of :class:`Written`, in the order of ``tasks``
     """
@@ -70,8 +70,8 @@ def write(tasks: Sequence[Any], send: Callable[[Any], Any], decide: Callable[[An
         _decide_again([position for position, dummy in conflicts], due, results, decide, unanswered)
         if lost:
             delay_seconds = max([delays.pop(0)] + [error.retry_after_seconds or 0 for dummy, error in lost])
-            tell(f"{len(lost)} requests were not answered ({lost[0][1].message}); "
-                 f"trying again in {duration(delay_seconds)}")
+            report(f"{len(lost)} requests were not answered ({lost[0][1].message}); "
+                   f"trying again in {duration(delay_seconds)}")
             sleep(delay_seconds)
     return results
 

@@ -107,11 +107,9 @@ class Choice:
                 self._fall_back("api_key", "client_cert", "client_key")
             self._fall_back("host")
         self._check()
-        self.uses_environment = False
         if self.kubeconfig is None and self["host"] is None:
             self._fall_back("kubeconfig")
             self.kubeconfig = self._params["kubeconfig"]
-            self.uses_environment = True
 
     def __getitem__(self, name: str) -> Any:
         return self._params[name]
@@ -378,7 +376,7 @@ class Connection:
             try:
                 hook(self._settings)
             except Exception as exc:
-                raise invalid(self._user, f"its credentials can't be renewed: {_told(exc)}",
+                raise invalid(self._user, f"its credentials can't be renewed: {_plugin_error(exc)}",
                               "log in as its exec plugin requires") from exc
         return _token_of(self._settings)
 
@@ -456,10 +454,10 @@ def _set(settings: Any, cluster: dict[str, str], user: dict[str, Any], name: str
         kubernetes.config.load_kube_config_from_dict(content, client_configuration=settings, persist_config=False)
     # Its plugins raise whatever they meet.
     except Exception as exc:
-        raise invalid(name, _told(exc), "correct kubeconfig or context") from exc
+        raise invalid(name, _plugin_error(exc), "correct kubeconfig or context") from exc
 
 
-def _told(exc: Any) -> Any:
+def _plugin_error(exc: Any) -> Any:
     if isinstance(exc, (kubernetes.config.ConfigException, OSError)):
         return cut(str(exc), 500)
     # It may quote a secret.

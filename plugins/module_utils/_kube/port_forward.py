@@ -23,10 +23,9 @@ from .errors import KubeError, error_from_answer
 try:
     import urllib3
     import websocket
-    HAS_WEBSOCKET = True
 except ImportError:
     # The package kubernetes requires it, so that modules ask for that one alone.
-    HAS_WEBSOCKET = False
+    pass
 
 PROTOCOL = "v4.channel.k8s.io"
 _DATA, _ERROR = 0, 1

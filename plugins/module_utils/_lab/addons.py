@@ -21,7 +21,6 @@ from .._plane.process import engine, toolchain
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
 RECIPE = "1"
 FLANNEL = "github.com/flannel-io/flannel"
-COREDNS = "github.com/coredns/coredns"
 KUBE_VIP = "github.com/kube-vip/kube-vip"
 
 # cgo: flannel's udp backend is C, and the build includes all backends.
@@ -76,7 +75,7 @@ class Addons:
         return os.path.join(self.directory, name)
 
     def complete(self) -> Any:
-        """Tell whether all programs are there."""
+        """Return whether all programs are there."""
         return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:

@@ -127,14 +127,14 @@ def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
     """
     claimed = set(figures["index"] for figures in others(layout.labs_dir(environ), name).values())
     claimed |= running_indexes(name, environ)
-    seen = []
+    refused = []
     for index in range(layout.INDEX_LIMIT):
         figures = layout.layout(name, index, environ)
         found = ["another lab has it"] if index in claimed else obstacles(figures)
         if not found:
             return figures
-        seen.append(f"{index}: {found[0]}")
-    raise FiguresError(f"no index is free for lab {name}: {few(seen, 3, '; ')}")
+        refused.append(f"{index}: {found[0]}")
+    raise FiguresError(f"no index is free for lab {name}: {few(refused, 3, '; ')}")
 
 
 def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any], environ: Mapping[str, str],

@@ -71,7 +71,7 @@ class DebianImage:
                                       file_digest.digest(self._program, head=digested.encode())[:16])
 
     def complete(self) -> bool:
-        """Tell whether the image is there."""
+        """Return whether the image is there."""
         return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:

@@ -66,7 +66,7 @@ class IronicImage:
         self.directory = os.path.join(cache_dir, "ironic-image", cache_entry.key(parts))
 
     def complete(self) -> bool:
-        """Tell whether the image is there."""
+        """Return whether the image is there."""
         return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common import user_folders
+from .._plane.process import site_figures
 from .servers import IPMI_LIMIT
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
@@ -56,24 +57,14 @@ PORT_OFFSETS = {
 IPMI_OFFSET = PORTS_PER_LAB - IPMI_LIMIT
 
 # Folders in the lab's folder that its programs write to or are configured in; each is its owner's only.
-FOLDERS = (
+FOLDERS = tuple(sorted((
+    *site_figures.FOLDERS,
     "dhcp/tftp",
-    "image-server",
-    "ironic/bin",
-    "ironic/certificates",
-    "ironic/images/master",
-    "ironic/isos",
-    "ironic/tftp/master",
-    "ironic/tmp",
-    "log",
     "machines",
     "redfish",
     "registry/storage",
-    "secrets",
     "www/agent",
-    "www/images",
-    "www/ironic",
-)
+)))
 
 
 def labs_dir(environ: Mapping[str, str] | None = None) -> str:

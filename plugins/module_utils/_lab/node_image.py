@@ -59,7 +59,7 @@ class NodeImage:
         self.directory = os.path.join(cache_dir, "node-image", key)
 
     def complete(self) -> bool:
-        """Tell whether the image is there."""
+        """Return whether the image is there."""
         return os.path.isdir(self.directory)
 
     def info(self) -> Any:

@@ -72,7 +72,7 @@ class ControllerImages:
         self.directory = os.path.join(cache_dir, "controller-images", key)
 
     def complete(self) -> bool:
-        """Tell whether all images are there."""
+        """Return whether all images are there."""
         return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:

@@ -129,17 +129,17 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     status = pod.get("status") or {}
     scheduled = _condition(pod, "PodScheduled")
     if scheduled.get("status") == "False":
-        return _told(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))
+        return _with_message(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))
     for container in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
         waiting = (container.get("state") or {}).get("waiting")
         if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
             ended = (container.get("lastState") or {}).get("terminated") or {}
             last = f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" if ended else ""
-            return _told(waiting["reason"], f"container {container['name']}: "
+            return _with_message(waiting["reason"], f"container {container['name']}: "
                                             f"{waiting.get('message') or 'no message'}{last}")
     for container in status.get("containerStatuses") or []:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
-            return _told("NotReady", f"container {container['name']} runs and is not ready")
+            return _with_message("NotReady", f"container {container['name']} runs and is not ready")
     return None
 
 
@@ -180,5 +180,5 @@ def next_step(pod: dict[str, Any], reason: str, message: str) -> str:
     return f"read kubectl {where} describe pod {pod['metadata']['name']}"
 
 
-def _told(reason: str, message: str | None) -> tuple[str, str]:
+def _with_message(reason: str, message: str | None) -> tuple[str, str]:
     return reason, f"{reason}: {' '.join((message or 'no message').split())}"

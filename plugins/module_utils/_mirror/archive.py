@@ -164,7 +164,7 @@ def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) 
         raise ArchiveError(f"{path}: {exc}; gather it again") from exc
 
 
-def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], Any]) -> None:
+def extract(path: str, work_dir: str, bill: bills.Bill, report: Callable[[str], Any]) -> None:
     """Extract what a bill names, each file under a name of our own, checked while it is written.
 
     What was extracted before and is whole stays, so that a run that was cut goes on.
@@ -172,7 +172,7 @@ def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], An
     :param path: of the archive
     :param work_dir: folder to write into
     :param bill: of :func:`bill_of`
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :raises ArchiveError: for anything that the bill does not name, and for contents with another digest
     """
     files = dict((f"files/{entry['name']}", entry["digest"]) for entry in bill["files"])
@@ -189,7 +189,7 @@ def extract(path: str, work_dir: str, bill: bills.Bill, tell: Callable[[str], An
                 digest, target = _target(path, work_dir, bill, files, member)
                 if file_digest.checksum(target) == digest:
                     continue
-                tell(f"extracting {member.name}")
+                report(f"extracting {member.name}")
                 plain.in_file = True
                 _copy(path, archive.extractfile(member), target, digest)
                 plain.in_file = False

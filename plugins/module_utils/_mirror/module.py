@@ -4,12 +4,10 @@
 """Running the modules mirror_gather and mirror_unpack."""
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from .._common import user_folders
-from .._common.errors import ReportedError
+from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._plane.catalogue import NAMES, RENDERED
 from .._plane.process import engine
@@ -25,15 +23,6 @@ _TOGETHER = [("username_file", "password_file")]
 def _registry(params: dict[str, Any], url: str) -> registry.Registry:
     return registry.Registry(registry.parse(url) if url else "", params["ca_file"], params["username_file"],
                              params["password_file"])
-
-
-@contextmanager
-def _readable_errors() -> Iterator[None]:
-    """A full disk, a file that may not be read: no traceback."""
-    try:
-        yield
-    except OSError as exc:
-        raise ReportedError(f"{exc.filename or 'mirror'}: {exc.strerror or exc}") from exc
 
 
 def run_mirror_gather() -> None:
@@ -56,7 +45,7 @@ def run_mirror_gather() -> None:
         folders={"type": "list", "elements": "path", "default": []},
     ), required_together=_TOGETHER, required_if=[("manifests", True, ["source_dir"])])
     params = module.params
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("mirror"):
         module.finish(service.gather(params, _registry(params, params["source_registry"]), module.progress.event,
                                      module.check_mode))
 
@@ -74,7 +63,7 @@ def run_plane_image_programs() -> None:
         manifests_dir={"type": "path"},
     ), required_together=_TOGETHER)
     params = module.params
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("mirror"):
         made = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir(), engine.FROM_IMAGES)
         module.finish(programs.ensure(params, made, _registry(params, params["registry"]), module.check_mode,
                                       module.progress))
@@ -92,6 +81,6 @@ def run_mirror_unpack() -> None:
         bill_file={"type": "path"},
     ), required_together=_TOGETHER, required_one_of=[("registry", "files_dir")])
     params = module.params
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("mirror"):
         target = _registry(params, params["registry"]) if params["registry"] else None
         module.finish(service.unpack(params, target, module.progress.event, module.check_mode))

@@ -74,7 +74,7 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     return Wanted(names, files, local)
 
 
-def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[[str], Any], check_mode: bool,
+def gather(params: Mapping[str, Any], source: registry.Registry, report: Callable[[str], Any], check_mode: bool,
            clock: Callable[[], float] = time.time) -> dict[str, Any]:
     """Gather images and files into one archive, and return the module's result.
 
@@ -82,7 +82,7 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
 
     :param params: the parameters of the module ``mirror_gather``
     :param source: where images are read from
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :param check_mode: only ask for digests
     :param clock: callable that returns seconds since 1970
     :raises RefusedError: for wrong names, and for a work folder that others could have filled
@@ -108,12 +108,12 @@ def gather(params: Mapping[str, Any], source: registry.Registry, tell: Callable[
             not unchanged)
     work_folder.make(work_dir)
     made = bills.compose(params["release"], digests,
-                         _fill(work_dir, items, digests, source, params["files_ca_file"], tell))
+                         _fill(work_dir, items, digests, source, params["files_ca_file"], report))
     created = timestamp(clock())
     for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
                           (bills.CYCLONEDX, bills.cyclonedx(made, created))):
         whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
-    tell(f"writing {path}")
+    report(f"writing {path}")
     archive.write(path, work_dir, made)
     if not params["work_dir"]:
         work_folder.remove(work_dir)
@@ -151,12 +151,12 @@ def _local(params: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: registry.Registry,
-          files_ca_file: str | None, tell: Callable[[str], Any]) -> dict[str, tuple[str, int]]:
+          files_ca_file: str | None, report: Callable[[str], Any]) -> dict[str, tuple[str, int]]:
     """Download what ``work_dir`` has not got, whole, and return ``{file: (digest, size)}``."""
     for number, name in enumerate(items.images):
         directory = archive.image_dir(work_dir, number)
         if archive.image_fault(directory, digests[name]):
-            tell(f"gathering {name}")
+            report(f"gathering {name}")
             registry.fetch(source, name, digests[name], directory)
             fault = archive.image_fault(directory, digests[name])
             if fault:
@@ -165,7 +165,7 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
     for entry in items.files:
         target = archive.file_path(work_dir, entry["name"])
         if file_digest.checksum(target) != entry["checksum"]:
-            tell(f"gathering {entry['name']}")
+            report(f"gathering {entry['name']}")
             download.file(entry["url"], target, entry["checksum"], files_ca_file)
         sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
     for name, path in items.local.items():
@@ -196,7 +196,7 @@ def _result(path: str, bill: bills.Bill | None, changed: bool) -> dict[str, Any]
             "checksum": "sha256:" + bills.checksum(bill) if bill else None}
 
 
-def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Callable[[str], Any],
+def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: Callable[[str], Any],
            check_mode: bool) -> dict[str, Any]:
     """Unpack an archive into a registry and a folder of an image server, and return the module's result.
 
@@ -204,7 +204,7 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
 
     :param params: the parameters of the module ``mirror_unpack``
     :param target: where images are pushed to; None for files alone
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :param check_mode: only compare with what is there
     :raises RefusedError: for a work folder that others could have filled
     :raises ReportedError: for an archive that is not what it should be, and a registry that refuses
@@ -227,10 +227,10 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, tell: Ca
     if check_mode:
         return result
     work_folder.make(work_dir)
-    archive.extract(path, work_dir, bill, tell)
+    archive.extract(path, work_dir, bill, report)
     if target is not None:
         for number in numbers:
-            tell(f"pushing {bill['images'][number]['name']}")
+            report(f"pushing {bill['images'][number]['name']}")
             _push(target, bill["images"][number], archive.image_dir(work_dir, number))
     for entry in files:
         _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])

@@ -23,9 +23,9 @@ _LINE_LIMIT = 500
 
 
 # Of these types, so that a caller of another form is found before it runs.
-Tell = Callable[[str], Any]
-Run = Callable[[str, dict[str, Any], dict[str, Any], str, str, Tell, int], None]
-RunFromFolder = Callable[[str, dict[str, Any], str, str, Tell], None]
+Report = Callable[[str], Any]
+Run = Callable[[str, dict[str, Any], dict[str, Any], str, str, Report, int], None]
+RunFromFolder = Callable[[str, dict[str, Any], str, str, Report], None]
 
 
 class MoveError(ReportedError):
@@ -33,25 +33,25 @@ class MoveError(ReportedError):
 
 
 @contextmanager
-def alone(work_dir: str, tell: Tell) -> Iterator[int]:
+def alone(work_dir: str, report: Report) -> Iterator[int]:
     """Keep other runs of this machine waiting; what was read before may be of before another run's end.
 
     The lock is the process's own and its child's: when a run was killed, its clusterctl goes on, and the next run does
     not begin before that one has ended.
 
     :param work_dir: folder for the lock
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :returns: the lock's descriptor, for :func:`move`
     :raises MoveError: when another one does not end
     """
     os.makedirs(work_dir, mode=0o700, exist_ok=True)
     with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
-        _wait_for(lock, tell)
+        _wait_for(lock, report)
         yield lock.fileno()
 
 
 def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
-         tell: Tell, lock: int) -> None:
+         report: Report, lock: int) -> None:
     """Run ``clusterctl move`` to its end.
 
     :param program: path of clusterctl
@@ -59,30 +59,30 @@ def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace
     :param target: the same of the other plane
     :param namespace: name of the namespace
     :param work_dir: folder for clusterctl's own configuration
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :param lock: of :func:`alone`
     :raises MoveError: when it fails; the text has its last lines
     """
     arguments = ["--namespace", namespace, "--kubeconfig", source["kubeconfig"]]
     if source.get("context"):
         arguments += ["--kubeconfig-context", source["context"]]
-    _run([program, "move", *arguments, *_to(target)], work_dir, lock, tell,
+    _run([program, "move", *arguments, *_to(target)], work_dir, lock, report,
          "what was moved so far is paused over there and still here; correct the cause and run again, or take it back "
          "by state undone")
 
 
-def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, tell: Tell) -> None:
+def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, report: Report) -> None:
     """Have clusterctl create the objects of a folder, those that are not there.
 
     :param program: path of clusterctl
     :param target: ``kubeconfig`` (a path) and ``context`` (or None)
     :param folder: folder with a file for each object
     :param work_dir: folder for the lock and for clusterctl's own configuration
-    :param tell: callable that takes a line of progress
+    :param report: callable that takes a line of progress
     :raises MoveError: when it fails; the text has its last lines
     """
-    with alone(work_dir, tell) as lock:
-        _run([program, "move", "--from-directory", folder, *_to(target)], work_dir, lock, tell,
+    with alone(work_dir, report) as lock:
+        _run([program, "move", "--from-directory", folder, *_to(target)], work_dir, lock, report,
              "what was restored so far stays, and hosts are held; correct the cause and run again")
 
 
@@ -91,7 +91,7 @@ def _to(target: dict[str, Any]) -> list[str]:
     return ["--to-kubeconfig", target["kubeconfig"], *context]
 
 
-def _wait_for(lock: Any, tell: Tell, sleep: Callable[[float], Any] = time.sleep) -> None:
+def _wait_for(lock: Any, report: Report, sleep: Callable[[float], Any] = time.sleep) -> None:
     deadline = time.monotonic() + _LIMIT_SECONDS
     is_announced = False
     while True:
@@ -102,14 +102,15 @@ def _wait_for(lock: Any, tell: Tell, sleep: Callable[[float], Any] = time.sleep)
                 raise MoveError("clusterctl move: another one has been running on this machine for an hour; look at it "
                                 "by: pgrep -af 'clusterctl move'") from None
             if not is_announced:
-                tell("another clusterctl move runs on this machine, left by a run that was killed: waiting for its end")
+                report("another clusterctl move runs on this machine, left by a run that was killed: waiting for its "
+                       "end")
                 is_announced = True
             sleep(1)
         else:
             return
 
 
-def _run(arguments: list[str], work_dir: str, lock: int, tell: Tell, next_step: str) -> None:
+def _run(arguments: list[str], work_dir: str, lock: int, report: Report, next_step: str) -> None:
     # Its own question for a newer version leads to the internet.
     environment = dict(os.environ, XDG_CONFIG_HOME=work_dir, CLUSTERCTL_DISABLE_VERSIONCHECK="true")
     try:
@@ -125,7 +126,7 @@ def _run(arguments: list[str], work_dir: str, lock: int, tell: Tell, next_step: 
         with process:
             for line in _lines(process.stdout):
                 kept = [*kept, line][-_KEPT_LINES:]
-                tell(f"clusterctl: {line}")
+                report(f"clusterctl: {line}")
     finally:
         timer.cancel()
     code = process.returncode

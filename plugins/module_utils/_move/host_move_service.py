@@ -60,7 +60,6 @@ class HostMove:
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
         self._names = sorted(set(params["hosts"]))
-        self._began = clock()
         self.warnings: list[str] = []
         # Of the hosts here, as they were checked.
         self._uids: dict[str, str] = {}

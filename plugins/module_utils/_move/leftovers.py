@@ -47,7 +47,9 @@ def remove(side: Any, objects: Iterable[Object], progress: Any,
         written, = removal.delete(resource, [obj])
         if written.error is not None:
             raise written.error
-        removal.release(resource, obj)
+        # Of what this run itself has marked and deleted nothing is to be found out.
+        if not written.changed or not removal.let_go(resource, obj):
+            removal.release(resource, obj)
 
 
 class _Removal(Reconcile):
@@ -79,18 +81,34 @@ class _Removal(Reconcile):
 
         :raises KubeError: when somebody else deletes it, whose controllers have their work to do
         """
-        namespace, name, uid = obj["metadata"].get("namespace"), obj["metadata"]["name"], obj["metadata"]["uid"]
-        read, = self.persist([lambda: self.client.get(resource, namespace, name)])
+        read, = self.persist([lambda: self.client.get(
+            resource, obj["metadata"].get("namespace"), obj["metadata"]["name"])])
         if read.error is not None:
             raise read.error
         stored = read.value
-        if stored is None or stored["metadata"]["uid"] != uid:
+        if stored is None or stored["metadata"]["uid"] != obj["metadata"]["uid"]:
             return
         if not is_on_its_way(stored):
             raise KubeError(f"{graph.title(graph.key(obj))}: somebody else deletes it; it stays as it is", 409,
                             "Conflict", next_step="wait until it is gone, then run again")
+        self._take_finalizers(resource, obj)
+
+    def let_go(self, resource: Resource, obj: Object) -> bool:
+        """Take the finalizers of an object that this run is deleting; False when what is stored must be read first."""
         try:
-            self.client.patch(resource, namespace, name, {"metadata": {"uid": uid, "finalizers": None}})
+            self._take_finalizers(resource, obj)
+        except KubeError as exc:
+            # Of another object of this name by now, or written at the same moment.
+            if exc.status != 409:
+                raise
+            return False
+        return True
+
+    def _take_finalizers(self, resource: Resource, obj: Object) -> None:
+        metadata = obj["metadata"]
+        try:
+            self.client.patch(resource, metadata.get("namespace"), metadata["name"],
+                              {"metadata": {"uid": metadata["uid"], "finalizers": None}})
         except KubeError as exc:
             if exc.status != 404:
                 raise

@@ -4,9 +4,11 @@
 """Running the modules host_move, plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._backup import age, files
 from .._common import user_folders
-from .._common.errors import RefusedError, ReportedError
+from .._common.errors import RefusedError, os_errors_reported
 from .._common.field_checks import is_name, show
 from .._common.module import Module
 from .._common.problem import Problem
@@ -23,27 +25,34 @@ from .service import Move
 _HELD_FOR = {"move": host_annotations.FOR_MOVE, "restore": host_annotations.FOR_RESTORE}
 
 
-def run_plane_move() -> None:
-    """Run the module ``plane_move``."""
-    module = KubeModule({
+def _planes_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the options by which a module finds the plane that lets go and the one that takes over."""
+    return {
         # Paths only, and no environment: clusterctl reads the files, and must read those that were checked.
         "kubeconfig": {"type": "path", "required": True},
         "context": {"type": "str"},
         "to_kubeconfig": {"type": "path", "required": True},
         "to_context": {"type": "str"},
         "namespace": {"type": "str", "default": "metal3"},
-        "state": {"type": "str", "choices": ["moved", "undone"], "default": "moved"},
-        "clusterctl": {"type": "path"},
-        "work_dir": {"type": "path"},
-        "rehearsal_programs": {"type": "path"},
-        "rehearsal_operator": {"type": "bool", "default": False},
         "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
         "kubectl": {"type": "path"},
         "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
         "ironic_deployment": {"type": "str", "default": "ironic"},
-        "take_over": {"type": "str"},
         "confirm": {"type": "str"},
-    })
+    }
+
+
+def run_plane_move() -> None:
+    """Run the module ``plane_move``."""
+    module = KubeModule(dict(
+        _planes_argument_spec(),
+        state={"type": "str", "choices": ["moved", "undone"], "default": "moved"},
+        clusterctl={"type": "path"},
+        work_dir={"type": "path"},
+        rehearsal_programs={"type": "path"},
+        rehearsal_operator={"type": "bool", "default": False},
+        take_over={"type": "str"},
+    ))
     params = module.params
     with module.reporting():
         problems = checks.options(params)
@@ -128,21 +137,11 @@ def run_plane_move_hosts() -> None:
 
 def run_host_move() -> None:
     """Run the module ``host_move``."""
-    module = KubeModule({
-        # Paths only, and no environment, as of plane_move.
-        "kubeconfig": {"type": "path", "required": True},
-        "context": {"type": "str"},
-        "to_kubeconfig": {"type": "path", "required": True},
-        "to_context": {"type": "str"},
-        "namespace": {"type": "str", "default": "metal3"},
-        "hosts": {"type": "list", "elements": "str", "required": True},
-        "confirm": {"type": "str"},
-        "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
-        "kubectl": {"type": "path"},
-        "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
-        "ironic_deployment": {"type": "str", "default": "ironic"},
-        "wait_timeout_seconds": {"type": "int", "default": 600},
-    })
+    module = KubeModule(dict(
+        _planes_argument_spec(),
+        hosts={"type": "list", "elements": "str", "required": True},
+        wait_timeout_seconds={"type": "int", "default": 600},
+    ))
     params = module.params
     with module.reporting():
         wrong = [name for name in params["hosts"] if not is_name(name)]
@@ -171,13 +170,10 @@ def run_plane_manager() -> None:
         "state": {"type": "str", "choices": ["found", "recorded"], "default": "found"},
     })
     module.require(kubernetes=HAS_KUBERNETES)
-    with module.reporting():
+    with module.reporting(), os_errors_reported("record of the manager"):
         problems = [Problem("manager-name", "", option, show(module.params[option]), "a name", "correct it")
                     for option in ("name", "cluster") if not is_name(module.params[option])]
         if problems:
             raise RefusedError(problems)
         site = SiteManager(module.params, module.check_mode)
-        try:
-            module.finish(site.found() if module.params["state"] == "found" else site.recorded())
-        except OSError as exc:
-            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+        module.finish(site.found() if module.params["state"] == "found" else site.recorded())

@@ -38,7 +38,7 @@ _DENIED = 403
 def operated(servers: ThrowawayServers, name: str, client: Any, namespace: str, hosts: Mapping[str, Object],
              progress: Any, clock: Callable[[], float] = time.monotonic,
              start: Callable[..., str | None] = throwaway_operator.start) -> Operated:
-    """Return what the operator does with the hosts of an API server that lives for the time of a rehearsal.
+    """Return what the operator does with the hosts of the temporary API server of a rehearsal.
 
     :param servers: the API servers
     :param name: of the one that the hosts have arrived in

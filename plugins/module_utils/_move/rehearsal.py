@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rehearses a move or a restore between API servers that live for its time: nothing real is touched.
+"""Rehearses a move or a restore between temporary API servers: nothing real is touched.
 
 The real clusterctl moves copies of all objects between two API servers, one with the definitions of the plane that lets
 go, one with those of the plane that takes over, and what has arrived is compared object by object. No controller and no
@@ -192,7 +192,7 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
     :param operate: callable that lets the operator work on what has arrived, see ``operator_rehearsal.operated()``
     :raises ReportedError: when the rehearsal itself is not possible
     """
-    progress.event("rehearsing the move between two API servers that live for its time")
+    progress.event("rehearsing the move between two temporary API servers")
     wanted = set(graph.key(obj) for obj in moving)
     with ThrowawayServers(programs, [HERE, THERE]) as servers:
         began = clock()
@@ -228,7 +228,7 @@ def restore(programs: str, program: str, namespace: str, found: list[Object], he
     :param found: the backup's objects
     :param here: of the plane that it was taken of; others as for :func:`move`
     """
-    progress.event("rehearsing the restore into an API server that lives for its time")
+    progress.event("rehearsing the restore into a temporary API server")
     copied = copies.objects(found, secrets.token_bytes(32))
     with ThrowawayServers(programs, [THERE]) as servers:
         began = clock()

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from .._common.errors import RefusedError, ReportedError
+from .._common.errors import RefusedError, os_errors_reported
 from .._common.module import Module
 from .._common.problem import Problem, as_results
 from . import dhcp_service, reach
@@ -19,16 +17,6 @@ from .service import NetworkService
 
 SYSTEMS = ("auto", "netplan", "networkd", "network_manager", "ifupdown")
 _DESCRIPTION = ("name", "kind", "ports", "vlan", "bond_mode", "mtu", "addresses", "gateway", "dhcp")
-
-
-@contextmanager
-def _readable_errors() -> Iterator[None]:
-    """A file that may not be read or written: no traceback."""
-    try:
-        yield
-    except OSError as exc:
-        hint = "; run as root (become: true)" if isinstance(exc, PermissionError) else ""
-        raise ReportedError(f"{exc.filename or 'network'}: {exc.strerror or exc}{hint}") from exc
 
 
 def _texts() -> dict[str, Any]:
@@ -80,7 +68,7 @@ def run_provisioning_network() -> None:
         system={"type": "str", "choices": list(SYSTEMS), "default": "auto"},
         rollback_seconds={"type": "int", "default": 120},
         wait_timeout_seconds={"type": "int", "default": 30}))
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
         wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option], expected)
                  for option, lowest, expected in (("rollback_seconds", 0, "0, or a number of seconds"),
                                                   ("wait_timeout_seconds", 1, "at least 1 second"))
@@ -101,7 +89,7 @@ def run_provisioning_dhcp() -> None:
         dnsmasq={"type": "path", "default": "dnsmasq"},
         allowed_servers=_texts(),
         probe_seconds={"type": "int", "default": 5}))
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
         wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option],
                          "an absolute path") for option in ("config_file", "leases_file")
                  if not os.path.isabs(module.params[option])]
@@ -127,7 +115,7 @@ def run_network_check() -> None:
         "timeout_seconds": {"type": "int", "default": 5},
         "fail": {"type": "bool", "default": True},
     })
-    with module.reporting(), _readable_errors():
+    with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
         wrong = reach.problems(module.params)
         if wrong:
             raise RefusedError(wrong)

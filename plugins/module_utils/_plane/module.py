@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common import user_folders
-from .._common.errors import ReportedError
+from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
@@ -75,13 +75,10 @@ def run_plane_certificate() -> None:
     module.require(cryptography=certificates.HAS_CRYPTOGRAPHY)
     params = module.params
     authority = certificates.Authority(params["directory"])
-    with module.reporting():
-        try:
-            made = certificates.ensure(
-                authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode,
-                module.progress.wrote)
-        except OSError as exc:
-            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+    with module.reporting(), os_errors_reported("certificates"):
+        made = certificates.ensure(
+            authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode,
+            module.progress.wrote)
     module.finish({"changed": bool(made), "made": made, "ca_file": authority.certificate_file})
 
 
@@ -164,10 +161,7 @@ def run_plane_site() -> None:
         ("state", "present", ["services_python", "requirements_file"], True),
     ])
     module.require(kubernetes=HAS_KUBERNETES)
-    with module.reporting():
-        try:
-            work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent,
-                    "found": site_service.found}
-            module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))
-        except OSError as exc:
-            raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+    with module.reporting(), os_errors_reported("plane"):
+        work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent,
+                "found": site_service.found}
+        module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))

@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the Bare Metal Operator's resources beside the BareMetalHost have in common: fields, checks, verdicts; pure.
 
-A family is one kind. Its description is all that the shared service (``family_service``) and the modules know of it.
+A family is one kind. Its description is all that the shared service (``service.py``) and the modules know of it.
 """
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from .._common import field_checks
 from .._common.field_checks import show, text_of
@@ -22,6 +24,7 @@ from .._host.goals import error_of
 from .._host.objects import API_VERSION
 
 HOST = "BareMetalHost"
+Object = dict[str, Any]
 
 
 class Family:
@@ -55,44 +58,44 @@ class Family:
     clears_conditions = wakes_hosts = moves_server = False
     has_table = has_schema = False
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """Return the Problems of a well-typed entry by itself."""
         return []
 
-    def check_list(self, labelled):
+    def check_list(self, labelled: list[tuple[str, Object]]) -> list[Problem]:
         """Return the Problems that show only when all entries are compared with each other.
 
         :param labelled: list of pairs: label, well-typed entry
         """
         return []
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """Return the Problems of an entry against what is there.
 
         :param current: the stored object, or None
-        :param seen: a Seen
+        :param index: an ObjectIndex
         """
         return []
 
-    def spec(self, entry):
+    def spec(self, entry: Object) -> Object:
         """Return the ``spec`` that an entry asks for."""
         return to_crd(self.fields, entry)
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """Return the Verdict on an object.
 
         :param obj: the object, or None
-        :param seen: a Seen
+        :param index: an ObjectIndex
         :param goal: one of :attr:`goals`
         :param before: the host as it was before the wait, or None
         """
         return Verdict(REACHED, "", "")
 
-    def is_lasting(self, obj, verdict):
+    def is_lasting(self, obj: Any, verdict: Verdict) -> bool:
         """True when a failure stays one, whatever becomes of the host."""
         return False
 
-    def doubts(self, before, obj):
+    def doubts(self, before: Any, obj: Any) -> list[str]:
         """Return as texts what about an object that has reached the goal V(applied) is not certain.
 
         :param before: the object before the run, or None
@@ -100,23 +103,27 @@ class Family:
         """
         return []
 
-    def is_held_up(self, obj, seen, before):
+    def is_held_up(self, obj: Any, index: ObjectIndex, before: Any) -> bool:
         """True when BMO pauses after a failure that was there before the wait, and would do now what is asked for."""
         return False
 
-    def has_new_pause(self, obj, seen):
+    def has_new_pause(self, obj: Any, index: ObjectIndex) -> bool:
         """True when BMO has finished what was asked for, and nobody has ended its pauses since."""
         return False
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj: Any, index: ObjectIndex) -> Verdict:
         """Return the Verdict on an object that is to be gone."""
         return Verdict(REACHED, "", "") if obj is None else Verdict(WAITING, "its finalizer is still there", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Return what results say of an object, beside name and namespace."""
         return {}
 
-    def table(self, items, width=None):
+    def schema(self, obj: Any, index: ObjectIndex) -> Object:
+        """Return the schema of an object; of families with :attr:`has_schema` only."""
+        return {}
+
+    def table(self, items: list[Object], width: int | None = None) -> list[str]:
         """Return the lines of a table of results; none when the family has no table.
 
         :param items: results
@@ -125,63 +132,63 @@ class Family:
         return []
 
 
-class Seen:
+class ObjectIndex:
     """Objects by kind, namespace and name.
 
     :param objects: ``{kind: list of objects}``
     """
 
-    def __init__(self, objects):
+    def __init__(self, objects: Mapping[str, list[Object]]) -> None:
         self._objects = dict(((kind, item["metadata"].get("namespace"), item["metadata"]["name"]), item)
                              for kind, items in objects.items() for item in items)
 
-    def get(self, kind, namespace, name):
+    def get(self, kind: str, namespace: Any, name: Any) -> Any:
         """Return one object, or None."""
         return self._objects.get((kind, namespace, name))
 
-    def host_of(self, obj):
+    def host_of(self, obj: Any) -> Any:
         """Return the BareMetalHost of an object's name, or None."""
         return self.get(HOST, obj["metadata"].get("namespace"), obj["metadata"]["name"])
 
 
-def check_host(family, label, entry, current, seen):
+def check_host(family: Family, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
     """Return the Problem of an object to be made that would bear the name of a host that is not there.
 
     :param current: the stored object, or None
-    :param seen: a Seen
+    :param index: an ObjectIndex
     """
-    if not family.of_host or current is not None or seen.get(HOST, entry.get("namespace"), entry["name"]):
+    if not family.of_host or current is not None or index.get(HOST, entry.get("namespace"), entry["name"]):
         return []
     return [Problem("resource", label, "name", show(entry["name"]), "the name of a BareMetalHost of namespace %s" % (
         entry.get("namespace")), "correct it, or enrol the host first")]
 
 
-def check_lock(family, entry, current, seen, now):
+def check_lock(family: Family, entry: Object, current: Object | None, index: ObjectIndex, now: float) -> list[Problem]:
     """Return the Problem of a change for which the server of a locked host would be switched or booted, in a list.
 
     :param current: the stored object, or None
-    :param seen: a Seen
+    :param index: an ObjectIndex
     :param now: seconds since 1970
     """
     stored = (current or {}).get("spec") or {}
     if not family.moves_server or all(contains(stored.get(key), value) for key, value in family.spec(entry).items()):
         return []
-    bmh = seen.get(HOST, entry.get("namespace"), entry["name"])
+    bmh = index.get(HOST, entry.get("namespace"), entry["name"])
     return host_lock.problems(entry["name"], family.option, [bmh], now)
 
 
-def entry_fields(family):
+def entry_fields(family: Family) -> tuple[Field, ...]:
     """Return the Fields of a family's entries."""
     return family.metadata + family.fields
 
 
-def label_of(family, entry, position):
+def label_of(family: Family, entry: Object, position: int) -> str:
     """Return the name by which problems call an entry."""
     name = entry.get("name") if isinstance(entry, dict) else None
     return f"{family.kind} {name}" if isinstance(name, str) and name else f"{family.option}[{position}]"
 
 
-def check_raw(family, entries):
+def check_raw(family: Family, entries: Any) -> list[Problem]:
     """Check entries of any type, with all mistakes reported.
 
     :param entries: what was given as the family's option
@@ -201,18 +208,18 @@ def check_raw(family, entries):
             continue
         wrong = check_fields(label, "", entry_fields(family), entry)
         problems += wrong
-        told = set((label, _head(item.field)) for item in wrong)
+        faulty = set(_head(item.field) for item in wrong)
         # An option that is left out here because of its type must not be called missing as well.
-        typed.append((label, dict((option, value) for option, value in entry.items() if (label, option) not in told)))
-    told = set((item.subject, _head(item.field)) for item in problems)
-    return problems + [item for item in check_typed(family, typed) if (item.subject, _head(item.field)) not in told]
+        typed.append((label, dict((option, value) for option, value in entry.items() if option not in faulty)))
+    reported = set((item.subject, _head(item.field)) for item in problems)
+    return problems + [item for item in check_typed(family, typed) if (item.subject, _head(item.field)) not in reported]
 
 
-def _head(path):
+def _head(path: str) -> str:
     return re.split(r"[.\[]", path)[0]
 
 
-def check_typed(family, labelled):
+def check_typed(family: Family, labelled: list[tuple[str, Object]]) -> list[Problem]:
     """Check well-typed entries by themselves and against each other.
 
     :param labelled: list of pairs: label, entry
@@ -237,7 +244,7 @@ def check_typed(family, labelled):
     return problems + family.check_list(present)
 
 
-def desired(family, entry, namespace):
+def desired(family: Family, entry: Object, namespace: str | None) -> Object:
     """Return the object that an entry asks for."""
     metadata = {"name": entry["name"], "namespace": namespace}
     for kind in ("labels", "annotations"):
@@ -246,7 +253,7 @@ def desired(family, entry, namespace):
     return {"apiVersion": API_VERSION, "kind": family.kind, "metadata": metadata, "spec": family.spec(entry)}
 
 
-def condition(obj, kind):
+def condition(obj: Any, kind: str) -> Object:
     """Return a condition of an object; an empty dict when there is none."""
     for item in (obj.get("status") or {}).get("conditions") or []:
         if item.get("type") == kind:
@@ -254,17 +261,17 @@ def condition(obj, kind):
     return {}
 
 
-def is_true(obj, kind):
+def is_true(obj: Any, kind: str) -> bool:
     """True when an object has a condition with the status True."""
     return condition(obj, kind).get("status") == "True"
 
 
-def is_observed(obj, kind):
+def is_observed(obj: Any, kind: str) -> bool:
     """True when a condition was made of the object's newest spec."""
     return condition(obj, kind).get("observedGeneration") == obj["metadata"].get("generation")
 
 
-def host_verdict(host, before):
+def host_verdict(host: Any, before: Any) -> Verdict:
     """Return why a host can't be worked with, or what it is doing: a Verdict that is FAILED or WAITING.
 
     :param host: the BareMetalHost, or None
@@ -287,7 +294,7 @@ def host_verdict(host, before):
     return Verdict(WAITING, "", "")
 
 
-def is_working(host):
+def is_working(host: Any) -> bool:
     """True while a host's firmware may be in change: it is prepared or serviced."""
     status = (host or {}).get("status") or {}
     return (status.get("provisioning") or {}).get("state") == "preparing" \

@@ -8,6 +8,7 @@ BMO 0.13 attaches and detaches it when the host is switched on (``manageHostPowe
 """
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from .._common.field_checks import show
@@ -15,7 +16,7 @@ from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.goals import state_of
-from .base import Family, host_verdict
+from .base import Family, Object, ObjectIndex, host_verdict
 from .firmware_change import DEPLOYED, host_state
 
 # BMO tries again for ever; Ironic's answer is the same each time.
@@ -30,7 +31,7 @@ class DataImage(Family):
     goals = ("attached",)
     fields = (Field("url", "url"),)
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """The URL."""
         url = entry.get("url") or ""
         parts = urlsplit(url)
@@ -43,28 +44,28 @@ class DataImage(Family):
                             "serve the image where Ironic may read it")]
         return []
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(attached) when the virtual CD holds the image, and the host is on again."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
         error = (obj.get("status") or {}).get("error") or {}
         if attached(obj) != obj["spec"]["url"] or error.get("count"):
-            return self._judge_change(obj, seen, before)
-        host = seen.host_of(obj) or {}
+            return self._change_verdict(obj, index, before)
+        host = index.host_of(obj) or {}
         if (host.get("spec") or {}).get("online") and not (host.get("status") or {}).get("poweredOn"):
             return Verdict(WAITING, "it is attached; the host is being switched on", "")
         return Verdict(REACHED, "", "")
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj: Any, index: ObjectIndex) -> Verdict:
         """Gone when BMO has ejected the image."""
-        return Verdict(REACHED, "", "") if obj is None else self._judge_change(obj, seen, None)
+        return Verdict(REACHED, "", "") if obj is None else self._change_verdict(obj, index, None)
 
-    def _judge_change(self, obj, seen, before):
+    def _change_verdict(self, obj: Any, index: ObjectIndex, before: Any) -> Verdict:
         error = (obj.get("status") or {}).get("error") or {}
         if (error.get("count") or 0) >= ERROR_LIMIT:
             return Verdict(FAILED, f"Ironic can't do it: {error.get('message')}",
                            "look whether the image answers, and whether the BMC has virtual media")
-        host = seen.host_of(obj)
+        host = index.host_of(obj)
         verdict = host_verdict(host, before)
         if verdict.outcome == FAILED:
             return verdict
@@ -75,14 +76,14 @@ class DataImage(Family):
             return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
         return Verdict(WAITING, error.get("message") or "the host is being switched on", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """What is attached."""
         error = (obj.get("status") or {}).get("error") or {}
-        return {"host_state": host_state(obj, seen), "url": (obj.get("spec") or {}).get("url") or "",
+        return {"host_state": host_state(obj, index), "url": (obj.get("spec") or {}).get("url") or "",
                 "attached_url": attached(obj), "error_count": error.get("count") or 0,
                 "error_message": error.get("message") or ""}
 
 
-def attached(obj):
+def attached(obj: Any) -> str:
     """Return the URL of the image that a DataImage has attached, empty when there is none."""
     return ((obj.get("status") or {}).get("attachedImage") or {}).get("url") or ""

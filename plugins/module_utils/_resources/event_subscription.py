@@ -9,13 +9,14 @@ which BMO never asks the BMC. Nothing in Kubernetes names BMO's version, so head
 """
 from __future__ import annotations
 
+from typing import Any
 from urllib.parse import urlsplit
 
 from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .base import HOST, Family, host_verdict
+from .base import HOST, Family, Object, ObjectIndex, host_verdict
 
 SECRET = "Secret"
 
@@ -35,7 +36,7 @@ class EventSubscription(Family):
             Field("name", "name", required=True), Field("namespace", "namespace"))),
     )
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """BMO's webhook's rules."""
         problems = []
         if not entry.get("host_name"):
@@ -58,7 +59,7 @@ class EventSubscription(Family):
                 "put them into HTTP headers"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """What the webhook refuses, and a host that is not there."""
         problems = []
         namespace = entry.get("namespace")
@@ -66,13 +67,13 @@ class EventSubscription(Family):
             problems.append(Problem(
                 "event-subscription", label, "", f"another {self._differing(current, entry)} than the stored one",
                 "no change: BMO's webhook refuses it", "remove it with state absent, then run again"))
-        if current is None and entry.get("host_name") and seen.get(HOST, namespace, entry["host_name"]) is None:
+        if current is None and entry.get("host_name") and index.get(HOST, namespace, entry["host_name"]) is None:
             problems.append(Problem(
                 "event-subscription", label, "host_name", show(entry["host_name"]), "a BareMetalHost of the namespace",
                 "correct it, or enrol the host first"))
         return problems + self._check_headers(label, entry, current)
 
-    def _check_headers(self, label, entry, current):
+    def _check_headers(self, label: str, entry: Object, current: Object | None) -> list[Problem]:
         headers = entry.get("http_headers_ref")
         if not headers:
             return []
@@ -89,18 +90,18 @@ class EventSubscription(Family):
             "event-subscription", label, "http_headers_ref.namespace", show(namespace),
             f"{entry.get('namespace')}, the subscription's own", "remove it")]
 
-    def _differing(self, current, entry):
+    def _differing(self, current: Object, entry: Object) -> str:
         return " and ".join(key for key, value in sorted(self.spec(entry).items())
                             if current["spec"].get(key) != value)
 
-    def spec(self, entry):
+    def spec(self, entry: Object) -> Object:
         """Return the spec; the headers' Secret is in the same namespace."""
         spec = super().spec(entry)
         if "httpHeadersRef" in spec:
             spec["httpHeadersRef"]["namespace"] = entry.get("namespace") or spec["httpHeadersRef"].get("namespace")
         return spec
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(subscribed) when the BMC has given it a number."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
@@ -110,7 +111,7 @@ class EventSubscription(Family):
         if status.get("error"):
             return Verdict(FAILED, f"BMO: {status['error']}",
                            "look at BMO's log for the BMC's answer, and whether the BMC has an event service")
-        verdict = host_verdict(seen.get(HOST, obj["metadata"].get("namespace"), obj["spec"].get("hostName")), before)
+        verdict = host_verdict(index.get(HOST, obj["metadata"].get("namespace"), obj["spec"].get("hostName")), before)
         if verdict.outcome == FAILED:
             return verdict
         if obj["spec"].get("httpHeadersRef") and not obj["metadata"].get("finalizers"):
@@ -118,14 +119,14 @@ class EventSubscription(Family):
                            "subscription has HTTP headers", "remove it with state absent, and make it without")
         return Verdict(WAITING, "BMO has not asked the BMC yet", "look at BMO's log")
 
-    def judge_deletion(self, obj, seen):
+    def deletion_verdict(self, obj: Any, index: ObjectIndex) -> Verdict:
         """Gone when the BMC has ended it."""
         if obj is None:
             return Verdict(REACHED, "", "")
         error = (obj.get("status") or {}).get("error")
         return Verdict(WAITING, error or "BMO has not ended it at the BMC yet", "look at BMO's log")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Who gets what, and under which number."""
         spec, status = obj.get("spec") or {}, obj.get("status") or {}
         return {"host_name": spec.get("hostName") or "", "destination": spec.get("destination") or "",

@@ -8,32 +8,34 @@ its HostUpdatePolicy says ``onReboot`` (``doServiceIfNeeded`` in BMO 0.13's ``ba
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.wait_report import FAILED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.goals import error_of, state_of
-from .base import HOST, condition, host_verdict, is_observed, is_true, is_working
+from .base import HOST, Object, ObjectIndex, condition, host_verdict, is_observed, is_true, is_working
 
 POLICY = "HostUpdatePolicy"
 CHANGED, VALID = "ChangeDetected", "Valid"
 DEPLOYED = ("provisioned", "externally provisioned")
 
 
-def change_verdict(obj, seen, policy_field, before):
+def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) -> Verdict:
     """Return the Verdict on a change that is not in force yet.
 
     :param obj: a HostFirmwareSettings or HostFirmwareComponents
-    :param seen: a Seen with hosts and HostUpdatePolicies
+    :param index: an ObjectIndex with hosts and HostUpdatePolicies
     :param policy_field: field of the policy that counts
     :param before: the host before the wait, or None
     """
-    host = seen.host_of(obj)
+    host = index.host_of(obj)
     verdict = host_verdict(host, before)
     if verdict.outcome == FAILED or verdict.cause:
         return verdict
     if is_working(host):
         return Verdict(WAITING, f"BMO is at it (host {working_state(host)})", "")
     if state_of(host) in DEPLOYED:
-        policy = seen.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
+        policy = index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
         if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
             return Verdict(
                 FAILED, f"the host is {state_of(host)}, and its HostUpdatePolicy does not say {policy_field}: onReboot",
@@ -42,7 +44,7 @@ def change_verdict(obj, seen, policy_field, before):
     return Verdict(WAITING, f"waits until BMO prepares the host (state {state_of(host)})", "")
 
 
-def _next_start(host):
+def _next_start(host: Any) -> Verdict:
     if (host.get("status") or {}).get("poweredOn"):
         return Verdict(WAITING, "waits until the host is switched off and on again", "reboot the host")
     if (host.get("spec") or {}).get("online"):
@@ -50,7 +52,7 @@ def _next_start(host):
     return Verdict(WAITING, "waits until the host is switched on", "power the host on")
 
 
-def observed_verdict(obj, seen, before, what):
+def observed_verdict(obj: Any, index: ObjectIndex, before: Any, what: str) -> Verdict | None:
     """Return the Verdict on an object that BMO has not taken in the form it has now, None when BMO has.
 
     :param obj: a HostFirmwareSettings or HostFirmwareComponents, or None
@@ -58,10 +60,10 @@ def observed_verdict(obj, seen, before, what):
     """
     if obj is None:
         return Verdict(WAITING, "BMO has not made it yet; it never does for hosts whose driver can't do it", "")
-    host = seen.host_of(obj)
+    host = index.host_of(obj)
     if host is None:
         return host_verdict(None, before)
-    if not is_seen(obj):
+    if not is_current(obj):
         verdict = host_verdict(host, before)
         return verdict if verdict.outcome == FAILED else Verdict(
             WAITING, f"BMO has not looked at the newest {what} yet", "look at the log of BMO")
@@ -71,45 +73,45 @@ def observed_verdict(obj, seen, before, what):
     return None
 
 
-def is_held_up(obj, seen, before):
+def is_held_up(obj: Any, index: ObjectIndex, before: Any) -> bool:
     """True when BMO has taken an object as it is now, and still pauses for an error that the host had before the wait.
 
     BMO pauses up to hours after errors in a row (``calculateBackoff``); a change of an annotation ends the pause.
     """
-    host = seen.host_of(obj)
-    return host is not None and is_seen(obj) and is_true(obj, VALID) and bool(error_of(host)[2]) \
+    host = index.host_of(obj)
+    return host is not None and is_current(obj) and is_true(obj, VALID) and bool(error_of(host)[2]) \
         and error_of(host) == error_of(before)
 
 
-def is_seen(obj):
+def is_current(obj: Any) -> bool:
     """True when the conditions are about the newest spec."""
     return is_observed(obj, CHANGED) and is_observed(obj, VALID)
 
 
-def conditions_facts(obj):
+def conditions_facts(obj: Any) -> Object:
     """Return what the conditions say, for results."""
-    return {"valid": is_true(obj, VALID), "change_detected": is_true(obj, CHANGED), "observed": is_seen(obj),
+    return {"valid": is_true(obj, VALID), "change_detected": is_true(obj, CHANGED), "observed": is_current(obj),
             "message": condition(obj, VALID).get("message") or ""}
 
 
-def working_state(host):
+def working_state(host: Any) -> str:
     """Return what a host that is worked on is doing, in BMO's words."""
     return "servicing" if (host["status"].get("operationalStatus") == "servicing") else "preparing"
 
 
-def host_state(obj, seen):
+def host_state(obj: Any, index: ObjectIndex) -> str:
     """Return the state of an object's host for results, empty when there is none."""
-    host = seen.host_of(obj)
+    host = index.host_of(obj)
     return state_of(host) if host else ""
 
 
-def host_power(obj, seen):
+def host_power(obj: Any, index: ObjectIndex) -> str:
     """Return ``on``, ``off``, ``held`` or ``starting`` of an object's host for results, empty when there is none.
 
     A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``;
     one that is to be on and is not is ``starting``: BMO switches it on, also after a service of it has failed.
     """
-    host = seen.host_of(obj)
+    host = index.host_of(obj)
     if host is None:
         return ""
     if not (host.get("spec") or {}).get("online"):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 from .._common import text_table
@@ -14,7 +15,7 @@ from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.goals import error_of
-from .base import Family, condition, host_verdict, is_true, is_working
+from .base import Family, Object, ObjectIndex, condition, host_verdict, is_true, is_working
 from .firmware_change import (
     CHANGED,
     READS,
@@ -58,7 +59,7 @@ class FirmwareComponents(Family):
     reads = watches = READS
     has_table = wakes_hosts = moves_server = True
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """Names and URLs."""
         problems, named = [], set()
         for position, update in enumerate(entry.get("updates") or []):
@@ -81,31 +82,31 @@ class FirmwareComponents(Family):
                     "serve the image where BMCs may read it"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """The components against those that Ironic has found, when it has."""
         known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
         return [Problem("firmware-components", label, f"updates[{position}].component", show(update["component"]),
                         f"one of {', '.join(sorted(known))}", "correct it")
                 for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
-        verdict = self._verdict(obj, seen, goal, before)
+        verdict = self._updates_verdict(obj, index, goal, before)
         # BMO counts Ironic's last error once more before it begins with other images.
-        if verdict.outcome == FAILED and error_of(seen.host_of(obj))[1] == error_of(before)[1] \
+        if verdict.outcome == FAILED and error_of(index.host_of(obj))[1] == error_of(before)[1] \
                 and _IMAGE.search(verdict.detail) and not blamed(obj, verdict):
             return verdict._replace(outcome=WAITING)
         return verdict
 
-    def _verdict(self, obj, seen, goal, before):
-        verdict = observed_verdict(obj, seen, before, "updates")
+    def _updates_verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
+        verdict = observed_verdict(obj, index, before, "updates")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")
-        host = seen.host_of(obj)
+        host = index.host_of(obj)
         # BMO notes the updates as done when it begins with them; only then the host begins to work.
         is_pending = bool(pending(obj))
         is_due = is_pending or is_working(host)
-        verdict = change_verdict(obj, seen, "firmwareUpdates", before) if is_due else host_verdict(host, before)
+        verdict = change_verdict(obj, index, "firmwareUpdates", before) if is_due else host_verdict(host, before)
         # Of an image that BMO has begun with, it is this flash that failed, also when that was before the wait: BMO's
         # next attempt may take the image for flashed (see DOCUMENTATION of the module).
         if not is_pending and blamed(obj, verdict):
@@ -116,15 +117,15 @@ class FirmwareComponents(Family):
             return Verdict(WAITING, "waits for BMO to notice that the updates are done", "")
         return Verdict(REACHED, "", "")
 
-    def is_lasting(self, obj, verdict):
+    def is_lasting(self, obj: Any, verdict: Verdict) -> bool:
         """True when an image failed: BMO notes it as done, and makes the host available when its pause is over."""
         return verdict.outcome == FAILED and bool(blamed(obj, verdict))
 
-    def is_held_up(self, obj, seen, before):
+    def is_held_up(self, obj: Any, index: ObjectIndex, before: Any) -> bool:
         """True when other images are asked for than those that could not be flashed."""
-        return bool(pending(obj)) and is_held_up(obj, seen, before)
+        return bool(pending(obj)) and is_held_up(obj, index, before)
 
-    def doubts(self, before, obj):
+    def doubts(self, before: Any, obj: Any) -> list[str]:
         """The versions that a flash of this run has left as they were, as far as BMO has read them."""
         was = _versions(before)
         return [_UNCHANGED.format(component=update["component"], version=version)
@@ -132,18 +133,18 @@ class FirmwareComponents(Family):
                 for version in [_versions(obj).get(update["component"])]
                 if version and version == was.get(update["component"])]
 
-    def has_new_pause(self, obj, seen):
+    def has_new_pause(self, obj: Any, index: ObjectIndex) -> bool:
         """True when images were flashed after BMO was last asked to look at the host."""
-        changed, host = condition(obj, CHANGED), seen.host_of(obj)
+        changed, host = condition(obj, CHANGED), index.host_of(obj)
         return host is not None and bool((obj.get("spec") or {}).get("updates")) and changed.get("status") == "False" \
             and (changed.get("lastTransitionTime") or "") > host_annotations.of(host).get(host_annotations.RETRY, "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Versions, and what is still to be flashed."""
         status = obj.get("status") or {}
         return dict({
-            "host_state": host_state(obj, seen),
-            "host_power": host_power(obj, seen),
+            "host_state": host_state(obj, index),
+            "host_power": host_power(obj, index),
             "components": [{
                 "component": item["component"], "initial_version": item.get("initialVersion") or "",
                 "current_version": item.get("currentVersion") or "",
@@ -153,7 +154,7 @@ class FirmwareComponents(Family):
             "pending": pending(obj),
         }, **conditions_facts(obj))
 
-    def table(self, items, width=None):
+    def table(self, items: list[Object], width: int | None = None) -> list[str]:
         """Return a line for each component: its version and what is wanted."""
         rows = []
         for item in items:
@@ -167,26 +168,26 @@ class FirmwareComponents(Family):
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
 
 
-def _versions(obj):
+def _versions(obj: Any) -> dict[str, str | None]:
     """Return the current versions by component."""
     return dict((item["component"], item.get("currentVersion"))
                 for item in ((obj or {}).get("status") or {}).get("components") or [])
 
 
-def pending(obj):
+def pending(obj: Any) -> list[Object]:
     """Return the updates that BMO has not begun, as BMO compares them (``getUpdatesDifference``)."""
     done = dict((item["component"], item["url"]) for item in (obj.get("status") or {}).get("updates") or [])
     return [update for update in (obj.get("spec") or {}).get("updates") or []
             if done.get(update["component"]) != update["url"]]
 
 
-def blamed(obj, verdict):
+def blamed(obj: Any, verdict: Verdict) -> list[Object]:
     """Return the wanted updates whose image the message of a Verdict names."""
     return [update for update in (obj.get("spec") or {}).get("updates") or []
             if re.search(re.escape(update["url"]) + _END_OF_URL, verdict.detail)]
 
 
-def with_component(obj, verdict):
+def with_component(obj: Any, verdict: Verdict) -> Verdict:
     """Return a Verdict whose cause names the component that is meant: Ironic only names the image's URL."""
     meant = blamed(obj, verdict)
     if not meant:

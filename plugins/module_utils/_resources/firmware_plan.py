@@ -4,10 +4,13 @@
 """Which servers in use are rebooted for their firmware now, and whose change is left to later; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .firmware_change import DEPLOYED
 
 
-def plan(settings, components, policies, reboot):
+def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], policies: list[dict[str, Any]],
+         reboot: str) -> dict[str, list[str]]:
     """Return what a run does with servers in use for which something is pending.
 
     Those change with a reboot that their policy lets change anything. What is switched off changes when it is switched

@@ -9,13 +9,14 @@ the settings are stored already; here they are applied before.
 from __future__ import annotations
 
 import difflib
+from typing import Any
 
 from .._common import text_table
 from .._common.field_checks import show
 from .._common.fields import METADATA, Field
 from .._common.problem import Problem
 from .._common.wait_report import REACHED, WAITING, Verdict
-from .base import Family, host_verdict, is_true, is_working
+from .base import Family, Object, ObjectIndex, host_verdict, is_true, is_working
 from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
 
 SCHEMA = "FirmwareSchema"
@@ -35,7 +36,7 @@ class FirmwareSettings(Family):
     clears_conditions = moves_server = True
     has_table = has_schema = True
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """Names and kinds of values, as far as they are the same for all servers."""
         problems = []
         for name, value in (entry.get("settings") or {}).items():
@@ -49,9 +50,9 @@ class FirmwareSettings(Family):
                     "correct it"))
         return problems
 
-    def check_against(self, label, entry, current, seen):
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """The settings against the host's schema, when BMO has read it already."""
-        schema, settings = schema_of(current, seen), ((current or {}).get("status") or {}).get("settings") or {}
+        schema, settings = schema_of(current, index), ((current or {}).get("status") or {}).get("settings") or {}
         if not settings:
             return []
         problems = []
@@ -59,9 +60,9 @@ class FirmwareSettings(Family):
         differs = any(settings.get(name) != text_of(value) for name, value in entry["settings"].items())
         for name, value in entry["settings"].items() if differs else ():
             problems += _check_setting(label, name, value, settings, schema.get(name))
-        return problems + self._unique(label, entry, schema, settings, seen)
+        return problems + self._unique(label, entry, schema, settings, index)
 
-    def _unique(self, label, entry, schema, settings, seen):
+    def _unique(self, label: str, entry: Object, schema: Any, settings: Any, index: ObjectIndex) -> list[Problem]:
         return [
             Problem(
                 "firmware-settings", label, f"settings.{name}", show(value),
@@ -70,41 +71,41 @@ class FirmwareSettings(Family):
             if (schema.get(name) or {}).get("unique") and name in settings and text_of(value) != settings[name]
         ]
 
-    def spec(self, entry):
+    def spec(self, entry: Object) -> Object:
         """Return the settings; BMO knows texts and whole numbers."""
         return {"settings": dict((str(name), text_of(value) if isinstance(value, bool) else value)
                                  for name, value in entry["settings"].items())}
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(valid) when BMO has looked at the newest settings and found no fault, V(applied) when they count."""
-        verdict = observed_verdict(obj, seen, before, "settings")
+        verdict = observed_verdict(obj, index, before, "settings")
         if verdict or goal == "valid":
             return verdict or Verdict(REACHED, "", "")
         if is_true(obj, CHANGED):
-            return change_verdict(obj, seen, "firmwareSettings", before)
-        host = seen.host_of(obj)
+            return change_verdict(obj, index, "firmwareSettings", before)
+        host = index.host_of(obj)
         if is_working(host):
             verdict = host_verdict(host, before)
             return verdict if verdict.cause else Verdict(WAITING, "they count; the host is not ready again yet", "")
         return Verdict(REACHED, "", "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Settings as they are and as they are to be."""
         status = obj.get("status") or {}
         return dict({
-            "host_state": host_state(obj, seen),
-            "host_power": host_power(obj, seen),
+            "host_state": host_state(obj, index),
+            "host_power": host_power(obj, index),
             "settings": status.get("settings") or {},
             "wanted": (obj.get("spec") or {}).get("settings") or {},
             "pending": pending(obj),
             "schema_name": (status.get("schema") or {}).get("name") or "",
         }, **conditions_facts(obj))
 
-    def schema(self, obj, seen):
+    def schema(self, obj: Any, index: ObjectIndex) -> Object:
         """Return the rules for the settings of a host."""
-        return schema_of(obj, seen)
+        return schema_of(obj, index)
 
-    def table(self, items, width=None):
+    def table(self, items: list[Object], width: int | None = None) -> list[str]:
         """Return a line for each setting that is wanted: whether it counts."""
         rows = []
         for item in items:
@@ -115,21 +116,21 @@ class FirmwareSettings(Family):
         return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows, width, long=("IS", "WANTED"))
 
 
-def schema_of(obj, seen):
+def schema_of(obj: Any, index: ObjectIndex) -> Object:
     """Return the schema of a HostFirmwareSettings: ``{setting: rules}``, empty when there is none."""
     reference = ((obj or {}).get("status") or {}).get("schema") or {}
-    schema = seen.get(SCHEMA, reference.get("namespace"), reference.get("name"))
+    schema = index.get(SCHEMA, reference.get("namespace"), reference.get("name"))
     return ((schema or {}).get("spec") or {}).get("schema") or {}
 
 
-def text_of(value):
+def text_of(value: Any) -> str:
     """Return a setting's value as BMO compares it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
 
 
-def pending(obj):
+def pending(obj: Any) -> list[dict[str, str | None]]:
     """Return the changes that are wanted and don't count yet: a list of name, current and wanted (texts)."""
     settings = (obj.get("status") or {}).get("settings") or {}
     return [{"name": name, "current": settings.get(name), "wanted": text_of(value)}
@@ -137,7 +138,7 @@ def pending(obj):
             if settings.get(name) != text_of(value)]
 
 
-def _check_setting(label, name, value, settings, rules):
+def _check_setting(label: str, name: str, value: Any, settings: Object, rules: Object | None) -> list[Problem]:
     path = f"settings.{name}"
     if name not in settings:
         near = difflib.get_close_matches(name, sorted(settings), 1)
@@ -153,7 +154,7 @@ def _check_setting(label, name, value, settings, rules):
                     "remove it")]
 
 
-def rule_broken(rules, text, current):
+def rule_broken(rules: Object | None, text: str, current: str | None) -> str | None:
     """Return what BMO expects of a value that it refuses by the schema (``SettingSchema.Validate``), else None.
 
     :param rules: entry of the FirmwareSchema, or None
@@ -179,7 +180,7 @@ def rule_broken(rules, text, current):
     return f"no change: BMO does not set values of the type {kind}" if kind else None
 
 
-def _integer_rule(rules, text):
+def _integer_rule(rules: Object, text: str) -> str | None:
     low, high = rules.get("lower_bound"), rules.get("upper_bound")
     try:
         number = int(text)
@@ -190,7 +191,7 @@ def _integer_rule(rules, text):
     return f"{'any number up' if low is None else low} to {'any number' if high is None else high}"
 
 
-def _boolean_rule(text, current):
+def _boolean_rule(text: str, current: str | None) -> str | None:
     if text not in ("true", "false"):
         return "true or false"
     if current not in ("true", "false"):

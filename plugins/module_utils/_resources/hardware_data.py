@@ -4,8 +4,10 @@
 """HardwareData: what inspection found; BMO makes it, so it is only read; pure."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._host import table as host_table
-from .base import Family
+from .base import Family, Object, ObjectIndex
 
 
 class HardwareData(Family):
@@ -16,6 +18,6 @@ class HardwareData(Family):
     reads = watches = ()
     removable = False
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """The hardware as plain data."""
         return {"hardware": host_table.hardware((obj.get("spec") or {}).get("hardware") or {})}

@@ -7,13 +7,15 @@ BMO 0.13 has the resource, but its controller does nothing with it yet (``hostcl
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.fields import BY_NAME
 from .._host.rules import image as host_image_rules
-from .base import Family, condition, is_true
+from .base import Family, Object, ObjectIndex, condition, is_true
 
 ASSOCIATED = "Associated"
 OPERATORS = ("in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt")
@@ -21,7 +23,7 @@ OPERATORS = ("in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt")
 FINAL_REASONS = ("BadBareMetalHostStatus", "HostClaimDeletionFailed")
 
 
-def _secret(name, crd):
+def _secret(name: str, crd: str) -> Field:
     return Field(name, crd, "dict", fields=(Field("name", "name", required=True), Field("namespace", "namespace")))
 
 
@@ -51,7 +53,7 @@ class HostClaim(Family):
         Field("failure_domain", "failureDomain"),
     )
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """An image is checked as a host's is; conditions on labels need values, or none."""
         problems = host_image_rules.check(label, entry)
         expressions = (entry.get("host_selector") or {}).get("match_expressions") or []
@@ -67,26 +69,26 @@ class HostClaim(Family):
                     "host-claim", label, path, None, f"values for the operator {item.get('operator')}", "set them"))
         return problems
 
-    def spec(self, entry):
+    def spec(self, entry: Object) -> Object:
         """Return the spec; the CRD wants to know of the power, and a list of values with each condition."""
         spec = dict({"poweredOn": True}, **super().spec(entry))
         for item in (spec.get("hostSelector") or {}).get("matchExpressions") or []:
             item.setdefault("values", [])
         return spec
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(associated) when a BareMetalHost was found for it."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
         if is_true(obj, ASSOCIATED) and (obj.get("status") or {}).get("bareMetalHost"):
             return Verdict(REACHED, "", "")
-        seen_condition = condition(obj, ASSOCIATED)
-        if not seen_condition:
+        found = condition(obj, ASSOCIATED)
+        if not found:
             return Verdict(WAITING, "no controller has looked at it; BMO 0.13 has none for HostClaims", "")
-        text = f"{seen_condition.get('reason')}: {seen_condition.get('message')}"
-        return Verdict(FAILED if seen_condition.get("reason") in FINAL_REASONS else WAITING, text, "")
+        text = f"{found.get('reason')}: {found.get('message')}"
+        return Verdict(FAILED if found.get("reason") in FINAL_REASONS else WAITING, text, "")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Which host it has."""
         status = obj.get("status") or {}
         host = status.get("bareMetalHost") or {}

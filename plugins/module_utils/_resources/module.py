@@ -4,16 +4,18 @@
 """Running the modules of the resource families, each of which names its kind only."""
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.errors import RefusedError
 from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .base import check_raw, entry_fields
+from .base import Family, Object, check_raw, entry_fields
 from .registry import FAMILIES
 from .service import FamilyService, read_facts
 
 
-def family_argument_spec(family):
+def family_argument_spec(family: Family) -> Object:
     """Return the argument spec of a family's module."""
     spec = dict(kube_argument_spec(), namespace={"type": "str", "default": "metal3"})
     spec[family.option] = {"type": "list", "elements": "dict", "required": True,
@@ -29,7 +31,7 @@ def family_argument_spec(family):
     return spec
 
 
-def info_argument_spec(family):
+def info_argument_spec(family: Family) -> Object:
     """Return the argument spec of a family's info module."""
     spec = dict(
         kube_argument_spec(),
@@ -47,7 +49,7 @@ def run_family(kind: str) -> None:
     """Run the module of a kind."""
     family = FAMILIES[kind]
 
-    def check(given):
+    def check(given: dict[str, Any]) -> None:
         problems = check_raw(family, given.get(family.option))
         if problems:
             raise RefusedError(problems)

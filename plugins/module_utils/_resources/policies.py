@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .._common.field_checks import is_name, show
 from .._common.fields import Field
 from .._common.problem import Problem
-from .base import Family
+from .base import Family, Object, ObjectIndex
 
 TIMES = ("onPreparing", "onReboot")
 
@@ -23,14 +24,14 @@ class UpdatePolicy(Family):
               Field("firmware_updates", "firmwareUpdates", choices=TIMES))
     watches = ()
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """A policy that says nothing is a mistake."""
         if entry.get("firmware_settings") or entry.get("firmware_updates"):
             return []
         return [Problem("policy", label, "", "neither firmware_settings nor firmware_updates", "at least one of them",
                         "set one, or state absent")]
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """What it says."""
         spec = obj.get("spec") or {}
         return {"firmware_settings": spec.get("firmwareSettings") or "",
@@ -51,7 +52,7 @@ class DeployPolicy(Family):
             Field("name", "name", required=True), Field("value", "value"))),
     )),)
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """Names of namespaces and the expression."""
         problems, wanted = [], entry.get("host_claim_namespaces") or {}
         for position, name in enumerate(wanted.get("names") or []):

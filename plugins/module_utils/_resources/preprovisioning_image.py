@@ -7,11 +7,13 @@ BMO works on them only when it was started with ``-build-preprov-image``, or ano
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .base import Family, condition, is_observed, is_true
+from .base import Family, Object, ObjectIndex, condition, is_observed, is_true
 
 
 class PreprovisioningImage(Family):
@@ -28,7 +30,7 @@ class PreprovisioningImage(Family):
         Field("accept_formats", "acceptFormats", "list", element="str"),
     )
 
-    def check(self, label, entry):
+    def check(self, label: str, entry: Object) -> list[Problem]:
         """The formats; without one no image fits."""
         formats = entry.get("accept_formats") or []
         problems = [
@@ -44,7 +46,7 @@ class PreprovisioningImage(Family):
             )
         return problems
 
-    def judge(self, obj, seen, goal, before):
+    def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(ready) when there is a URL to download."""
         if obj is None:
             return Verdict(WAITING, "no status yet", "")
@@ -57,7 +59,7 @@ class PreprovisioningImage(Family):
         text = condition(obj, "Ready").get("message")
         return Verdict(WAITING, text or "no controller has looked at it", "start BMO with -build-preprov-image")
 
-    def facts(self, obj, seen):
+    def facts(self, obj: Any, index: ObjectIndex) -> Object:
         """Where the image is."""
         status = obj.get("status") or {}
         return {"ready": is_true(obj, "Ready"), "image_url": status.get("imageUrl") or "",

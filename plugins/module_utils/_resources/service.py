@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Generator
 from typing import Any, Callable
 
 from .._common.errors import RefusedError
 from .._common.object_shape import of_kind
 from .._common.problem import Problem
 from .._common.terminal import columns
-from .._common.wait_loop import WaitLoop
+from .._common.wait_loop import Step, WaitLoop
 from .._common.wait_report import FAILED, WAITING, Awaited, Verdict
 from .._kube import bulk
 from .._kube.errors import KubeError
@@ -22,7 +23,7 @@ from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
-from .base import HOST, Seen, check_host, check_lock, check_typed, desired, label_of
+from .base import HOST, Family, Object, ObjectIndex, check_host, check_lock, check_typed, desired, label_of
 from .wake import wake
 
 # BMO 0.13 prepares a host again and again after a flash until it has read the firmware once more, each time after a
@@ -53,9 +54,9 @@ class Item:
         self.before: dict[str, Any] | None = None
         self.lasting: Any = None
 
-    def result(self, family, namespace, seen):
+    def result(self, family: Family, namespace: str | None, index: ObjectIndex) -> Object:
         """Return the entry's result as plain data."""
-        facts = family.facts(self.stored, seen) if self.stored else {}
+        facts = family.facts(self.stored, index) if self.stored else {}
         changed = self.action != DONE[UNCHANGED]
         return dict({"name": self.name, "namespace": namespace, "action": self.action, "changed": changed,
                      "error": self.error, "seconds": round(self.seconds, 1)}, **facts)
@@ -123,7 +124,7 @@ class FamilyService:
         self.clock = clock
         self.now = now
         self.writes = FamilyWrites(client, check_mode, progress, sleep, family, self._problems_again)
-        self.seen = Seen({})
+        self.index = ObjectIndex({})
         self.diffs: list[dict[str, Any]] = []
         self.warnings: list[str] = []
 
@@ -138,18 +139,18 @@ class FamilyService:
         self._write(items)
         if self.goal and not self.check_mode:
             self._wait([item for item in items if not item.error])
-        results = [item.result(self.family, self.namespace, self.seen) for item in items]
+        results = [item.result(self.family, self.namespace, self.index) for item in items]
         return {"changed": any(result["changed"] for result in results), self.family.option: results,
                 "counts": counts(results), "diff": self.diffs, "table": self.family.table(results, columns()),
                 "seconds": round(self.clock() - began_at, 3), "warnings": self.warnings}
 
     # Reading and checking
 
-    def _checked(self):
+    def _checked(self) -> list[Item]:
         labelled = [(label_of(self.family, entry, at), entry) for at, entry in enumerate(self.entries)]
         problems = check_typed(self.family, labelled)
         try:
-            own, self.seen = read(self.client, self.family, self.namespace)
+            own, self.index = read(self.client, self.family, self.namespace)
         except KubeError:
             if problems:
                 raise RefusedError(problems) from None
@@ -159,7 +160,7 @@ class FamilyService:
         unfit = set(item.subject for item in problems)
         for label, entry in labelled:
             if entry.get("state") != "absent" and label not in unfit:
-                problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.seen)
+                problems = problems + self._problems_with(label, entry, current.get(entry["name"]), self.index)
         if self.goal == "deleted":
             problems = problems + [
                 Problem(
@@ -174,7 +175,7 @@ class FamilyService:
 
     # Writing
 
-    def _write(self, items):
+    def _write(self, items: list[Item]) -> None:
         entries = self._entries(items)
         self.writes.announce([entry for entry in entries if entry.action != DELETE], len(items), self.resource.plural)
         for item, written in zip(items, self.writes.write(entries)):
@@ -186,7 +187,7 @@ class FamilyService:
             elif item.present:
                 item.stored = of_kind(written.value, self.family.kind)
 
-    def _entries(self, items):
+    def _entries(self, items: list[Item]) -> list[Entry]:
         present = [item for item in items if item.present]
         planned = dict(zip((item.name for item in present), self.writes.plan(
             [desired(self.family, item.entry, self.namespace) for item in present],
@@ -194,30 +195,30 @@ class FamilyService:
                 (item.name, item.current) for item in present if item.current is not None)})))
         return [planned[item.name] if item.present else self._deletion(item) for item in items]
 
-    def _deletion(self, item):
+    def _deletion(self, item: Item) -> Entry:
         if item.current is None:
             return absent(self.resource, self.namespace, item.name)
         return deletion(self.resource, item.current)
 
-    def _problems_again(self, name, stored):
+    def _problems_again(self, name: str, stored: Any) -> list[str]:
         """Return why an object that has changed since it was read must not be written."""
         entry = next(entry for entry in self.entries if entry["name"] == name)
         problems = [] if self.family.of_host and stored is None else self._problems_with(
-            label_of(self.family, entry, 0), entry, stored, self.seen)
+            label_of(self.family, entry, 0), entry, stored, self.index)
         return list(map(str, problems)) or ([] if stored is not None else ["it was deleted; run again to create it"])
 
-    def _problems_with(self, label, entry, current, seen):
-        return check_host(self.family, label, entry, current, seen) + \
-            check_lock(self.family, entry, current, seen, self.now()) + \
-            self.family.check_against(label, entry, current, seen)
+    def _problems_with(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
+        return check_host(self.family, label, entry, current, index) + \
+            check_lock(self.family, entry, current, index, self.now()) + \
+            self.family.check_against(label, entry, current, index)
 
     # Waiting
 
-    def _wait(self, items):
-        baseline, now = self.seen, self.clock()
+    def _wait(self, items: list[Item]) -> None:
+        baseline, now = self.index, self.clock()
         items = [item for item in items if item.present or item.current is not None]
         awaited = dict((item.name, Awaited(str(self.goal if item.present else "gone"), now,
-                                           self._judge(item, baseline))) for item in items)
+                                           self._verdict_of(item, baseline))) for item in items)
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
         loop.run(awaited, self._steps(now + self.timeout_seconds),
                  lambda objects, name: objects[self.family.kind].get(name), looked=lambda: self._end_pauses(items))
@@ -229,43 +230,43 @@ class FamilyService:
         self.warnings += [f"{item.name}: {doubt}" for item in done
                           for doubt in self.family.doubts(item.current, item.stored)]
         self._wake([item for item in items if item.stored and not item.error and (
-            item.worked_on or self.family.has_new_pause(item.stored, self.seen))], _DONE)
+            item.worked_on or self.family.has_new_pause(item.stored, self.index))], _DONE)
 
-    def _end_pauses(self, items):
+    def _end_pauses(self, items: list[Item]) -> None:
         held_up = [item for item in items if item.present and item.stored and not item.woken
-                   and self.family.is_held_up(item.stored, self.seen, item.before)]
+                   and self.family.is_held_up(item.stored, self.index, item.before)]
         for item in held_up:
             item.woken = True
         self._wake(held_up, _HELD_UP)
 
-    def _wake(self, items, why):
+    def _wake(self, items: list[Item], why: str) -> None:
         if self.family.wakes_hosts and self.goal == "applied":
-            hosts = [self.seen.host_of(item.stored) for item in items]
+            hosts = [self.index.host_of(item.stored) for item in items]
             self.warnings += wake(self.client, [host for host in hosts if host is not None], self.progress, why)
 
-    def _judge(self, item, baseline):
+    def _verdict_of(self, item: Item, baseline: ObjectIndex) -> Callable[[Any], Verdict]:
         """Return the callable that takes the item's object, or None, and returns the Verdict on it."""
         awaited = item.stored
 
-        def decide(stored):
+        def decide(stored: Any) -> Verdict:
             item.stored = stored
             another = self._another(awaited, stored, baseline)
             if another is not None:
                 item.before = None
                 return another
             if not item.present:
-                return self.family.judge_deletion(stored, self.seen)
+                return self.family.deletion_verdict(stored, self.index)
             if deletion_of(stored):
                 return Verdict(FAILED, f"it is {deletion_of(stored)}", HINT)
             item.before = baseline.host_of(stored) if stored else None
-            verdict = item.lasting or self.family.judge(stored, self.seen, self.goal, item.before)
+            verdict = item.lasting or self.family.verdict(stored, self.index, self.goal, item.before)
             if stored and self.family.is_lasting(stored, verdict):
                 item.lasting = verdict
             item.worked_on = item.worked_on or verdict.outcome == WAITING
             return verdict
         return decide
 
-    def _another(self, awaited, stored, baseline):
+    def _another(self, awaited: Any, stored: Any, baseline: ObjectIndex) -> Verdict | None:
         """Return the Verdict on an object, or a host, that was created under the name during the wait, None for none.
 
         BMO creates the objects of a host that is enrolled again without what was asked for.
@@ -274,26 +275,27 @@ class FamilyService:
             return None
         pairs = [(self.family.kind, awaited, stored)]
         if self.family.of_host:
-            pairs.append((HOST, baseline.host_of(stored), self.seen.host_of(stored)))
+            pairs.append((HOST, baseline.host_of(stored), self.index.host_of(stored)))
         return next((Verdict(FAILED, f"found another {kind} of this name than the one that was waited for",
                              "look at it, then run again")
                      for kind, before, now in pairs if before and now and uid_of(before) != uid_of(now)), None)
 
-    def _steps(self, deadline):
-        """Yield Steps of all kinds that the family looks at; ``seen`` is brought up to date."""
+    def _steps(self, deadline: float) -> Generator[Step, None, None]:
+        """Yield Steps of all kinds that the family looks at; ``index`` is brought up to date."""
         kinds = (self.family.kind,) + tuple(self.family.watches)
         for step in follow_kinds(self.client, [KNOWN[kind] for kind in kinds], self.namespace, deadline,
                                  tick_seconds=0.5, clock=self.clock):
             if step.listed:
                 objects = dict((kind, dict((name, of_kind(obj, kind)) for name, obj in step.objects[kind].items()))
                                for kind in kinds)
-                self.seen = Seen(dict((kind, list(found.values())) for kind, found in objects.items()))
+                self.index = ObjectIndex(dict((kind, list(found.values())) for kind, found in objects.items()))
                 step = step._replace(objects=objects)
             yield step
 
 
-def read(client, family, namespace, label_selector=None):
-    """Return the objects of a family and a Seen with them and those that the family looks at, each by one LIST.
+def read(client: Any, family: Family, namespace: str | None,
+         label_selector: str | None = None) -> tuple[list[Object], ObjectIndex]:
+    """Return the objects of a family and an ObjectIndex with them and those that the family looks at, each by one LIST.
 
     :param namespace: None for all
     :param label_selector: of the family's own objects
@@ -308,29 +310,29 @@ def read(client, family, namespace, label_selector=None):
                             "Metal Operator first (playbook metal3.baremetal.install)", 404)
         if outcome.error is not None:
             raise outcome.error
-    return outcomes[0].value, Seen(dict((kind, outcome.value) for kind, outcome in zip(kinds, outcomes)))
+    return outcomes[0].value, ObjectIndex(dict((kind, outcome.value) for kind, outcome in zip(kinds, outcomes)))
 
 
-def _lister(client, kind, namespace, label_selector):
+def _lister(client: Any, kind: str, namespace: str | None, label_selector: str | None) -> Callable[[], list[Object]]:
     return lambda: [of_kind(item, kind) for item in client.list(KNOWN[kind], namespace, label_selector)[0]]
 
 
-def read_facts(client, family, params):
+def read_facts(client: Any, family: Family, params: Object) -> Object:
     """Return the result of a family's info module.
 
     :param params: ``namespace``, ``all_namespaces``, ``names``, ``label_selector``, ``full_objects``
     """
     namespace, names = None if params["all_namespaces"] else params["namespace"], params["names"]
-    objects, seen = read(client, family, namespace, params["label_selector"])
+    objects, index = read(client, family, namespace, params["label_selector"])
     found = []
     for obj in sorted(objects, key=lambda item: (item["metadata"]["namespace"], item["metadata"]["name"])):
         metadata = obj["metadata"]
         if names is not None and metadata["name"] not in names:
             continue
         facts = dict({"name": metadata["name"], "namespace": metadata["namespace"],
-                      "labels": metadata.get("labels") or {}}, **family.facts(obj, seen))
+                      "labels": metadata.get("labels") or {}}, **family.facts(obj, index))
         if params.get("schemas"):
-            facts["schema"] = family.schema(obj, seen)
+            facts["schema"] = family.schema(obj, index)
         if params["full_objects"]:
             facts["object"] = dict(obj, metadata=dict(
                 (key, value) for key, value in metadata.items() if key != "managedFields"))

@@ -33,7 +33,7 @@ def wake(client: Any, hosts: list[dict[str, Any]], progress: Any, why: str) -> l
             if outcome.error is not None]
 
 
-def _annotate(client, host, now):
+def _annotate(client: Any, host: Any, now: str) -> None:
     metadata = host["metadata"]
     try:
         # The uid alone: BMO writes the host's status all the time, and the annotation fits any status.

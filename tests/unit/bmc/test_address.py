@@ -140,8 +140,8 @@ def test_addresses_that_are_refused(address, text):
     ("libvirt://192.0.2.1?a=%20b", "libvirt://192.0.2.1?a=+b"),
 ])
 def test_normal_form(address, normal):
-    assert bmc_address.normalise(address) == normal
-    assert bmc_address.normalise(normal) == normal
+    assert str(bmc_address.parse(address)) == normal
+    assert str(bmc_address.parse(normal)) == normal
 
 
 @pytest.mark.parametrize("one, other, same", [

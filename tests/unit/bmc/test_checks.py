@@ -134,7 +134,7 @@ def test_hpe():
     assert "no RAID" in found["hardware"].actual
 
 
-def test_an_image_of_virtual_media_is_told_without_its_token():
+def test_an_image_of_virtual_media_is_shown_without_its_token():
     assert facts_of("hpe")["virtual_media"][1]["image"] == "https://192.0.2.5/boot.iso"
 
 

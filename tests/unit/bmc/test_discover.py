@@ -34,7 +34,7 @@ def test_all_systems_of_a_bmc_are_found():
     assert (refusals, silent) == ([], 0)
 
 
-def test_a_server_that_two_scans_find_is_told_once():
+def test_a_server_that_two_scans_find_is_reported_once():
     with FakeRedfish(tree("dell")) as bmc:
         servers, dummy, dummy2 = discover([scan(bmc), scan(bmc)], [], SETTINGS)
     assert [server["scheme"] for server in servers] == ["idrac-virtualmedia+http"]

@@ -285,7 +285,7 @@ def test_the_last_count_is_reported_last():
     assert lines == ["1 of 2 asked", "2 of 2 asked"]
 
 
-def test_as_many_at_once_as_told(monkeypatch):
+def test_as_many_at_once_as_set(monkeypatch):
     lock, together, running, most = threading.Lock(), threading.Barrier(4, timeout=10), [0], [0]
 
     def busy(group, *dummy):

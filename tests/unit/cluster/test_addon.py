@@ -35,7 +35,7 @@ def flannel(text):
     ({"cloud_provider_enabled": True},
      [workload(hostNetwork=True, containers=[{"image": "example.org/my-cloud-controller-manager:1"}])], []),
 ])
-def test_what_is_missing_is_told(changes, objects, fields):
+def test_what_is_missing_is_reported(changes, objects, fields):
     description = replace(CLUSTER, **changes)
     assert [field for field, _text in cluster_addon.missing(description, objects)] == fields
     lines = cluster_addon.addon_warnings(description, objects)

@@ -163,7 +163,7 @@ def test_the_good_one_is_good_and_has_every_option():
         *OF_CLASS, *OF_METALSTACK}
 
 
-def test_all_is_told_at_once():
+def test_all_is_reported_at_once():
     """Wrong types, names and values, and parts that don't fit each other; nothing that only follows from them."""
     params = replaced(("endpoint",), 5)
     params.update(control_plane={"replicas": 2, "replcas": 3}, pod_cidrs=["198.51.100.0/25"], mtu=3)

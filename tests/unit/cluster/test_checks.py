@@ -271,12 +271,12 @@ def test_an_image_has_a_format_by_its_url_or_by_name(described, rendered):
             "cluster c1: image.format: not set, expected one of raw, qcow2, vdi, vmdk, live-iso"), lines
 
 
-def test_a_url_that_is_none_is_told():
+def test_a_url_that_is_none_is_reported():
     lines = cluster_image.image_problems("cluster c1", "image", image("https://a@[x/a", checksum="ftps://[y"))
     assert [line.field for line in lines] == ["image.url", "image.format", "image.checksum"]
 
 
-def test_passwords_in_urls_are_not_told():
+def test_passwords_in_urls_are_not_shown():
     lines = cluster_image.image_problems("cluster c1", "image", image("ftps://me:secret-word@x/node.raw"))
     assert len(lines) == 1 and "secret-word" not in str(lines[0]) and "secret-word" not in lines[0].actual
 

@@ -238,7 +238,7 @@ def test_mistakes_in_the_holder_are_reported_together():
         "kubernetes_version"]
 
 
-def test_mistakes_in_the_holder_are_told_together_with_others():
+def test_mistakes_in_the_holder_are_reported_together_with_others():
     lines = problems({"virtual_router_id": 999, "host": "api.example.org"}, kubernetes_version="1")
     assert len(lines) == 3
 

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import wait as cluster_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.endpoint_watch import (
-    TELL_AFTER_SECONDS,
+    REPORT_AFTER_SECONDS,
     EndpointWatch,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import ClusterWait, WaitFailedError
@@ -95,10 +95,10 @@ def wait(monkeypatch):
 
 def test_an_endpoint_that_nobody_holds_is_named_while_the_wait_goes_on_and_when_it_ends(wait):
     failed, progress, asked = wait(*((seconds, objects()) for seconds in range(0, 131, 5)))
-    told = [line for line in progress.events if "nobody answers" in line]
-    assert [str(line).partition(", although")[0].rpartition(" for ")[2] for line in told] == [
-        duration(TELL_AFTER_SECONDS), duration(2 * TELL_AFTER_SECONDS)]
-    assert SILENT % duration(TELL_AFTER_SECONDS) in str(told[0]) and "endpoint.holder" in str(told[0])
+    reported = [line for line in progress.events if "nobody answers" in line]
+    assert [str(line).partition(", although")[0].rpartition(" for ")[2] for line in reported] == [
+        duration(REPORT_AFTER_SECONDS), duration(2 * REPORT_AFTER_SECONDS)]
+    assert SILENT % duration(REPORT_AFTER_SECONDS) in str(reported[0]) and "endpoint.holder" in str(reported[0])
     assert SILENT % "2 min 10 s" in failed
     assert set(asked) == {("192.0.2.100", 6443)} and len(asked) > 10
 

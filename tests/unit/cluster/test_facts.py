@@ -43,7 +43,7 @@ def read(client):
     return cluster_facts.with_the_rest(client, own, "cluster metal3/c1")
 
 
-def test_who_may_read_all_is_told_of_nothing():
+def test_who_may_read_all_gets_no_warning():
     facts, warnings = read(Client(403))
     assert warnings == [] and facts.clusters == [OWN, ELSEWHERE]
     assert facts.providers == {"cluster-api": "v1.13.5"}
@@ -56,7 +56,7 @@ def test_who_may_read_all_is_told_of_nothing():
     ("Provider", "the versions of Kubernetes, Cluster API and CAPM3 are not compared: Provider: forbidden; allow it"),
     ("CustomResourceDefinition", "the verb get on customresourcedefinitions in the API group apiextensions.k8s.io"),
 ])
-def test_rights_in_one_namespace_are_enough_and_what_is_not_checked_is_told(kind, words):
+def test_rights_in_one_namespace_are_enough_and_what_is_not_checked_is_reported(kind, words):
     facts, warnings = read(Client(403, kind))
     assert len(warnings) == 1 and warnings[0].startswith("cluster metal3/c1: ") and words in warnings[0], warnings
     unseen = {"Metal3Cluster": facts.clusters == [OWN], "Provider": facts.providers == {},

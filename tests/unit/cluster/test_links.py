@@ -29,13 +29,13 @@ def problems(supported, **changes):
     (None, []), (["ethernet", "bond", "vlan"], []), (["ethernet", "vlan"], ["networks.storage.bond"]),
     (["ethernet"], ["networks.backup.vlan", "networks.storage.bond"]),
     (["vlan"], ["networks.nodes.interface", "networks.storage.bond"])])
-def test_each_network_that_is_not_supported_is_told(supported, fields):
+def test_each_network_that_is_not_supported_is_reported(supported, fields):
     lines = problems(supported)
     assert [line.field for line in lines] == fields
     assert all(line.subject == "cluster metal3/c1" for line in lines)
 
 
-def test_the_kinds_that_are_supported_are_told():
+def test_the_kinds_that_are_supported_are_reported():
     assert str(problems(["ethernet"])[0]) == (
         "cluster metal3/c1: networks.backup.vlan: found \"vlan\", expected a link of supported_links, which are "
         "ethernet; "

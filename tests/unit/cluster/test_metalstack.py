@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_refused(changes, words):
     assert any(words in line for line in lines), lines
 
 
-def test_everything_is_told_at_once():
+def test_everything_is_reported_at_once():
     lines = told(changed(metalstack__partition="", endpoint__holder="keepalived", host_selector={"a": "b"}))
     assert len(lines) == 3
 

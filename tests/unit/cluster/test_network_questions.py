@@ -58,7 +58,7 @@ def asked(monkeypatch):
     return seen
 
 
-def test_each_image_is_asked_for_once_and_all_problems_are_told(asked):
+def test_each_image_is_asked_for_once_and_all_problems_are_reported(asked):
     found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=True)
     assert sorted(asked, key=str) == [
         ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]

@@ -146,7 +146,7 @@ def test_options_of_the_cluster_and_of_a_group_are_joined():
     assert [entry["path"] for entry in worker][-1] == "/a"
 
 
-def test_mistakes_of_type_and_name_are_told_with_their_place():
+def test_mistakes_of_type_and_name_are_reported_with_their_place():
     _read, mistakes = cluster_description.read(
         {"name": "a", "workers": {"p": {"replica": 1}, "q": 3}, "networks": {"n": {"ipv4": {"mode": "x"}}}})
     assert len(mistakes) == 3

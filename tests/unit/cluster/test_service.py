@@ -161,7 +161,7 @@ def test_host_reuse_and_cleaning_reach_machines_that_are_there(plane):
     assert run(plane, image=OTHER_IMAGE, workers=workers)["changed"] is False
 
 
-def test_templates_of_a_pool_are_told_from_those_of_a_pool_whose_name_begins_the_same(plane):
+def test_templates_of_a_pool_are_distinguished_from_those_of_a_pool_whose_name_begins_the_same(plane):
     workers = {"a": {"replicas": 1}, "a-b": {"replicas": 1, "max_surge": 0, "max_unavailable": 1, "node_reuse": True}}
     run(plane, workers=workers)
     old = dict((owner, plane.add_machine(owner)[0]) for owner in ("c1-a", "c1-a-b"))

@@ -75,7 +75,7 @@ def test_an_old_failure_in_other_words_is_still_old(wait):
         wait, (1, [host_failure("h1")]), (9, [host_failure("h1", "a disk too small")]))
 
 
-def test_a_new_failure_beside_an_old_one_is_told_alone(wait):
+def test_a_new_failure_beside_an_old_one_is_reported_alone(wait):
     told = ended_by(wait, (1, [host_failure("h1")]), (9, [host_failure("h1"), host_failure("h2")]))
     assert "h2" in told and "h1" not in told
 

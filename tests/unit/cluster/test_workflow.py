@@ -362,7 +362,7 @@ def test_progress_says_where_the_server_of_the_slowest_machine_is():
     assert "write_image" not in workflow_goals.progress(story.snapshot(), now, phase)[1]
 
 
-def test_an_error_of_a_host_is_told_when_it_occurs():
+def test_an_error_of_a_host_is_reported_when_it_occurs():
     story = Story().until(12)
     before = workflow_steps.machine_steps(story.snapshot())
     story.host["status"].update(operationalStatus="error", errorMessage="no\n disk")

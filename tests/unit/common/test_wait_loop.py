@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import Clock
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
@@ -26,22 +27,9 @@ VERDICTS = {"good": Verdict(REACHED, "", ""), "bad": Verdict(FAILED, "no disk", 
             "busy": Verdict(WAITING, "it writes", "look at it", "Writing image")}
 
 
-class Time:
-    """A clock that only pauses move."""
-
-    def __init__(self):
-        self.now = 0.0
-
-    def clock(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
-
-
-def run(*looks, time=None, ends_at_failure=False):
+def run(*looks, ends_at_failure=False):
     """Wait through looks, each ``{name: state}`` or an error; return the items, the loop, the reports and the looks."""
-    time, reports, answers = time or Time(), Reports(), list(looks)
+    clock, reports, answers = Clock(), Reports(), list(looks)
     names = next(look for look in looks if isinstance(look, dict))
     items = dict((name, Awaited("done", 0, VERDICTS.__getitem__)) for name in names)
     changed = [set(names)] * len(looks)
@@ -49,13 +37,13 @@ def run(*looks, time=None, ends_at_failure=False):
     def steps():
         while answers:
             answer = answers.pop(0)
-            time.now += 10
+            clock.now += 10
             if isinstance(answer, Exception):
                 yield Step(names, set(), 10.0, answer, False)
             else:
                 yield Step(answer, changed.pop(), None, None, True)
 
-    loop = WaitLoop("server s", reports, time.clock)
+    loop = WaitLoop("server s", reports, clock)
     loop.run(items, steps(), lambda objects, name: objects[name], ends_at_failure=ends_at_failure)
     return items, loop, reports.lines, answers
 
@@ -109,19 +97,19 @@ def test_the_source_is_closed_when_the_wait_ends_with_a_defect():
             closed.append(True)
 
     with pytest.raises(KeyError):
-        WaitLoop("server s", Reports(), Time().clock).run(
+        WaitLoop("server s", Reports(), Clock()).run(
             {"a": Awaited("done", 0, VERDICTS.__getitem__)}, steps(), lambda objects, name: objects[name])
     assert closed == [True]
 
 
 def test_a_poll_asks_at_once_and_a_last_time_at_the_deadline():
-    time, asked = Time(), []
-    steps = list(poll(lambda: asked.append(time.now), 25, 10, time.clock, time.sleep))
+    clock, asked = Clock(), []
+    steps = list(poll(lambda: asked.append(clock.now), 25, 10, clock, clock.sleep))
     assert asked == [0, 10, 20, 25] and all(step.listed for step in steps)
 
 
 def test_a_poll_goes_on_through_errors_that_pass_only():
-    time, answers = Time(), [1, ReportedError("busy"), ReportedError("busy"), 2, ReportedError("no")]
+    clock, answers = Clock(), [1, ReportedError("busy"), ReportedError("busy"), 2, ReportedError("no")]
 
     def read():
         answer = answers.pop(0)
@@ -131,7 +119,7 @@ def test_a_poll_goes_on_through_errors_that_pass_only():
 
     seen = []
     with pytest.raises(ReportedError, match="no"):
-        for step in poll(read, 99, 10, time.clock, time.sleep, lambda error: str(error) == "busy"):
+        for step in poll(read, 99, 10, clock, clock.sleep, lambda error: str(error) == "busy"):
             seen.append((step.objects, step.unreachable_seconds, step.listed))
     assert seen == [(1, None, True), (None, 0, False), (None, 10, False), (2, None, True)]
 
@@ -139,6 +127,6 @@ def test_a_poll_goes_on_through_errors_that_pass_only():
 @pytest.mark.parametrize("answers, seconds, result", [
     ([["a", "b"], ["b"], []], 20, []), ([["a"]] * 9, 30, ["a"]), ([[]], 0, [])])
 def test_what_is_left_is_asked_for_until_it_is_nothing_or_the_time_is_up(answers, seconds, result):
-    time, answers = Time(), iter(answers)
-    assert until_nothing(lambda: next(answers), 30, 10, time.clock, time.sleep) == result
-    assert time.now == seconds
+    clock, answers = Clock(), iter(answers)
+    assert until_nothing(lambda: next(answers), 30, 10, clock, clock.sleep) == result
+    assert clock.now == seconds

@@ -259,7 +259,7 @@ PLANE, CLUSTER = ("KubeadmControlPlane", f"{NAME}-control-plane"), ("Cluster", N
      "no plain path"),
     ((CLUSTER, "spec", "controlPlaneRef"), {"kind": "TalosControlPlane", "name": "t"}, "of kind TalosControlPlane"),
     ((("Secret", f"{NAME}-ca"), "data"), {"tls.crt": "bm8="}, "found no certificate")])
-def test_a_control_plane_that_cannot_be_made_anew_is_refused(run, path, value, said):
+def test_a_control_plane_that_cannot_be_created_again_is_refused(run, path, value, said):
     change(run, path, value)
     with pytest.raises((RefusedError, EtcdError), match=said):
         run.restore()

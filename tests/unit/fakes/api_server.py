@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
-from .http_server import HttpServer
+from .http_server import Served
 
 # Kinds of requests.
 LIST, GET, WATCH, WRITE, DELETE = "list", "get", "watch", "write", "delete"
@@ -58,7 +58,7 @@ FAULTS = {
 }
 
 
-class ApiServer:
+class ApiServer(Served):
     """The server; a context manager.
 
     :param objects: list of objects that it has
@@ -79,19 +79,12 @@ class ApiServer:
             resource = resource_for(item["apiVersion"], item["kind"])
             self._put(resource.path(item["metadata"].get("namespace"), item["metadata"]["name"]), item)
         self.stored.clear()
-        self._server = HttpServer(("127.0.0.1", 0), _handler(self))
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.serve(_handler(self))
+        self.url = f"http://127.0.0.1:{self.port}"
 
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_exc):
+    def __exit__(self, *dummy):
         self._closing.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__()
 
     def of_kind(self, *kinds):
         """Return the requests of some kinds."""

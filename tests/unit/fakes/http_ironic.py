@@ -4,17 +4,15 @@
 """The Ironic in memory behind real HTTP on loopback, and everything that can come in place of its answers."""
 from __future__ import annotations
 
-import contextlib
 import json
 import threading
-from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote, urlsplit
 
 from fakes.ironic import FakeIronic
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 
-from .http_server import HttpServer
+from .http_server import QuietHandler, Served
 
 # status, headers, body. Of those below nothing is sent, or not all.
 ANSWERS = {
@@ -37,7 +35,7 @@ ALL = (*ANSWERS, HALF, HANG, RESET, REDIRECT)
 LOST = ("502", "html", "text", "deep", HALF, HANG, RESET)
 
 
-class HttpIronic:
+class HttpIronic(Served):
     """A server; use it in a ``with`` statement.
 
     A test sets ``kind`` (``version``, ``read`` or ``write``) and ``answer`` (one of :data:`ALL`) for the requests that
@@ -55,38 +53,21 @@ class HttpIronic:
         self._over = threading.Event()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def handle_one_request(self):
-                # The client may have gone meanwhile.
-                with contextlib.suppress(ConnectionError):
-                    super().handle_one_request()
-
+        class Handler(QuietHandler):
             def do(self):
                 outer.handle(self)
 
             do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do
 
-        self._server = HttpServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self.serve(Handler)
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self):
-        self._thread.start()
-        return self
+        return f"http://127.0.0.1:{self.port}"
 
     def __exit__(self, *dummy):
         self._over.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        super().__exit__()
 
     def handle(self, request):
         parts = urlsplit(request.path)

@@ -186,16 +186,3 @@ class FakeIronic:
     def requests(self):
         """Return what was sent, without what only reads."""
         return [request for request in self.sent if request[0] != "GET"]
-
-
-class Clock:
-    """A clock that only sleeping moves."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds

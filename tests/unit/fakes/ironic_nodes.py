@@ -4,7 +4,7 @@
 """Options of nodes and ports, and runs over them against an Ironic in memory."""
 from __future__ import annotations
 
-from fakes.ironic import Clock
+from fakes.clock import Clock
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_fields

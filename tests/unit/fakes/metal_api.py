@@ -9,7 +9,6 @@ against the models of metal_python, which are generated from metal-api's OpenAPI
 """
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import json
@@ -17,13 +16,12 @@ import re
 import threading
 import uuid
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler
 from urllib.parse import unquote
 
 from metal_python import models
 from metal_python.api_client import ApiClient
 
-from .http_server import HttpServer
+from .http_server import QuietHandler, Served
 
 KEY, TOKEN = "canary-hmac-key-91", "canary-token-55"
 INSTALLATION = ["Preparing", "Registering", "Installing", "Booting New Kernel", "Phoned Home"]
@@ -73,7 +71,7 @@ def _rule(rule):
     return dict(rule, protocol=protocol)
 
 
-class MetalApi:
+class MetalApi(Served):
     """A server; use it in a ``with`` statement.
 
     ``faults`` is a list of ``(path, fault)``, each of which is used once by the first request that fits: a status code,
@@ -97,39 +95,20 @@ class MetalApi:
             self.add_machine(f"00000000-0000-4000-8000-00000000010{number}")
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *arguments):
-                pass
-
-            def handle_one_request(self):
-                with contextlib.suppress(ConnectionError):
-                    super().handle_one_request()
-
+        class Handler(QuietHandler):
             def do(self):
                 outer.handle(self)
 
             do_GET = do_POST = do_PUT = do_DELETE = do
 
-        self._server = HttpServer(("127.0.0.1", 0), Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01})
+        self.serve(Handler)
 
     def _image(self, key, feature):
         return {"id": key, "features": [feature], "expirationDate": self.now.isoformat(), "usedby": []}
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self._server.server_port}/metal"
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *dummy):
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        return f"http://127.0.0.1:{self.port}/metal"
 
     def add_network(self, key, **fields):
         """Store a network; without a project it is a public one."""

@@ -7,12 +7,11 @@ from __future__ import annotations
 import base64
 import json
 import ssl
-import threading
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-from .http_server import HttpServer
+from .http_server import Served
 
 TREES = Path(__file__).resolve().parents[1] / "bmc" / "trees"
 SESSIONS = "/redfish/v1/SessionService/Sessions"
@@ -49,7 +48,7 @@ def hostile_tree(canary):
     return resources, template
 
 
-class FakeRedfish:
+class FakeRedfish(Served):
     """A BMC; use it as a context manager.
 
     :param resources: mapping path → resource
@@ -59,6 +58,9 @@ class FakeRedfish:
     :param certificate: ``(certificate file, key file)`` for TLS
     :param host: address to listen at
     """
+
+    # A benchmark runs hundreds of them.
+    poll_seconds = 0.05
 
     def __init__(self, resources, username="admin", password="right", latency_seconds=0.0, certificate=None,
                  host="127.0.0.1"):
@@ -80,24 +82,13 @@ class FakeRedfish:
         class Handler(_Handler):
             bmc = fake
 
-        self._server = HttpServer((host, 0), Handler)
+        self.serve(Handler, host)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(*certificate)
             # Not in accept(), where one client's slow handshake would hold up the others.
             self._server.socket = context.wrap_socket(
                 self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *dummy):
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(10)
 
     def act(self, dummy_path, dummy_body):
         """Carry an action out and return ``(status, document)``; None, as here, when it is none of this BMC's."""

@@ -79,12 +79,28 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("cluster_needs", ({}, ["prod"]), "not in the inventory: prod"),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
+    ("confirmation_request", ("h1", "wipes %s"), "found str and str, expected a list of names and the text"),
+    ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
+    ("hardware_changes", ([{"name": "h1", "hardware_data": {}}], [{"name": "h1"}]),
+     "before: found 1 of 1 entries without hardware_data, expected hosts of baremetal_host_info"),
+    ("variable_entries", ({"h1": {"bmh_expected": "x"}}, ["h1"], "bmh_expected"),
+     r"found h1 \(str\), expected a dictionary for each host"),
 ])
 def test_what_is_wrong_is_reported(name, arguments, told):
     with pytest.raises(AnsibleFilterError, match=told) as caught:
         load("filter", name)(*arguments)
     assert str(caught.value).startswith(name + ": ")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name, arguments, text", [
+    ("confirming", ("1", "h1"), "found str, expected a list of names"),
+    ("unreported", ({}, "done", ["h1"]), "found 'done' and list, expected failed or changed"),
+    ("with_failures", ({},), "found dict, expected a list of registered results")])
+def test_what_a_test_refuses_is_reported(name, arguments, text):
+    with pytest.raises(AnsibleFilterError, match=text) as caught:
+        load("test", name)(*arguments)
+    assert str(caught.value).startswith(name + ": ")
 
 
 @pytest.mark.parametrize("text", ["00:5C:52:31:3a:01", "00-5c-52-31-3a-01", "005c.5231.3a01", "005C52313A01",

@@ -260,7 +260,7 @@ def test_what_is_refused(action, obj, options, told):
     assert all(problem.subject == "h1" and problem.hint for problem in problems)
 
 
-def test_each_hold_that_an_inspection_would_end_is_told():
+def test_each_hold_that_an_inspection_would_end_is_reported():
     held = bmh(annotations={"reboot.metal3.io/me": "", "reboot.metal3.io/you": ""})
     first, second = refused("inspect", held)
     assert "key me)" in first.hint and "key you)" in second.hint

@@ -50,7 +50,7 @@ def values_of(fields):
 @QUICK
 @given(st.one_of(ANYTHING, st.lists(st.one_of(ANYTHING, values_of(host_fields.HOST)), max_size=3)),
        st.sampled_from([None, "available", "provisioned", "deleted"]))
-def test_any_list_of_hosts_is_judged(hosts, goal):
+def test_any_list_of_hosts_is_checked(hosts, goal):
     problems = host_validation.check_raw(hosts, goal)
     text = common_problem.message(problems, host_inventory.names_in_role())
     assert text.count("\n- ") >= len(problems)
@@ -59,7 +59,7 @@ def test_any_list_of_hosts_is_judged(hosts, goal):
 @QUICK
 @given(st.dictionaries(st.sampled_from(sorted(host_inventory.field_names().values()) + ["bmh_unknown"]), ANYTHING,
                        max_size=4))
-def test_any_variables_of_a_server_make_an_entry_that_is_judged(variables):
+def test_any_variables_of_a_server_make_an_entry_that_is_checked(variables):
     entry = host_inventory.entry("h1", variables)
     assert entry["name"] == "h1"
     host_validation.check_raw([entry])
@@ -68,7 +68,7 @@ def test_any_variables_of_a_server_make_an_entry_that_is_judged(variables):
 @pytest.mark.parametrize("kind", sorted(FAMILIES))
 @settings(QUICK, max_examples=40)
 @given(data=st.data())
-def test_any_list_of_another_kind_is_judged(kind, data):
+def test_any_list_of_another_kind_is_checked(kind, data):
     family = FAMILIES[kind]
     entry = values_of(resource_family.entry_fields(family))
     problems = resource_family.check_raw(family, data.draw(st.one_of(ANYTHING, st.lists(entry, max_size=2))))
@@ -82,7 +82,7 @@ def of_options(options):
 
 @QUICK
 @given(of_options(pool_argument_spec()["pools"]["options"]), of_options(claim_argument_spec()["claims"]["options"]))
-def test_any_list_of_pools_or_claims_is_judged(pools, claims):
+def test_any_list_of_pools_or_claims_is_checked(pools, claims):
     options = pool_argument_spec()["pools"]["options"]
     if not option_checks.check_list("IPPool", "metal3", "pools", pools, options):
         assert isinstance(ipam_validation.pool_problems(pools, "metal3", []), list)

@@ -45,7 +45,7 @@ def test_any_variables_are_entries_and_mistakes(hosts):
 
 @settings(max_examples=100, **SOME)
 @given(VALUES)
-def test_any_list_of_hosts_is_judged(hosts):
+def test_any_list_of_hosts_is_checked(hosts):
     assert isinstance(host_validation.check_raw(hosts, None), list)
 
 

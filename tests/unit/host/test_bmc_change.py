@@ -56,7 +56,7 @@ def test_when_a_host_is_detached(bmh, arguments):
     assert host_bmc_change.detaching(entry(OLD), bmh) is None
 
 
-def test_who_detached_a_host_is_told_apart():
+def test_who_detached_a_host_is_distinguished():
     left = stored("available", annotations=OURS, status="detached")
     assert host_bmc_change.is_left_detached(left)
     assert host_bmc_change.detaching(entry(OLD), left) == OURS["baremetalhost.metal3.io/detached"]

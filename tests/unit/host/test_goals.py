@@ -100,7 +100,7 @@ def test_errors_that_may_pass_end_the_wait_at_their_limit():
     assert seen.verdict.outcome == host_goals.FAILED
 
 
-def test_an_error_is_told_once():
+def test_an_error_is_reported_once():
     seen = history()
     assert len(seen.update(bmh("registering", error=(*UNREACHABLE, 1)), 10)) == 1
     assert seen.update(bmh("registering", error=(*UNREACHABLE, 1)), 11) == []

@@ -58,7 +58,7 @@ def test_the_type_auto_is_that_of_the_checksums_length():
     ({"node_raw": "", "node_sum": "abc  node.raw"}, "image.checksum (http://192.0.2.1/node.sum)", '"abc"',
      "32, 64 or 128 hexadecimal digits"),
 ])
-def test_each_host_is_told_what_is_wrong_with_its_image(files, field, seen, expected):
+def test_what_is_wrong_with_an_image_is_reported_for_each_host(files, field, seen, expected):
     problems = told(Web(**files), [entry("h1"), entry("h2")])
     assert [(problem.subject, problem.field, problem.actual) for problem in problems] == [
         ("h1", field, seen), ("h2", field, seen)]

@@ -154,7 +154,7 @@ def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
     assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
 
 
-def test_changes_that_nothing_takes_up_are_told():
+def test_changes_that_nothing_takes_up_are_reported():
     server = Server()
     image = {"url": "http://192.0.2.1/i", "checksum": "a" * 64, "checksum_type": "sha256"}
     given = {"image": image, "user_data": {"content": "u"}}
@@ -197,7 +197,7 @@ def test_hosts_of_other_namespaces_are_seen():
     assert result["counts"]["created"] == 1 and result["warnings"] == []
 
 
-def test_what_can_not_be_compared_is_told():
+def test_what_can_not_be_compared_is_reported():
     server = Server()
     server.only_one_namespace = True
     result, dummy = run(server, [host(1)])
@@ -226,7 +226,7 @@ def test_a_faulty_list_is_refused_before_any_write():
     assert server.writes() == []
 
 
-def test_faults_of_the_list_are_told_even_when_the_server_is_away():
+def test_faults_of_the_list_are_reported_even_when_the_server_is_away():
     server = Server()
 
     def away(*arguments, **options):
@@ -265,7 +265,7 @@ def test_writes_that_were_not_answered_are_sent_again():
     assert any("were not answered (no answer); trying again in 1 s" in line for line in lines)
 
 
-def test_a_server_that_stays_away_is_told():
+def test_a_server_that_stays_away_is_reported():
     server = Server()
     server.unreachable = 10 ** 6
     result, dummy = run(server, [host(1)])

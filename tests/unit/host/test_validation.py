@@ -294,7 +294,7 @@ def test_wrong_types_do_not_hide_other_faults_of_their_host():
                               ("hosts[1]", "hosts")]
 
 
-def test_numbers_are_judged_as_the_texts_that_ansible_makes_of_them():
+def test_numbers_are_checked_as_the_texts_that_ansible_makes_of_them():
     # What YAML 1.1 makes of 52:54:00:12:34:56 without quotes.
     problems = host_validation.check_raw([
         host(boot_mac_address=40821424496, image={"url": 3, "checksum": 4}), second(name=5, boot_mac_address=True)])

@@ -8,7 +8,8 @@ import json
 
 import pytest
 from ansible.module_utils.testing import patch_module_args
-from fakes.ironic import Clock, FakeIronic
+from fakes.clock import Clock
+from fakes.ironic import FakeIronic
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import pytest
-from fakes.ironic import Clock, FakeIronic
+from fakes.clock import Clock
+from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, option, port, redfish
 from fakes.ironic_nodes import act as run
 from fakes.ironic_nodes import run as register

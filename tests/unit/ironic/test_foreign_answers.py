@@ -8,7 +8,7 @@ import contextlib
 import json
 
 import pytest
-from fakes.ironic import Clock
+from fakes.clock import Clock
 from fakes.progress import Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -295,7 +295,7 @@ def test_a_variable_of_the_environment_is_named_by_its_name(monkeypatch):
         KubeClient({})
 
 
-def test_who_sends_no_credentials_is_told_so(servers):
+def test_a_request_without_credentials_says_so(servers):
     servers[0].fault = lambda request: REFUSED
     with pytest.raises(KubeError, match="no credentials were sent: give api_key"):
         KubeClient({"host": servers[0].url}).list(SECRET, "n")

@@ -71,7 +71,7 @@ def test_an_expired_watch_lists_again_and_reports_what_vanished():
     assert "a" in seen[-1][1]
 
 
-def test_a_lost_server_is_told_and_taken_up_again():
+def test_a_lost_server_is_reported_and_taken_up_again():
     server = Server([KubeError("refused"), [host("a", 1)]], [])
     seen = steps(server, lambda step: bool(step.objects))
     assert any(lost for _objects, _changed, lost in seen)

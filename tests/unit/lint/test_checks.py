@@ -166,7 +166,7 @@ def test_a_good_site_has_no_findings():
 
 
 @pytest.mark.parametrize("rule", sorted(BROKEN))
-def test_each_rule_is_told(rule):
+def test_each_rule_is_reported(rule):
     broken, name, field, text = BROKEN[rule]
     before = copy.deepcopy(broken)
     found = [item for item in lint_checks.lint(broken) if item.problem.code == rule]
@@ -211,7 +211,7 @@ def test_documentation_is_made_from_the_table():
         "write to docs/lint-rules.md what lint_rules.as_markdown() returns"
 
 
-def test_all_is_told_at_once():
+def test_all_is_reported_at_once():
     found = lint_checks.lint(site(
         more(server(4, onlin=True, boot_mode="legcy")),
         one(kubernetes_version="v1.20.1", workers={"a": {"replicas": 9}}),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+from fakes.clock import Clock
 from machine_room.account import LOCKOUT_SECONDS, Account
 
 
@@ -14,17 +15,9 @@ def basic(password, username="admin"):
     return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
 
 
-class Clock:
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Clock(1000.0)
 
 
 @pytest.fixture

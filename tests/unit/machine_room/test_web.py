@@ -46,7 +46,7 @@ def follow(server):
         assert answer.status == 200
 
 
-def test_another_server_is_told_no_credentials(serve):
+def test_another_server_gets_no_credentials(serve):
     other, seen = serve()
     server, _seen = serve(other + "/to")
     follow(server)

@@ -44,7 +44,7 @@ def test_paths_texts_objects_and_lists_become_objects(tmp_path):
     ({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": 1}}, "metadata.name: found 1, expected a text"),
     (thing("CustomResourceDefinition", spec={"group": "example.org"}), "found an incomplete definition"),
 ])
-def test_what_is_no_manifest_is_told(source, words):
+def test_what_is_no_manifest_is_reported(source, words):
     objects, problems = documents.read([source])
     assert objects == []
     assert len(problems) == 1 and words in str(problems[0])
@@ -119,6 +119,6 @@ def test_any_manifests_become_objects_or_problems(sources):
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: [a]\n", "a mapping"),
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: 1}\n", "a text"),
 ])
-def test_texts_that_yaml_stumbles_over_are_told(text, told):
+def test_texts_that_yaml_stumbles_over_are_reported(text, told):
     objects, problems = documents.read([text])
     assert objects == [] and told in "\n".join(map(str, problems))

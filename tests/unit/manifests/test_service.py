@@ -8,6 +8,7 @@ import json
 
 import pytest
 from fakes import kubernetes
+from fakes.clock import Clock
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -67,7 +68,7 @@ def actions(result):
     return dict((item["object"], item["action"]) for item in result["objects"])
 
 
-def test_a_kind_is_written_after_its_definition_and_only_judged_when_it_can_be():
+def test_a_kind_is_written_after_its_definition_and_only_checked_when_it_can_be():
     server = Server()
     result = service(server, WIDGET, DEFINITION, NAMESPACE, LIMIT).run(60)
     assert result["changed"]
@@ -109,7 +110,7 @@ def test_nothing_is_written_when_the_server_refuses_one():
     assert server.writes == []
 
 
-def test_mistakes_are_told_before_the_server_is_asked():
+def test_mistakes_are_reported_before_the_server_is_asked():
     with pytest.raises(RefusedError, match="expected a file that can be read"):
         service(None, "/nowhere").run(60)
 
@@ -117,24 +118,22 @@ def test_mistakes_are_told_before_the_server_is_asked():
 SINCE = "2026-11-25T20:00:00Z"
 
 
-class Clock:
-    """Time that passes only in pauses; `at` says what happens when how many seconds are over."""
+class EventClock(Clock):
+    """A clock during whose pauses something happens; `at` says what when how many seconds are over."""
 
     def __init__(self, at=None):
-        self.now, self.at = 0.0, at or {}
-
-    def __call__(self):
-        return self.now
+        super().__init__()
+        self.at = at or {}
 
     def sleep(self, seconds):
-        self.now += seconds
+        super().sleep(seconds)
         for due in [due for due in self.at if due <= self.now]:
             self.at.pop(due)()
 
 
 def going(held_by=(), check_mode=False, at=None):
     """Return a server whose Namespace and LimitRange are being deleted, a run over them, and its clock."""
-    server, clock = Server(), Clock(at)
+    server, clock = Server(), EventClock(at)
     service(server, NAMESPACE, LIMIT).run(0)
     for obj in server.objects.values():
         obj["metadata"] = dict(obj["metadata"], deletionTimestamp=SINCE, finalizers=list(held_by))

@@ -21,7 +21,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane import pro
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, rendered_manifests
 
 SOURCE = Path(__file__).parents[3] / "lab" / "engine"
-APISERVER = "registry.k8s.io/kube-apiserver"
 
 
 def digest(content):

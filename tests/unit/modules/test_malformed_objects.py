@@ -201,7 +201,7 @@ DOCKER = {"type": "kubernetes.io/dockerconfigjson", "metadata": {"name": "auth"}
     st.binary(max_size=40).map(lambda data: base64.b64encode(data).decode()), st.text(max_size=20),
     ANYTHING.map(lambda value: base64.b64encode(json.dumps(value).encode()).decode()),
     ANYTHING.map(lambda value: base64.b64encode(json.dumps({"auths": {"r.example": value}}).encode()).decode())))
-def test_any_registry_credentials_are_judged(data):
+def test_any_registry_credentials_are_checked(data):
     fault = oci_auth.fault(dict(DOCKER, data={".dockerconfigjson": data}), "oci://r.example/i:1")
     assert fault is None or all(isinstance(text, str) and text for text in fault)
 

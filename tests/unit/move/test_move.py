@@ -358,6 +358,34 @@ def test_the_finalizers_of_what_somebody_else_deletes_meanwhile_stay(here, there
     assert here.objects[HELD_HERE]["metadata"]["finalizers"]
 
 
+def test_what_the_run_itself_deletes_is_not_read_again(here, there):
+    interrupted(here, there, 13)
+    here.requests.clear()
+    move(here, there).moved()
+    assert HELD_HERE not in here.objects
+    assert HELD_HERE not in {request[1:3] for request in here.requests if request[0] == "GET"}
+
+
+@pytest.mark.parametrize("is_another", [False, True])
+def test_what_changes_after_its_deletion_is_read_before_its_finalizers_go(here, there, is_another):
+    interrupted(here, there, 13)
+    patch, refused = here.patch, []
+
+    def patched(resource, namespace, name, body, **more):
+        if (resource.kind, name) == HELD_HERE and "finalizers" in body["metadata"] and not refused:
+            refused.append(name)
+            if is_another:
+                here.objects[HELD_HERE] = host("free")
+                here.objects[HELD_HERE]["metadata"].update(uid="another", resourceVersion="99")
+            raise KubeError("the object has been modified", 409)
+        return patch(resource, namespace, name, body, **more)
+
+    here.patch = patched
+    move(here, there).moved()
+    assert refused and (HELD_HERE in here.objects) is is_another
+    assert not is_another or here.objects[HELD_HERE]["metadata"]["finalizers"]
+
+
 @pytest.mark.parametrize(("happens", "said"), [
     (lambda there: annotated(there, "free", None), r"another object over there than here: .*/paused \(lost\)"),
     (lambda there: there.change("BareMetalHost", "free", online=False), "another object over there than here: spec")])

@@ -8,6 +8,7 @@ import copy
 import hashlib
 
 import pytest
+from fakes.clock import Clock
 from fakes.plane_server import GROUPS, Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
@@ -32,16 +33,6 @@ def shipped():
         {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
          "metadata": {"name": "ipam-webhook"}, "webhooks": []},
     ]
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 def parameters(**given):

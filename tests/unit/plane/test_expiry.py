@@ -17,7 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 NOW = datetime.datetime.now(datetime.timezone.utc)
 HOST = "webhook.ipam.svc"
 KEY, PEM = certificates.self_signed([HOST])
-OTHER_KEY, OTHER = certificates.self_signed([HOST])
+dummy_key, OTHER = certificates.self_signed([HOST])
 
 
 def encoded(content):

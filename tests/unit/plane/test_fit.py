@@ -174,7 +174,7 @@ class Reader:
         return {"gitVersion": "v1.35.4"}
 
 
-def test_who_may_not_read_all_is_told_what_was_not_checked():
+def test_who_may_not_read_all_is_warned_of_what_was_not_checked():
     there, warnings = fit_service.read(Reader(["Deployment"]))
     assert there.kubernetes == "v1.35.4" and len(warnings) == 1 and "whether pods are available" in warnings[0]
 

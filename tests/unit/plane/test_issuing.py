@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 
 import pytest
+from fakes.clock import Clock
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
@@ -15,16 +16,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.certificates import self_signed
 
 NAMESPACE = "cert-manager"
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 class Server:

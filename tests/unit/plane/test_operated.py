@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import Clock
 from fakes.plane_server import Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
@@ -20,16 +21,6 @@ def options(**changes):
     given = dict((field.name, None) for field in operated.FIELDS)
     return dict(given, **dict({"name": "ironic", "namespace": NAMESPACE, "state": "present", "wait": False,
                                "wait_timeout_seconds": 120, "confirm": None}, **changes))
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 class Operator(Server):

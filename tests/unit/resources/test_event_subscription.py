@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 SPEC = {"hostName": "h1", "destination": "https://x/", "httpHeadersRef": {"name": "s", "namespace": "metal3"}}
@@ -19,8 +19,8 @@ def _texts(problems):
 def refused(current, **options):
     entry = dict({"name": "e", "namespace": "metal3", "host_name": "h1", "destination": "https://x/",
                   "http_headers_ref": {"name": "s"}}, **options)
-    seen = Seen({"BareMetalHost": [{"metadata": {"name": "h1", "namespace": "metal3"}}]})
-    return _texts(FAMILIES["BMCEventSubscription"].check_against("BMCEventSubscription e", entry, current, seen))
+    index = ObjectIndex({"BareMetalHost": [{"metadata": {"name": "h1", "namespace": "metal3"}}]})
+    return _texts(FAMILIES["BMCEventSubscription"].check_against("BMCEventSubscription e", entry, current, index))
 
 
 @pytest.mark.parametrize("current", [None, {"metadata": {"name": "e"}, "spec": SPEC}])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import WAITING
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 META = {"name": "h1", "namespace": "metal3", "generation": 1}
@@ -19,23 +19,23 @@ OBJECTS = {"HostFirmwareSettings": {"metadata": META, "spec": {"settings": {"A":
                                       "status": {"conditions": CONDITIONS}}}
 
 
-def seen(online=True, on=True, **annotations):
+def index(online=True, on=True, **annotations):
     policy = {"metadata": META, "spec": {"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}}
-    return Seen({"HostUpdatePolicy": [policy], "BareMetalHost": [{
+    return ObjectIndex({"HostUpdatePolicy": [policy], "BareMetalHost": [{
         "metadata": dict(META, annotations=annotations), "spec": {"online": online},
         "status": {"provisioning": {"state": "provisioned"}, "operationalStatus": "OK", "poweredOn": on}}]})
 
 
 @pytest.mark.parametrize("kind", sorted(OBJECTS))
 @pytest.mark.parametrize("others, power", [
-    (seen(), "on"),
-    (seen(on=False), "starting"),
-    (seen(online=False), "off"),
-    (seen(**HELD), "held"),
-    (seen(on=False, **HELD), "held"),
+    (index(), "on"),
+    (index(on=False), "starting"),
+    (index(online=False), "off"),
+    (index(**HELD), "held"),
+    (index(on=False, **HELD), "held"),
     # BMO only starts a host that is to be on.
-    (seen(online=False, on=False, **HELD), "off"),
-    (Seen({}), ""),
+    (index(online=False, on=False, **HELD), "off"),
+    (ObjectIndex({}), ""),
 ])
 def test_the_power_of_hosts(kind, others, power):
     assert FAMILIES[kind].facts(OBJECTS[kind], others)["host_power"] == power
@@ -43,10 +43,10 @@ def test_the_power_of_hosts(kind, others, power):
 
 @pytest.mark.parametrize("kind", sorted(OBJECTS))
 @pytest.mark.parametrize("others, next_step", [
-    (seen(), "reboot the host"),
-    (seen(on=False), "look at the log of BMO"),
-    (seen(online=False, on=False), "power the host on"),
+    (index(), "reboot the host"),
+    (index(on=False), "look at the log of BMO"),
+    (index(online=False, on=False), "power the host on"),
 ])
 def test_what_brings_a_change_on(kind, others, next_step):
-    verdict = FAMILIES[kind].judge(OBJECTS[kind], others, "applied", None)
+    verdict = FAMILIES[kind].verdict(OBJECTS[kind], others, "applied", None)
     assert (verdict.outcome, verdict.next_step) == (WAITING, next_step)

@@ -1,12 +1,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Settings against a host's FirmwareSchema: BMO leaves the present ones unjudged only while all of them are present."""
+"""Settings against a FirmwareSchema: BMO leaves the present ones unchecked only while all of them are present."""
 from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 SCHEMA = {
@@ -29,10 +29,10 @@ def refused(settings):
     """Return the lines by which settings are refused on a server that has VALUES."""
     stored = {"metadata": {"name": "h1", "namespace": "metal3"}, "status": {
         "settings": VALUES, "schema": {"name": "schema-1", "namespace": "metal3"}}}
-    seen = Seen({"FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"},
+    index = ObjectIndex({"FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"},
                                      "spec": {"schema": SCHEMA}}]})
     return _texts(FAMILIES["HostFirmwareSettings"].check_against(
-        "h1", {"name": "h1", "settings": settings}, stored, seen))
+        "h1", {"name": "h1", "settings": settings}, stored, index))
 
 
 @pytest.mark.parametrize("name, value, expected", [
@@ -53,6 +53,6 @@ def test_a_present_value_that_bmo_takes_may_stand_beside_one_that_changes(name, 
     assert refused({"Scrub": 12, name: value}) == []
 
 
-def test_a_setting_that_the_server_lacks_makes_bmo_judge_the_others_too():
+def test_a_setting_that_the_server_lacks_makes_bmo_check_the_others_too():
     lines = refused({"Trubo": "Enabled", "Cores": 8})
     assert len(lines) == 2 and "perhaps Turbo is meant" in str(lines[0]) and "read-only" in str(lines[1]), lines

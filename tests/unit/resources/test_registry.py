@@ -1,14 +1,14 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resources beside the BareMetalHost: what is refused, what is asked for, and how waits judge what they see."""
+"""The resources beside the BareMetalHost: what is refused, what is asked for, and the verdicts of waits."""
 from __future__ import annotations
 
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import FAILED, REACHED, WAITING
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import Seen, check_raw, desired
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex, check_raw, desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 
 SCHEMA = {
@@ -57,9 +57,9 @@ def host(state="available", operational="OK", error="", count=0, on=True, **anno
         "errorType": "preparation error" if count else "", "errorMessage": error, "poweredOn": on}}
 
 
-def seen(*hosts, policy=None):
+def index(*hosts, policy=None):
     policies = [{"metadata": meta(), "spec": policy}] if policy else []
-    return Seen({"BareMetalHost": list(hosts), "HostUpdatePolicy": policies,
+    return ObjectIndex({"BareMetalHost": list(hosts), "HostUpdatePolicy": policies,
                  "FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"}, "spec": {
                      "schema": SCHEMA}}]})
 
@@ -151,14 +151,14 @@ def test_all_mistakes_are_reported_at_once():
 def test_settings_against_the_schema(name, value, expected):
     family = FAMILIES["HostFirmwareSettings"]
     entry = {"name": "h1", "settings": {name: value}}
-    lines = _texts(family.check_against("HostFirmwareSettings h1", entry, settings_object({}), seen(host())))
+    lines = _texts(family.check_against("HostFirmwareSettings h1", entry, settings_object({}), index(host())))
     assert bool(lines) == bool(expected), lines
     assert all(expected in str(line) and "settings." + name in str(line) for line in lines), lines
 
 
 def test_settings_of_a_server_that_nobody_has_looked_at_can_not_be_checked():
     entry = {"name": "h1", "settings": {"Anything": "x"}}
-    assert FAMILIES["HostFirmwareSettings"].check_against("h1", entry, None, seen()) == []
+    assert FAMILIES["HostFirmwareSettings"].check_against("h1", entry, None, index()) == []
 
 
 def test_values_as_bmo_knows_them():
@@ -168,7 +168,7 @@ def test_values_as_bmo_knows_them():
 
 def test_components_that_ironic_does_not_know():
     entry = {"name": "h1", "updates": [dict(UPDATE, component="bmc")]}
-    found = FAMILIES["HostFirmwareComponents"].check_against("h1", entry, components_object([]), seen(host()))
+    found = FAMILIES["HostFirmwareComponents"].check_against("h1", entry, components_object([]), index(host()))
     assert [item.expected for item in found] == ["one of bios"]
 
 
@@ -177,54 +177,54 @@ LIVE = host("provisioned")
 
 
 @pytest.mark.parametrize("obj, others, goal, outcome, cause", [
-    (None, seen(host()), "valid", WAITING, "not made it yet"),
-    (settings_object({}), seen(), "valid", FAILED, "no BareMetalHost"),
-    (settings_object({}, generation=1), seen(host()), "valid", WAITING, "not looked"),
-    (settings_object({}, valid="False"), seen(host()), "valid", FAILED, "why"),
-    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(host()), "valid", REACHED, ""),
-    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(host()), "applied", WAITING, "until BMO prepares"),
-    (settings_object({"Turbo": "Disabled"}, changed="True"), seen(BUSY), "applied", WAITING, "preparing"),
-    (settings_object({"Turbo": "Enabled"}), seen(BUSY), "applied", WAITING, "not ready again"),
-    (settings_object({"Turbo": "Enabled"}), seen(host()), "applied", REACHED, ""),
-    (settings_object({}, changed="True"), seen(LIVE), "applied", FAILED, "does not say firmwareSettings"),
-    (settings_object({}, changed="True"), seen(LIVE, policy={"firmwareUpdates": "onReboot"}), "applied", FAILED,
+    (None, index(host()), "valid", WAITING, "not made it yet"),
+    (settings_object({}), index(), "valid", FAILED, "no BareMetalHost"),
+    (settings_object({}, generation=1), index(host()), "valid", WAITING, "not looked"),
+    (settings_object({}, valid="False"), index(host()), "valid", FAILED, "why"),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), index(host()), "valid", REACHED, ""),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), index(host()), "applied", WAITING, "until BMO prepares"),
+    (settings_object({"Turbo": "Disabled"}, changed="True"), index(BUSY), "applied", WAITING, "preparing"),
+    (settings_object({"Turbo": "Enabled"}), index(BUSY), "applied", WAITING, "not ready again"),
+    (settings_object({"Turbo": "Enabled"}), index(host()), "applied", REACHED, ""),
+    (settings_object({}, changed="True"), index(LIVE), "applied", FAILED, "does not say firmwareSettings"),
+    (settings_object({}, changed="True"), index(LIVE, policy={"firmwareUpdates": "onReboot"}), "applied", FAILED,
      "does not say firmwareSettings"),
-    (settings_object({}, changed="True"), seen(LIVE, policy={"firmwareSettings": "onReboot"}), "applied", WAITING,
+    (settings_object({}, changed="True"), index(LIVE, policy={"firmwareSettings": "onReboot"}), "applied", WAITING,
      "off and on again"),
-    (settings_object({}, changed="True"), seen(host("provisioned", "servicing")), "applied", WAITING, "servicing"),
-    (settings_object({}, changed="True"), seen(host(**{"baremetalhost.metal3.io/paused": ""})), "applied", FAILED,
+    (settings_object({}, changed="True"), index(host("provisioned", "servicing")), "applied", WAITING, "servicing"),
+    (settings_object({}, changed="True"), index(host(**{"baremetalhost.metal3.io/paused": ""})), "applied", FAILED,
      "paused"),
-    (settings_object({}, changed="True"), seen(host(operational="detached")), "applied", FAILED, "detached"),
-    (settings_object({}, changed="True"), seen(host("preparing", error="boom", count=1)), "applied", FAILED, ""),
+    (settings_object({}, changed="True"), index(host(operational="detached")), "applied", FAILED, "detached"),
+    (settings_object({}, changed="True"), index(host("preparing", error="boom", count=1)), "applied", FAILED, ""),
 ])
 def test_waiting_for_settings(obj, others, goal, outcome, cause):
-    verdict = FAMILIES["HostFirmwareSettings"].judge(obj, others, goal, None)
+    verdict = FAMILIES["HostFirmwareSettings"].verdict(obj, others, goal, None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
 def test_an_error_from_before_the_wait_does_not_end_it():
     old = host("preparing", error="boom", count=1)
     obj = settings_object({}, changed="True")
-    assert FAMILIES["HostFirmwareSettings"].judge(obj, seen(old), "applied", old).outcome == WAITING
+    assert FAMILIES["HostFirmwareSettings"].verdict(obj, index(old), "applied", old).outcome == WAITING
     again = host("preparing", error="boom", count=2)
-    assert FAMILIES["HostFirmwareSettings"].judge(obj, seen(again), "applied", old).outcome == FAILED
+    assert FAMILIES["HostFirmwareSettings"].verdict(obj, index(again), "applied", old).outcome == FAILED
 
 
 @pytest.mark.parametrize("obj, others, goal, outcome, cause", [
-    (None, seen(host()), "valid", WAITING, "not made it yet"),
-    (components_object([UPDATE], generation=1), seen(host()), "applied", WAITING, "not looked"),
-    (components_object([UPDATE], valid="False"), seen(host()), "valid", FAILED, "why"),
-    (components_object([UPDATE], changed="True"), seen(host()), "applied", WAITING, "until BMO prepares"),
+    (None, index(host()), "valid", WAITING, "not made it yet"),
+    (components_object([UPDATE], generation=1), index(host()), "applied", WAITING, "not looked"),
+    (components_object([UPDATE], valid="False"), index(host()), "valid", FAILED, "why"),
+    (components_object([UPDATE], changed="True"), index(host()), "applied", WAITING, "until BMO prepares"),
     # BMO notes the update as done when it begins.
-    (components_object([UPDATE], [UPDATE], changed="True"), seen(BUSY), "applied", WAITING, "preparing"),
-    (components_object([UPDATE], [UPDATE], changed="True"), seen(host()), "applied", WAITING, "to notice"),
-    (components_object([UPDATE], [UPDATE]), seen(BUSY), "applied", WAITING, "preparing"),
-    (components_object([UPDATE], [UPDATE]), seen(host(error="boom", count=1)), "applied", FAILED, "boom"),
-    (components_object([UPDATE], [UPDATE]), seen(host()), "applied", REACHED, ""),
-    (components_object([UPDATE]), seen(LIVE), "applied", FAILED, "firmwareUpdates: onReboot"),
+    (components_object([UPDATE], [UPDATE], changed="True"), index(BUSY), "applied", WAITING, "preparing"),
+    (components_object([UPDATE], [UPDATE], changed="True"), index(host()), "applied", WAITING, "to notice"),
+    (components_object([UPDATE], [UPDATE]), index(BUSY), "applied", WAITING, "preparing"),
+    (components_object([UPDATE], [UPDATE]), index(host(error="boom", count=1)), "applied", FAILED, "boom"),
+    (components_object([UPDATE], [UPDATE]), index(host()), "applied", REACHED, ""),
+    (components_object([UPDATE]), index(LIVE), "applied", FAILED, "firmwareUpdates: onReboot"),
 ])
 def test_waiting_for_components(obj, others, goal, outcome, cause):
-    verdict = FAMILIES["HostFirmwareComponents"].judge(obj, others, goal, None)
+    verdict = FAMILIES["HostFirmwareComponents"].verdict(obj, others, goal, None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
@@ -232,8 +232,8 @@ def test_a_failed_flash_tells_which_component_is_meant():
     updates = [dict(UPDATE, component="bmc", url=UPDATE["url"] + "-bmc"), UPDATE]
     for update in updates:
         error = f"Firmware update failed for node u, firmware {update['url']}. Error: e"
-        verdict = FAMILIES["HostFirmwareComponents"].judge(
-            components_object(updates, updates), seen(host("preparing", error=error, count=1)), "applied", None)
+        verdict = FAMILIES["HostFirmwareComponents"].verdict(
+            components_object(updates, updates), index(host("preparing", error=error, count=1)), "applied", None)
         assert verdict.outcome == FAILED
         assert verdict.cause == update["component"] + ": a firmware image could not be flashed"
 
@@ -243,12 +243,12 @@ def test_a_flash_that_failed_before_the_wait_is_a_failure_of_the_wait(state):
     """BMO's next attempt may take the image for flashed."""
     found = host(state, error=f"Firmware update failed for node u, firmware {UPDATE['url']}. Error: e", count=1)
     family = FAMILIES["HostFirmwareComponents"]
-    verdict = family.judge(components_object([UPDATE], [UPDATE]), seen(found), "applied", found)
+    verdict = family.verdict(components_object([UPDATE], [UPDATE]), index(found), "applied", found)
     assert verdict.outcome == FAILED and verdict.cause == "bios: a firmware image could not be flashed"
     # Other images are to follow the one that failed, also one whose URL the failed one's begins with.
     other = dict(UPDATE, url=UPDATE["url"][:-1])
     for obj in (components_object([other], [UPDATE]), components_object([other], [other])):
-        assert family.judge(obj, seen(found), "applied", found).outcome == WAITING
+        assert family.verdict(obj, index(found), "applied", found).outcome == WAITING
 
 
 def image(attached="", count=0):
@@ -257,17 +257,17 @@ def image(attached="", count=0):
 
 
 @pytest.mark.parametrize("obj, others, outcome, cause", [
-    (image(), seen(host()), FAILED, "provisioned hosts only"),
-    (image(), seen(LIVE), WAITING, "off and on again"),
-    (image(count=1), seen(LIVE), WAITING, "broken"),
-    (image(count=3), seen(LIVE), FAILED, "broken"),
-    (image("https://x/old.iso"), seen(LIVE), WAITING, "off and on again"),
-    (image("https://x/a.iso"), seen(host("provisioned", on=False)), WAITING, "switched on"),
-    (image("https://x/a.iso"), seen(LIVE), REACHED, ""),
-    (image(), seen(), FAILED, "no BareMetalHost"),
+    (image(), index(host()), FAILED, "provisioned hosts only"),
+    (image(), index(LIVE), WAITING, "off and on again"),
+    (image(count=1), index(LIVE), WAITING, "broken"),
+    (image(count=3), index(LIVE), FAILED, "broken"),
+    (image("https://x/old.iso"), index(LIVE), WAITING, "off and on again"),
+    (image("https://x/a.iso"), index(host("provisioned", on=False)), WAITING, "switched on"),
+    (image("https://x/a.iso"), index(LIVE), REACHED, ""),
+    (image(), index(), FAILED, "no BareMetalHost"),
 ])
 def test_waiting_for_images(obj, others, outcome, cause):
-    verdict = FAMILIES["DataImage"].judge(obj, others, "attached", None)
+    verdict = FAMILIES["DataImage"].verdict(obj, others, "attached", None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
@@ -287,17 +287,17 @@ HEADERS = {"name": "s", "namespace": "metal3"}
     (subscription(hostName="h2"), FAILED, "no BareMetalHost"),
 ])
 def test_waiting_for_subscriptions(obj, outcome, cause):
-    verdict = FAMILIES["BMCEventSubscription"].judge(obj, seen(host()), "subscribed", None)
+    verdict = FAMILIES["BMCEventSubscription"].verdict(obj, index(host()), "subscribed", None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
 def test_subscriptions_can_not_be_changed():
     family, entry = FAMILIES["BMCEventSubscription"], {
         "name": "e", "namespace": "metal3", "host_name": "h1", "destination": "https://x/", "context": "new"}
-    found = _texts(family.check_against("e", entry, subscription(context="old"), seen(host())))
+    found = _texts(family.check_against("e", entry, subscription(context="old"), index(host())))
     assert len(found) == 1 and "another context" in str(found[0]) and "state absent" in str(found[0])
-    assert family.check_against("e", entry, subscription(context="new"), seen(host())) == []
-    found = _texts(family.check_against("e", dict(entry, host_name="h9"), None, seen(host())))
+    assert family.check_against("e", entry, subscription(context="new"), index(host())) == []
+    found = _texts(family.check_against("e", dict(entry, host_name="h9"), None, index(host())))
     assert len(found) == 1 and 'host_name: found "h9"' in str(found[0])
 
 
@@ -309,7 +309,7 @@ def test_subscriptions_can_not_be_changed():
 ])
 def test_waiting_for_preprovisioning_images(status, outcome, cause):
     obj = {"metadata": meta(), "spec": {}, "status": status}
-    verdict = FAMILIES["PreprovisioningImage"].judge(obj, seen(), "ready", None)
+    verdict = FAMILIES["PreprovisioningImage"].verdict(obj, index(), "ready", None)
     assert verdict.outcome == outcome and cause in verdict.full_cause + verdict.next_step, verdict
 
 
@@ -320,7 +320,7 @@ def test_waiting_for_preprovisioning_images(status, outcome, cause):
 ])
 def test_waiting_for_claims(status, outcome, cause):
     obj = {"metadata": meta(), "spec": {}, "status": status}
-    verdict = FAMILIES["HostClaim"].judge(obj, seen(), "associated", None)
+    verdict = FAMILIES["HostClaim"].verdict(obj, index(), "associated", None)
     assert verdict.outcome == outcome and cause in verdict.full_cause, verdict
 
 
@@ -335,12 +335,12 @@ def test_a_claim_as_the_crd_wants_it():
 
 def test_tables():
     settings, components = FAMILIES["HostFirmwareSettings"], FAMILIES["HostFirmwareComponents"]
-    facts = dict(settings.facts(settings_object({"Turbo": "Disabled", "Scrub": 24}, "True"), seen(host())), name="h1")
+    facts = dict(settings.facts(settings_object({"Turbo": "Disabled", "Scrub": 24}, "True"), index(host())), name="h1")
     assert settings.table([facts]) == [
         "HOST  SETTING  IS       WANTED    STATE",
         "h1    Scrub    24       24        in force",
         "h1    Turbo    Enabled  Disabled  pending"]
-    facts = dict(components.facts(components_object([UPDATE]), seen(host())), name="h1")
+    facts = dict(components.facts(components_object([UPDATE]), index(host())), name="h1")
     assert components.table([facts])[1].split() == ["h1", "bios", "1", UPDATE["url"], "pending"]
 
 

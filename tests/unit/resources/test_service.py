@@ -86,7 +86,7 @@ def test_a_mistake_anywhere_keeps_all_from_being_written(cluster):
     assert cluster.writes() == []
 
 
-def test_the_mistakes_of_all_entries_are_told_at_once(cluster):
+def test_the_mistakes_of_all_entries_are_reported_at_once(cluster):
     """Those in a value of its own, and those that show against the host's schema."""
     entries = settings("h1", value="Odd") + settings("h2", value=None) + settings("h3")
     cluster.add("HostFirmwareSettings", "h3", **{
@@ -94,14 +94,14 @@ def test_the_mistakes_of_all_entries_are_told_at_once(cluster):
     entries[2]["settings"] = {"Turbo": "Even", "Unknown": 1}
     with pytest.raises(RefusedError) as caught:
         run(cluster, "HostFirmwareSettings", entries)
-    told = [(line.subject, line.field, line.actual) for line in caught.value.problems]
-    assert sorted(told) == [
+    reported = [(line.subject, line.field, line.actual) for line in caught.value.problems]
+    assert sorted(reported) == [
         ("HostFirmwareSettings h1", "settings.Turbo", '"Odd"'), ("HostFirmwareSettings h2", "settings.Turbo", "null"),
         ("HostFirmwareSettings h3", "settings.Turbo", '"Even"'),
         ("HostFirmwareSettings h3", "settings.Unknown", "an unknown setting")]
 
 
-def test_mistakes_are_told_also_when_the_server_can_not_be_asked(cluster):
+def test_mistakes_are_reported_also_when_the_server_can_not_be_asked(cluster):
     cluster.failures["HostFirmwareSettings", None] = "broken"
     with pytest.raises(RefusedError, match="rename it"):
         run(cluster, "HostFirmwareSettings", settings("Big"))
@@ -128,7 +128,7 @@ def test_a_wait_that_can_not_end_well_ends_at_once(cluster):
     assert "host_update_policy" in items[0]["error"]
 
 
-def test_refusals_of_the_server_are_told_for_each_object(cluster):
+def test_refusals_of_the_server_are_reported_for_each_object(cluster):
     cluster.failures["HostFirmwareSettings", "h2"] = "HostFirmwareSettings metal3/h2: denied"
     cluster.objects["HostFirmwareSettings", "h2"]["status"].pop("conditions")
     dummy, items, dummy2 = run(cluster, "HostFirmwareSettings", settings("h1", "h2"))

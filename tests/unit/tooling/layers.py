@@ -234,7 +234,7 @@ def tables(data: dict[str, Any]) -> str:
     lines = ["| room | holds | libraries | services |", "|---|---|---|---|"]
     for room in data["rooms"]:
         libraries = ", ".join(f"`{name}`" for name in room.get("third_party", ())) or "none"
-        services = ", ".join(f"`{name.split('/')[-1]}`" for name in room.get("services", ())) or "none"
+        services = ", ".join(f"`{name}`" for name in room.get("services", ())) or "none"
         lines.append(f"| `{room['name']}` | {room['holds']} | {libraries} | {services} |")
     lines += ["", "| floor | files | holds |", "|---|---|---|"]
     lines += [f"| {floor['name']} | {floor['files']} | {floor['holds']} |" for floor in data["floors"]]

@@ -51,7 +51,7 @@ def test_a_host_is_not_gone_before_the_first_list_has_arrived():
     assert wait_for_gone(SlowServer(host), "h2", seconds=20) is None
 
 
-def test_what_a_server_prints_is_read_once_also_when_its_file_starts_afresh(tmp_path, monkeypatch):
+def test_what_a_server_prints_is_read_once_also_when_its_file_starts_again(tmp_path, monkeypatch):
     monkeypatch.setattr(machine_room_console, "LIMIT_BYTES", 100)
     writer, absent = machine_room_console.Console(str(tmp_path / "console.log")), Console(tmp_path / "none")
     writer.print("before")

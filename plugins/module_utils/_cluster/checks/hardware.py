@@ -127,5 +127,5 @@ def _fits_one(disk, hint, value):
     wanted = str(value).lower()
     if hint == "deviceName":
         return wanted in [str(name).lower() for name in [disk.get("name")] + list(disk.get("alternateNames") or [])]
-    seen = str(disk.get(hint) or "").lower()
-    return wanted in seen if hint in ("model", "vendor") else wanted == seen
+    actual = str(disk.get(hint) or "").lower()
+    return wanted in actual if hint in ("model", "vendor") else wanted == actual

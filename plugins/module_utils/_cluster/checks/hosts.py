@@ -153,10 +153,10 @@ def _mistake(description, group, count, got, hosts, taken):
     """
     matching = [host for host in hosts if matches(host, group)]
     if not hosts:
-        seen = f"no BareMetalHost in namespace {description.namespace}"
+        actual = f"no BareMetalHost in namespace {description.namespace}"
         advice = "enrol servers first"
     elif not matching:
-        seen = f"none of {len(hosts)} hosts with these labels"
+        actual = f"none of {len(hosts)} hosts with these labels"
         advice = "compare the selector with the hosts' labels"
     else:
         refusals = [(host["metadata"]["name"], refusal(host, _keeper_of(group))) for host in matching]
@@ -164,7 +164,7 @@ def _mistake(description, group, count, got, hosts, taken):
         reasons += [f"{name} goes to {other.field} of {taker.subject}"
                     for name, (taker, other) in sorted(taken.items())]
         why = f" ({'; '.join(reasons)})" if reasons else ""
-        seen = f"{got} free of {len(matching)} hosts that match{why}"
+        actual = f"{got} free of {len(matching)} hosts that match{why}"
         advice = "free or enrol hosts, or ask for fewer replicas"
-    return Problem("host-capacity", description.subject, group.field + ".host_selector", seen,
+    return Problem("host-capacity", description.subject, group.field + ".host_selector", actual,
                    f"{count} available for as many machines", advice)

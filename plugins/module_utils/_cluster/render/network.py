@@ -100,7 +100,7 @@ def network_data(description, group):
         for family in FAMILIES:
             settings = network.get(family)
             if settings and settings["mode"] != "none":
-                form, entry = _address(description, name, network, family, settings)
+                form, entry = _address(description, name, family, settings)
                 networks.setdefault(form, []).append(entry)
                 ranges = settings.get("ranges") or []
                 # Which servers a machine has is only known with its address.
@@ -184,7 +184,7 @@ def _mac_address(description, name):
     return {"fromHostInterface": network.get("interface") or name}
 
 
-def _address(description, name, network, family, settings):
+def _address(description, name, family, settings):
     entry = {"id": name if family == "ipv4" else f"{name}-v6", "link": link_id(description, name)}
     routes = list(settings.get("routes") or [])
     if settings["mode"] == "pool":

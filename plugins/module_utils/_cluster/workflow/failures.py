@@ -49,7 +49,7 @@ def failures(snapshot, now, node_startup_timeout_seconds):
         for check in checks:
             failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
             if failure:
-                found.append(_with_deletion(failure, snapshot, step, machine))
+                found.append(_with_deletion(failure, step, machine))
                 break
     return found
 
@@ -74,7 +74,7 @@ def _topology(snapshot, now):
                     "correct the ClusterClass, its templates or the variables")]
 
 
-def _with_deletion(failure, snapshot, step, machine):
+def _with_deletion(failure, step, machine):
     """Add which Machine to delete when a corrected description does not take effect without that."""
     # Cluster API, KubeadmControlPlane's scale.go (preflightChecks): no rollout while one of its Machines has no Node.
     if step["role"] != "control-plane" or condition(machine, "UpToDate").get("status") != "False":

@@ -13,9 +13,9 @@ from ..._bmc import address as bmc_address
 from ..._common.problem import Problem
 
 # rule: its name; summary: what is right, as a sentence; applies: callable (host, address) that returns the option
-# without effect, or None; seen, expected, next_step: texts, with {scheme}; source: where upstream says so.
+# without effect, or None; actual, expected, next_step: texts, with {scheme}; source: where upstream says so.
 Combination = namedtuple("Combination", [
-    "rule", "summary", "applies", "seen", "expected", "next_step", "source"])
+    "rule", "summary", "applies", "actual", "expected", "next_step", "source"])
 
 _CONFIG_DRIVE = ("user_data", "network_data", "meta_data")
 _DISK = ("root_device_hints", "raid")
@@ -115,9 +115,9 @@ def check(label, host):
     for combination in COMBINATIONS:
         field = combination.applies(host, address)
         if field:
-            seen = combination.seen.format(scheme=address.scheme.name if address else "none")
+            actual = combination.actual.format(scheme=address.scheme.name if address else "none")
             found.append(Problem(
-                combination.rule, label, field, seen, combination.expected, combination.next_step))
+                combination.rule, label, field, actual, combination.expected, combination.next_step))
     return found
 
 

@@ -29,10 +29,6 @@ RENEW_BEFORE_DAYS = 30
 BACKDATED = datetime.timedelta(minutes=5)
 
 
-class CertificateError(Exception):
-    """A certificate could not be read or made."""
-
-
 def _now() -> Any:
     return datetime.datetime.now(datetime.timezone.utc)
 

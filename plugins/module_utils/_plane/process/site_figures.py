@@ -56,6 +56,20 @@ DEFAULT_PORTS = {
     "ipam_health": 20036,
     "ipam_metrics": 20037,
 }
+# Folders in the plane's folder that its programs write to or are configured in; each is its owner's only.
+FOLDERS = (
+    "image-server",
+    "ironic/bin",
+    "ironic/certificates",
+    "ironic/images/master",
+    "ironic/isos",
+    "ironic/tftp/master",
+    "ironic/tmp",
+    "log",
+    "secrets",
+    "www/images",
+    "www/ironic",
+)
 # What BMCs and agents must reach.
 ON_ADDRESS = ("image_server", "ironic")
 

@@ -33,20 +33,6 @@ from . import (
 )
 from . import figures as figures_file
 
-# Folders in the plane's folder that its programs write to or are configured in; each is its owner's only.
-FOLDERS = (
-    "image-server",
-    "ironic/bin",
-    "ironic/certificates",
-    "ironic/images/master",
-    "ironic/isos",
-    "ironic/tftp/master",
-    "ironic/tmp",
-    "log",
-    "secrets",
-    "www/images",
-    "www/ironic",
-)
 # What Ironic and the image server call, and the Debian package that has it.
 PROGRAMS = {"ipmitool": "ipmitool", "mcopy": "mtools", "mkfs.vfat": "dosfstools", "qemu-img": "qemu-utils",
             "xorriso": "xorriso"}
@@ -203,7 +189,7 @@ def _write(computed: dict[str, Any], check_mode: bool, progress: Progress) -> li
         if not check_mode:
             write_private(path, content)
             progress.wrote(path, "written")
-    for folder in FOLDERS:
+    for folder in site_figures.FOLDERS:
         if os.path.isdir(os.path.join(directory, folder)):
             continue
         differing.append(os.path.join(directory, folder))
@@ -246,12 +232,12 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         return {"changed": False, "removed": []}
     _refuse_managed(found)
     names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
-    effect, thing = f"stops %s and deletes {directory} with all data of the plane", "program"
+    effect, noun = f"stops %s and deletes {directory} with all data of the plane", "program"
     if not names:
         # Their configuration may be lost, and the data is there.
-        effect, thing, names = "deletes %s with all data of the plane", "folder", [directory]
+        effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
     if not check_mode and not confirmation.confirmed(params["confirm"], names):
-        raise ReportedError(confirmation.request(effect, names, params["confirm"], thing))
+        raise ReportedError(confirmation.request(effect, names, params["confirm"], noun))
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:

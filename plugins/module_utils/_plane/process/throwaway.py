@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""API servers that live for the time of a ``with``: one etcd, no controllers, nothing kept."""
+"""Temporary API servers, which live for the time of a ``with``: one etcd, no controllers, nothing kept."""
 from __future__ import annotations
 
 import contextlib

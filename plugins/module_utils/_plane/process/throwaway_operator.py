@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Bare Metal Operator beside API servers that live for the time of a ``with``: it reaches no Ironic and no server.
+"""The Bare Metal Operator beside temporary API servers: it reaches no Ironic and no server.
 
 Its flag ``-test-mode`` puts a provisioner of its own in Ironic's place (``pkg/provisioner/fixture``), which answers all
 that is asked of a server with success at once and opens no connection.

@@ -1,0 +1,62 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What roles refuse before any request: the message names variable, found and expected values, and what to do."""
+from __future__ import annotations
+
+import pytest
+from fakes import playbook
+
+INVENTORY = """\
+all:
+  vars: {ansible_connection: local, ansible_python_interpreter: "{{ ansible_playbook_python }}"}
+  children:
+    baremetal: {hosts: {h1: }}
+    others: {hosts: {o1: }}
+"""
+ROLE = """\
+- hosts: o1
+  gather_facts: false
+  tasks:
+    - include_role: {name: metal3.baremetal.%s}
+"""
+CLUSTER_MACHINES = """\
+- hosts: o1
+  gather_facts: false
+  tasks:
+    - include_role: {name: metal3.baremetal.cluster, tasks_from: machines}
+      vars: {cluster_machine_action: replace, cluster_machines: [], cluster_name: c1}
+"""
+
+
+def refused(folder, text, *arguments):
+    code, output = playbook.play(folder, INVENTORY, text, *arguments, K8S_AUTH_HOST="https://127.0.0.1:1")
+    assert code != 0, output
+    return " ".join(output.split())
+
+
+@pytest.mark.parametrize("role", ["bmc_credentials", "maintenance", "remediation"])
+def test_a_play_without_servers_is_refused(tmp_path, role):
+    output = refused(tmp_path, ROLE % role, "play.yml", "-e", "maintenance_step=reboot")
+    assert (f"{role}_names: none of the play's hosts (o1) is in the group baremetal, expected at least one server; run "
+            f"the play on servers (hosts: baremetal, with --limit), or set {role}_names to their names") in output
+
+
+def test_an_unknown_step_of_maintenance_is_refused(tmp_path):
+    output = refused(tmp_path, ROLE.replace("o1", "h1") % "maintenance", "play.yml", "-e", "maintenance_step=fix")
+    assert "maintain: found fix, expected one of " in output
+    assert "; repeat the run with -e maintain=<step>." in output and "maintenance_names" not in output
+
+
+def test_machines_without_names_are_refused(tmp_path):
+    output = refused(tmp_path, CLUSTER_MACHINES, "play.yml")
+    assert ("machine_names: found none, expected names of Machines of cluster c1; set machine_names: [<name>, …]"
+            in output)
+
+
+@pytest.mark.parametrize("role, what", [("lab", "a lab"), ("bootstrap_plane", "a bootstrap plane")])
+def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
+    text = ROLE.replace("}", ", tasks_from: local}") % role
+    output = refused(tmp_path, text, "play.yml", "-e", "ansible_connection=ssh")
+    assert (f'o1: ansible_connection: found "ssh", expected local, because {what} runs on the machine that runs '
+            "Ansible; set ansible_connection to local") in output.replace("\\", "")
