@@ -135,8 +135,8 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
         if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
             ended = (container.get("lastState") or {}).get("terminated") or {}
             last = f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" if ended else ""
-            return _with_message(waiting["reason"], f"container {container['name']}: "
-                                            f"{waiting.get('message') or 'no message'}{last}")
+            said = waiting.get("message") or "no message"
+            return _with_message(waiting["reason"], f"container {container['name']}: {said}{last}")
     for container in status.get("containerStatuses") or []:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
             return _with_message("NotReady", f"container {container['name']} runs and is not ready")

@@ -153,8 +153,8 @@ def test_a_snapshot_that_is_exchanged_when_it_is_written_is_none(plane, etcd, tm
 
     @contextlib.contextmanager
     def exchanged(target, mode):
-        with writing(target, mode) as stream:
-            yield stream
+        with contextlib.ExitStack() as stack:
+            yield stack.enter_context(writing(target, mode))
         if kind == "pipe":
             os.unlink(target)
             os.mkfifo(target)

@@ -180,8 +180,8 @@ def test_a_cache_in_which_others_could_exchange_what_was_built_is_refused(params
         ensure(build)
 
 
-def test_what_takes_the_place_of_an_image_after_its_header_was_read_is_not_opened_by_qemu_img(params, tmp_path,
-                                                                                             monkeypatch):
+def test_what_takes_the_place_of_an_image_after_its_header_was_read_is_not_opened_by_qemu_img(
+        params, tmp_path, monkeypatch):
     qemu_img("create", "-f", "qcow2", str(tmp_path / "a"), "64M")
     params = download(params, tmp_path / "a")
     ensure(params)

@@ -29,8 +29,8 @@ def refused(settings):
     """Return the lines by which settings are refused on a server that has VALUES."""
     stored = {"metadata": {"name": "h1", "namespace": "metal3"}, "status": {
         "settings": VALUES, "schema": {"name": "schema-1", "namespace": "metal3"}}}
-    index = ObjectIndex({"FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"},
-                                     "spec": {"schema": SCHEMA}}]})
+    index = ObjectIndex({"FirmwareSchema": [
+        {"metadata": {"name": "schema-1", "namespace": "metal3"}, "spec": {"schema": SCHEMA}}]})
     return _texts(FAMILIES["HostFirmwareSettings"].check_against(
         "h1", {"name": "h1", "settings": settings}, stored, index))
 

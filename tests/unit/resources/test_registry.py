@@ -59,9 +59,9 @@ def host(state="available", operational="OK", error="", count=0, on=True, **anno
 
 def index(*hosts, policy=None):
     policies = [{"metadata": meta(), "spec": policy}] if policy else []
-    return ObjectIndex({"BareMetalHost": list(hosts), "HostUpdatePolicy": policies,
-                 "FirmwareSchema": [{"metadata": {"name": "schema-1", "namespace": "metal3"}, "spec": {
-                     "schema": SCHEMA}}]})
+    return ObjectIndex({
+        "BareMetalHost": list(hosts), "HostUpdatePolicy": policies, "FirmwareSchema": [
+            {"metadata": {"name": "schema-1", "namespace": "metal3"}, "spec": {"schema": SCHEMA}}]})
 
 
 UPDATE = {"component": "bios", "url": "https://images.example/bios"}
