@@ -40,7 +40,7 @@ NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
 # Of the addresses that nodes get, the last one but one.
 ADDRESS_NUMBER = 88
-CLAIM = "ironic-database"
+CLAIM, OWN_SECRET = "ironic-database", "operators-certificate"
 VOLUMES = dict((resource.kind, resource) for resource in table(
     "", "v1", ("persistentvolumes", "PersistentVolume", False),
     ("persistentvolumeclaims", "PersistentVolumeClaim", True)))
@@ -291,13 +291,13 @@ def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
     proxy = DemandingProxy(plane_site.bridge(lab), pair, str(lab.dir / "pki" / "ca.crt"), (address(lab), 6385))
     certificate, key = plane_site.issue(lab, tmp_path, "127.0.0.1")
     target.apply(KNOWN["Secret"], OPERATORS, {
-        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": "operators-certificate", "namespace": OPERATORS},
+        "apiVersion": "v1", "kind": "Secret", "metadata": {"name": OWN_SECRET, "namespace": OPERATORS},
         "type": "kubernetes.io/tls", "stringData": {
             "tls.crt": Path(certificate).read_text(), "tls.key": Path(key).read_text()}})
     try:
         lab.playbook("install", extra=dict(
             variables, bmo_ironic_url=proxy.url, bmo_ironic_insecure=False, bmo_ironic_ca_secret="ironic-cacert",
-            bmo_ironic_client_secret="operators-certificate"), seconds=SECONDS).ok()
+            bmo_ironic_client_secret=OWN_SECRET), seconds=SECONDS).ok()
         eventually(lambda: set(proxy.clients) == {"ironic"}, 120, "the operator has come in")
         assert made(nodes(lab, kubeconfig)) == first and proxy.refused == 0
     finally:
@@ -322,8 +322,10 @@ def test_all_goes_again(lab, target, servers, variables):
     lab.playbook("unenroll", *only(*servers), extra=dict(shared, metal3_confirm=len(servers)), seconds=SECONDS).ok()
     assert not [name for name in servers if status(target, name)]
     confirmed = dict(variables, metal3_confirm=len(plane_site.PARTS))
-    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).failed(
-        f"Namespace {OPERATORS}: found PersistentVolumeClaim {CLAIM}, expected nothing but the parts")
+    lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).failed(*(
+        f"Namespace {OPERATORS}: found {kept}, expected nothing but the parts"
+        for kept in (f"PersistentVolumeClaim {CLAIM}", f"Secret {OWN_SECRET}")))
+    target.delete(KNOWN["Secret"], OPERATORS, OWN_SECRET)
     # Ironic's pod still uses it.
     target.delete(VOLUMES["PersistentVolumeClaim"], OPERATORS, CLAIM)
     lab.playbook("uninstall", extra=confirmed, seconds=SECONDS).ok()
