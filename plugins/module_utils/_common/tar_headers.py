@@ -4,8 +4,8 @@
 """Headers of archives that others may have made: read as far as honest ones go; pure."""
 from __future__ import annotations
 
+import io
 import tarfile
-from typing import Any
 
 # Headers are blocks of half of it, but for those that say of a long name or a large file.
 LONGEST_BYTES = 1024
@@ -13,7 +13,7 @@ LONGEST_BYTES = 1024
 FAULTS = (tarfile.TarError, EOFError, ValueError, OverflowError, RecursionError)
 
 
-class ShortHeaders:
+class ShortHeaders(io.BufferedIOBase):
     """Before a class of files: a header is refused that is longer. tarfile reads at once what it announces.
 
     :ivar in_file: whether it is a file's content that is read
@@ -21,11 +21,11 @@ class ShortHeaders:
 
     in_file = False
 
-    def read(self, size: int | None = -1) -> Any:
+    def read(self, size: int | None = -1, /) -> bytes:
         """Return what is read.
 
         :raises TarError: for a header that is too long
         """
         if not self.in_file and (size is None or not 0 <= size <= LONGEST_BYTES):
             raise tarfile.ReadError("longer than headers are")
-        return super().read(size)  # type: ignore[misc]
+        return super().read(size)
