@@ -62,6 +62,31 @@ def request(effect: Any, names: Any, given: Any = None, noun: str = "server", am
     return f"{wrong}This {effect.replace('%s', objects)}. To continue, {way(names, among, playbook)}."
 
 
+def among(names: Sequence[str], batch: Sequence[str], left: Sequence[str], play: Sequence[str]) -> list[str]:
+    """Return the servers that a confirmation may name in a play of several batches, none in a play of one.
+
+    :param names: all servers that there are
+    :param batch: hosts of this batch
+    :param left: hosts of all batches that have not failed: a batch lacks those, too, and is no smaller for it
+    :param play: all hosts of the play
+    """
+    return [str(name) for name in names if name in play] if len(batch) < len(left) else []
+
+
+def several(names: Sequence[str], noun: str, reason: str = "") -> str:
+    """Return the message that refuses several planes, machines or clusters in one play.
+
+    What a user gives is the same for all hosts of a play: a number, and a name that others have, would count for each.
+
+    :param names: names of the play's hosts
+    :param noun: what they are called, in the singular
+    :param reason: why only one may be in the play where that is not the confirmation
+    """
+    field, reason = ("hosts", reason) if reason else (VARIABLE, "it would count for each of them")
+    return (f"{field}: found {len(names)} {noun}s ({', '.join(names)}) in this play, expected one, because {reason}; "
+            f"repeat the run with --limit <{noun}>")
+
+
 def asked_later(problems: Iterable[Any]) -> list[str]:
     """Return the warnings of a run in check mode, which asks for no confirmation.
 

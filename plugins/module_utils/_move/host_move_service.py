@@ -133,11 +133,13 @@ class HostMove:
             problems += self._forbidden(leaving)
             problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
         names = [host["metadata"]["name"] for host in leaving]
-        unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names) else [Problem(
+        among = self._params["confirm_among"]
+        unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names, among) else [Problem(
             "confirmation-missing", "host_move", "confirm", self._params["confirm"] or None,
-            confirmation.expected(names),
-            f"so many hosts would be managed by {self._there.client.server} from then on; repeat how many (playbook: "
-            f"set metal3_confirm={len(names)})")]
+            ",".join(sorted(among)) or confirmation.expected(names),
+            f"{len(names)} host{'' if len(names) == 1 else 's'} ({', '.join(sorted(names))}) would be managed by "
+            f"{self._there.client.server} from then on; to continue {confirmation.way(names, among)} (module option "
+            "confirm)")]
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
         return unconfirmed

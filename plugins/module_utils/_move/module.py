@@ -140,6 +140,7 @@ def run_host_move() -> None:
     module = KubeModule(dict(
         _planes_argument_spec(),
         hosts={"type": "list", "elements": "str", "required": True},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         wait_timeout_seconds={"type": "int", "default": 600},
     ))
     params = module.params

@@ -80,6 +80,8 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
     ("confirmation_request", ("h1", "wipes %s"), "found str and str, expected a list of names and the text"),
+    ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
+    ("several_refusal", ("h1", "plane"), "found str and str, expected a list of names and what they are called"),
     ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
     ("hardware_changes", ([{"name": "h1", "hardware_data": {}}], [{"name": "h1"}]),
      "before: found 1 of 1 entries without hardware_data, expected hosts of baremetal_host_info"),
@@ -101,6 +103,14 @@ def test_what_a_test_refuses_is_reported(name, arguments, text):
     with pytest.raises(AnsibleFilterError, match=text) as caught:
         load("test", name)(*arguments)
     assert str(caught.value).startswith(name + ": ")
+
+
+@pytest.mark.parametrize("batch, left, among", [
+    (["h1"], ["h1", "h2", "h3"], ["h1", "h2"]), (["h1", "h3"], ["h1", "h3"], []),
+    (["h1", "h2", "h3"], ["h1", "h2", "h3"], [])])
+def test_a_confirmation_is_of_names_when_there_are_several_batches(batch, left, among):
+    """A batch of which some have failed is the only one as long as all that have not are in it."""
+    assert load("filter", "confirmation_among")(["h1", "h2", "h9"], batch, left, ["h1", "h2", "h3"]) == among
 
 
 @pytest.mark.parametrize("text", ["00:5C:52:31:3a:01", "00-5c-52-31-3a-01", "005c.5231.3a01", "005C52313A01",

@@ -121,8 +121,9 @@ def planes(monkeypatch):
     return here, there
 
 
-def move(planes, names=("used", "free"), confirm="2", check_mode=False):
-    params = {"namespace": NAMESPACE, "hosts": list(names), "confirm": confirm, "to_kubeconfig": "there",
+def move(planes, names=("used", "free"), confirm="2", check_mode=False, among=()):
+    params = {"namespace": NAMESPACE, "hosts": list(names), "confirm": confirm, "confirm_among": list(among),
+              "to_kubeconfig": "there",
               "to_context": None, "reach_from": "none", "kubectl": None, "ironic_namespace": "ns",
               "ironic_deployment": "ironic", "wait_timeout_seconds": 60}
     run = host_move_service.HostMove(*planes, params, check_mode, Progress(None), lambda: 0.0, lambda _seconds: None,
@@ -180,6 +181,17 @@ def test_check_mode_writes_nothing_and_says_what_is_to_be_confirmed(planes):
 def test_nothing_moves_without_its_number(planes, confirm):
     with pytest.raises(RefusedError, match="metal3_confirm=2"):
         move(planes, confirm=confirm)
+    assert World.done == 0
+
+
+@pytest.mark.parametrize("confirm, is_enough", [
+    ("2", False), ("used,free", True), ("used,free,other", True), ("used", False)])
+def test_one_of_several_batches_is_moved_by_names(planes, confirm, is_enough):
+    if is_enough:
+        assert move(planes, confirm=confirm, among=["used", "free", "other"])["errors"] == []
+        return
+    with pytest.raises(RefusedError, match="metal3_confirm=free,other,used: the play has several batches"):
+        move(planes, confirm=confirm, among=["used", "free", "other"])
     assert World.done == 0
 
 
