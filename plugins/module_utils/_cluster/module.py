@@ -14,11 +14,13 @@ from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from .addon import addon_objects
 from .checks.validation import description_warnings
+from .info_service import read_cluster
 from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
 from .manifest_file import HAS_YAML, difference, text_of
 from .needs import needs_options
-from .service import ClusterService, read_cluster, read_description
+from .run import read_description
+from .service import ClusterService
 from .spec import description_options
 from .workflow.goals import GOALS
 

@@ -25,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
     validation as cluster_validation,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import read_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.run import read_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks

@@ -10,7 +10,7 @@ import pytest
 from fakes.clusters import IMAGE, OTHER_IMAGE, PARAMS, Plane, run, service_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    service as cluster_service,
+    run as cluster_run,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     wait as cluster_wait,
@@ -453,7 +453,7 @@ def unreachable(monkeypatch):
                 raise KubeError("no answer from https://192.0.2.100:6443", reason="Unreachable")
             return call
 
-    monkeypatch.setattr(cluster_service, "workload_client", lambda *_arguments: Silent())
+    monkeypatch.setattr(cluster_run, "workload_client", lambda *_arguments: Silent())
 
 
 @pytest.mark.usefixtures("unreachable")

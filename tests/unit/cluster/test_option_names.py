@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import read_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.run import read_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import service as cluster_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.rollout_gates import budget_warnings
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import read
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.drain_questions import drain_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -23,7 +24,7 @@ WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
 @pytest.fixture
 def plane(monkeypatch):
     """A cluster of one control plane machine and four workers, all Ready; its own API server is not asked."""
-    monkeypatch.setattr(cluster_service, "workload_client", lambda *dummy: None)
+    monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
     found = Plane()
     run(found)
     for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
@@ -194,7 +195,7 @@ class Waits:
         self.asked.append((name, goal, self.plane.spec("MachineDeployment", "c1-one")["template"]["spec"]["version"],
                           self.plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"]))
         if name == self.fails:
-            raise cluster_service.WaitFailedError("it does not come", [])
+            raise WaitFailedError("it does not come", [])
 
     def until(self, *dummy):
         self.asked.append("end")
@@ -209,7 +210,7 @@ class Waits:
 def upgraded(plane, monkeypatch, fails=None):
     plane.objects["Cluster", "c1"]["status"]["initialization"]["controlPlaneInitialized"] = True
     waits = Waits(plane, fails)
-    monkeypatch.setattr(cluster_service, "ClusterWait", waits)
+    monkeypatch.setattr(cluster_run, "ClusterWait", waits)
     return waits, lambda: run(plane, kubernetes_version="v1.36.1", workers=WORKERS, wait_for="available", confirm="5")
 
 
@@ -226,7 +227,7 @@ def test_workers_follow_the_control_plane_one_pool_after_another(plane, monkeypa
     ("c1-control-plane", "c1-one, MachineDeployment c1-two"), ("c1-one", "c1-two")])
 def test_what_was_not_begun_stays_when_machines_do_not_come(plane, monkeypatch, fails, named):
     waits, go = upgraded(plane, monkeypatch, fails)
-    with pytest.raises(cluster_service.WaitFailedError, match=f"not begun: MachineDeployment {named}"):
+    with pytest.raises(WaitFailedError, match=f"not begun: MachineDeployment {named}"):
         go()
     assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == "v1.35.4"
     assert waits.asked[-1][0] == fails

@@ -145,7 +145,7 @@ LOOKS = {
     "_plane/cluster/upgrade_service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {
-    "_cluster/service.py": "objects of a cluster, after _check has refused those that it has listed",
+    "_cluster/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",
     "_host/writes.py": "the Namespace of hosts, which is not there",
     "_ipam/pool_service.py": "pools",
     "_manifests/service.py": "all manifests, by what _look has found",

@@ -1,0 +1,100 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads what there is, once, and compares a cluster's description with it."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._common.errors import RefusedError
+from .._common.problem import Problem
+from .._kube.advice import reading_failed
+from .._kube.errors import KubeError
+from .._kube.finalizers import staying_problems
+from .._metal3.kinds import KNOWN
+from . import ownership as cluster_ownership
+from .checks.addon import addon_problems
+from .checks.metalstack import provider_problems
+from .checks.preflight import Facts, preflight_problems
+from .checks.topology import change_problems, class_problems
+from .facts import facts_of_namespace, with_the_rest
+from .model import ClusterDescription
+from .network_questions import NetworkQuestions
+from .providers import with_classes
+from .reading import read_all
+from .render import standalone as cluster_standalone
+from .run import ClusterRun
+from .workflow.snapshot import Snapshot
+
+
+class CheckedCluster(NamedTuple):
+    """What was read for a run, which nothing was found wrong with.
+
+    :param description: the cluster's description
+    :param desired: the objects that it asks for
+    :param manifests: objects for the new cluster
+    :param objects: stored objects of the namespace by kind
+    :param snapshot: of the cluster, from the same objects
+    :param facts: what the description was compared with
+    :param network: what is still being asked of the network, None when nothing is
+    :param unread: warnings about what could not be read
+    """
+
+    description: ClusterDescription
+    desired: list[dict[str, Any]]
+    manifests: list[dict[str, Any]]
+    objects: dict[str, list[dict[str, Any]]]
+    snapshot: Snapshot
+    facts: Facts
+    network: NetworkQuestions | None
+    unread: list[str]
+
+    def network_problems(self) -> list:
+        """Wait for what the network answers and return its problems."""
+        return self.network.problems(is_new=self.snapshot.cluster is None) if self.network else []
+
+
+def check(run: ClusterRun) -> CheckedCluster:
+    """Read what there is, once, and compare the description with it.
+
+    :raises RefusedError: with all that is wrong, what the network says included
+    """
+    described = run.read()
+    description, desired = described.description, described.objects
+    manifests = run.manifests(None).objects()
+    network = NetworkQuestions(run.subject, description, run.options["image_ca_file"]) \
+        if run.options["check_network"] else None
+    if description.by_topology:
+        run.provider = run.writes.provider = with_classes(run.provider)
+    objects, addresses = read_all(run.client, run.namespace, run.provider)
+    snapshot = Snapshot(objects, run.name)
+    facts, unread = facts_of_namespace(objects, addresses, snapshot, run.options.get("neighbours", ()),
+                                       run.provider), []
+    if run.options["check_hosts"]:
+        facts, unread = with_the_rest(run.client, facts, run.subject, run.provider)
+    found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)
+    found += change_problems(description, snapshot.cluster, run.options["prune"])
+    if description.cluster_class:
+        found += _of_class(run, description, unread)
+    found += preflight_problems(description, facts) if run.options["check_hosts"] else []
+    found += cluster_ownership.problems(run.subject, description, desired, objects, run.options.get("adopt"))
+    # With the rest, since hosts and addresses that are missing may be those that are about to be given back.
+    found += staying_problems(cluster_standalone.without_stored(description, desired, objects)[0], objects)
+    checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
+    if found:
+        raise RefusedError(found + checked.network_problems(), run.names)
+    return checked
+
+
+def _of_class(run: ClusterRun, description: ClusterDescription, unread: list[str]) -> list[Problem]:
+    """Return what a description asks of a class of the user's that the class has not."""
+    about = description.cluster_class or {}
+    kind, namespace = KNOWN["ClusterClass"], about.get("namespace") or run.namespace
+    try:
+        return class_problems(description, run.client.get(kind, namespace, about["name"]))
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        unread.append(f"{run.subject}: whether the ClusterClass has what is asked of it is not checked: "
+                      f"{reading_failed(exc, kind, namespace, run.client.server, 'get')}")
+        return []

@@ -1,0 +1,160 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says what a run over a cluster writes and deletes, with the API server's own verdict, before anything is."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .._common import confirmation
+from .._common.errors import RefusedError
+from .._common.problem import renamed_field
+from .._kube.diff import goes_away
+from .._kube.errors import KubeError
+from .._kube.plan import Entry, by_name
+from .._kube.reconcile import raise_refused
+from .._metal3.kinds import KNOWN
+from . import losses as cluster_losses
+from . import prune as cluster_prune
+from . import rollout as cluster_rollout
+from . import stored as cluster_stored
+from . import topology as cluster_topology
+from . import topology_owners as cluster_topology_owners
+from .checking import CheckedCluster
+from .checks.addon import addon_warnings
+from .checks.metalstack import firewall_warnings
+from .checks.preflight import rollout_warnings
+from .checks.rollout_gates import gate_warnings
+from .checks.topology import gate_problem
+from .checks.validation import description_warnings
+from .drain_questions import drain_warnings
+from .entries import entry_title
+from .reasons import reasons
+from .render import standalone as cluster_standalone
+from .run import ClusterRun
+
+
+class PlannedCluster(NamedTuple):
+    """What a run is going to do.
+
+    :param entries: of the objects that are to be stored
+    :param changes: what becomes of the machines, see ``rollout.preview``
+    :param removed: stored objects that are to be deleted
+    :param leaving: stored objects that Cluster API deletes, because the Cluster's topology has them no more
+    :param losses: machines that are deleted, see ``losses.losses``
+    :param warnings: what the user should know
+    """
+
+    entries: list[Any]
+    changes: list[dict[str, Any]]
+    removed: list[dict[str, Any]]
+    leaving: list[dict[str, Any]]
+    losses: list[Any]
+    warnings: list[str]
+
+
+def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
+    """Say what is to be written and deleted, with the API server's own verdict, before anything is.
+
+    :raises RefusedError: with what the network says, and when a loss of machines is not confirmed
+    :raises KubeError: with all that the API server refuses
+    """
+    description, desired, objects = checked.description, checked.desired, checked.objects
+    run.writes.description = description
+    run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in desired)
+    kept = cluster_stored.kept_pools(description, objects)
+    new, made_before = cluster_standalone.without_stored(description, desired, objects)
+    if description.by_topology:
+        wanted = cluster_topology_owners.with_stored_numbers(description, new, objects)
+        run.writes.rendered.update(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
+    else:
+        wanted = cluster_stored.with_stored_replicas(description, new, objects, goes_away)
+        wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
+    entries, answers = _tried(run, run.writes.plan(wanted, _listed(run, objects)))
+    changes, leaving = _changes(run, checked, entries, answers)
+    removed = cluster_prune.removed(objects, desired + kept, description, run.options["prune"])
+    losses = cluster_losses.losses(description, changes, removed + leaving, checked.snapshot)
+    gates = _gates(run, checked, changes, losses)
+    unconfirmed = cluster_losses.confirmation_problem(
+        f"{run.namespace}/{run.name}", losses, run.options["confirm"], run.options.get("confirm_by_name"),
+        gates)
+    found = checked.network_problems() + cluster_losses.lock_problems(
+        run.subject, losses, changes, checked.snapshot, run.now())
+    found += [unconfirmed] if unconfirmed and not run.check_mode else []
+    if found:
+        raise RefusedError(found, run.names)
+    run.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
+    warnings = checked.unread + description_warnings(description) + gates
+    warnings += cluster_rollout.cleaning_warnings(entries) + _of_kept(run, kept) + made_before
+    warnings += firewall_warnings(description, entries)
+    if run.options["wait_for"] == "available":
+        warnings += addon_warnings(description, checked.manifests)
+    if unconfirmed:
+        warnings += confirmation.asked_later([unconfirmed])
+    run.done["warnings"] = warnings
+    # Before a wait that they may be the cause of.
+    early = [f"warning: {line}" for line in warnings] if checked.snapshot.cluster is None else []
+    for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
+        run.progress.event(line)
+    return PlannedCluster(entries, changes, removed, leaving, losses, warnings)
+
+
+def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answers: Any) -> tuple[list[Any], list[Any]]:
+    """Return what becomes of the machines, and the pools that Cluster API deletes by itself."""
+    description, desired, objects = checked.description, checked.desired, checked.objects
+    owners, snapshot, leaving = entries, checked.snapshot, []
+    if description.by_topology:
+        cluster = next(entry for entry in entries if entry.resource.kind == "Cluster")
+        planned = cluster_topology_owners.planned(description, cluster, desired, objects)
+        owners, answers, leaving, snapshot = planned.entries, planned.answers, planned.leaving, planned.snapshot
+        objects = cluster_topology.as_plain(objects)
+    described = desired + [entry.desired for entry in owners if entry.desired not in desired]
+    run.replaced = cluster_rollout.predecessors([item for items in objects.values() for item in items], described)
+
+    def because(entry: Any) -> list[str]:
+        found = ["cluster_class"] if description.cluster_class else reasons(
+            description, entry, run.replaced, desired)
+        return [renamed_field(option, run.names) for option in found]
+
+    return cluster_rollout.preview(owners, snapshot, answers, because), leaving
+
+
+def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any]], losses: list[Any]) -> list[str]:
+    """Return what stands in the way of the machines' replacement, what the workload cluster says included."""
+    rolling = [change["owner"] for change in changes if change["machines"]]
+    nodes = dict((loss.owner, [node for name, _host in loss.machines
+                               for node in [checked.snapshot.node_of(name)] if node]) for loss in losses)
+    return rollout_warnings(checked.description, checked.facts, rolling) + gate_warnings(
+        checked.description, checked.snapshot, rolling) + drain_warnings(
+        run.workload, checked.description, nodes)
+
+
+def _listed(run: ClusterRun, objects: dict[str, list[dict[str, Any]]]) -> dict[Any, Any]:
+    """Return what was read as ``Reconcile.plan`` takes it: what is checked and compared is then the same."""
+    return dict(((KNOWN[kind], run.namespace), by_name(items)) for kind, items in objects.items())
+
+
+def _of_kept(run: ClusterRun, kept: list[dict[str, Any]]) -> list[str]:
+    """Return the warning of pools that stay because none are described."""
+    pools = sorted(f"{item['metadata']['name']} ({item['spec'].get('replicas') or 0} machines)"
+                   for item in kept if item["kind"] == "MachineDeployment")
+    return [f"{run.subject}: {renamed_field('workers', run.names)}: not set, so the stored pools stay unchanged: "
+            f"{', '.join(pools)}; describe them, or set it to {{}} to delete them"] if pools else []
+
+
+def _tried(run: ClusterRun, entries: list[Entry]) -> tuple[list[Entry], dict[tuple[str, str], Any]]:
+    """Let the API server and its webhooks try all that is due before anything is written.
+
+    :returns: the entries, and the server's answers for those that change, ``{(kind, name): object}``
+    """
+    tried = run.writes.dry_run(entries)
+    try:
+        raise_refused(run.client, [item for item, entry in zip(tried, entries) if entry.changes], True,
+                      entry_title)
+    except KubeError as exc:
+        switched_off = gate_problem(run.subject, exc.message)
+        if switched_off:
+            raise RefusedError([switched_off], run.names) from exc
+        raise
+    return [item.entry for item in tried], dict(
+        ((entry.resource.kind, entry.name), item.value) for item, entry in zip(tried, entries) if entry.changes)
