@@ -141,7 +141,7 @@ LOOKS = {
     "_manifests/service.py": "_plan refuses them, after it has waited for those that go by themselves",
     "_plane/cluster/ironic_service.py": "a trial, which stores nothing",
     "_plane/cluster/operated_service.py": "a trial, which stores nothing",
-    "_plane/cluster/service.py": "what there is to be removed",
+    "_plane/cluster/removal_service.py": "what there is to be removed",
     "_plane/cluster/upgrade_service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {

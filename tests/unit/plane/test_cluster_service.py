@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem i
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service, sources
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import removal_service, service, sources
 
 IPAM = catalogue.BY_NAME["ipam"]
 
@@ -525,9 +525,9 @@ def test_a_plan_may_have_cert_manager_and_what_needs_it():
 
 def test_what_a_certificate_that_goes_has_made_is_not_in_the_way():
     owned_by = {"metadata": {"name": "r", "namespace": "a", "ownerReferences": [{"kind": "Certificate", "name": "c"}]}}
-    assert service._goes_with(owned_by, {("Certificate", "a", "c")})
-    assert not service._goes_with(owned_by, {("Certificate", "b", "c")})
-    assert not service._goes_with({"metadata": {"name": "r"}}, {("Certificate", "a", "c")})
+    assert removal_service.goes_with(owned_by, {("Certificate", "a", "c")})
+    assert not removal_service.goes_with(owned_by, {("Certificate", "b", "c")})
+    assert not removal_service.goes_with({"metadata": {"name": "r"}}, {("Certificate", "a", "c")})
 
 
 def test_parts_that_are_not_rendered_need_manifests():

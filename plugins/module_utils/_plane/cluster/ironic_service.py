@@ -58,17 +58,17 @@ class IronicComponents(Components):
         :raises ReportedError: when it does not come up
         :raises KubeError: when the API server can't be asked or refuses
         """
-        self._refuse([ironic.problems(self.params)])
+        self.refuse([ironic.problems(self.params)])
         if self.params["tls"] == "files":
-            self._refuse([given_certificate.problems(*(self.params[name] for name in (
+            self.refuse([given_certificate.problems(*(self.params[name] for name in (
                 "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
             if self.params["mariadb"]:
-                self._refuse([given_certificate.problems(
+                self.refuse([given_certificate.problems(
                     self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
                     ironic_database.ADDRESS, ("mariadb_certificate", "mariadb_key", ironic_database.ADDRESS))])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
-            hosts = self._listed(*ironic.PART.managed[0])
-            self._refuse([upgrade.transitions([ironic.PART.name], hosts)])
+            hosts = self.listed(*ironic.PART.managed[0])
+            self.refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         self._refuse_restart(made)
@@ -104,7 +104,7 @@ class IronicComponents(Components):
         # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
         if not ((stored or {}).get("status") or {}).get("availableReplicas"):
             return
-        found = upgrade.transitions([ironic.PART.name], self._listed(*ironic.PART.managed[0]))
+        found = upgrade.transitions([ironic.PART.name], self.listed(*ironic.PART.managed[0]))
         if not found:
             return
         self.sources = [obj for obj in self._objects(made)

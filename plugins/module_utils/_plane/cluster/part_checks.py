@@ -1,0 +1,103 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is refused before parts are written: versions that do not fit, what others need, what was not confirmed."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import ReportedError
+from ..._common.field_checks import show
+from ..._common.problem import Problem
+from ..._kube.resources import KNOWN
+from .. import fit, fit_service, upgrade
+from ..catalogue import BY_NAME
+from . import monitor_service
+from .components import ComponentsRun
+
+Object = dict[str, Any]
+
+
+def fits(run: ComponentsRun) -> Object:
+    """Return the matrix of versions, and warnings.
+
+    :raises RefusedError: with all that does not fit with what is there
+    """
+    there, warnings = fit_service.read(run.client)
+    planned = dict((name, fit.Planned(version, items)) for name, (items, version) in run.shipped.items())
+    run.steps = upgrade.steps(there, planned)
+    managed = managed_by_plane(run)
+    result = fit_service.verified(
+        there, planned, [part.name for part in run.parts], warnings,
+        _other_installations(run, there) + _needs(run, there) + monitor_service.problems(
+            run.client, run.writes.persist, run.chosen(), run.shipped, run.params["certificates"])
+        + upgrade.problems(run.steps, managed))
+    result["upgrades"] = upgrade.described(run.steps, upgrade.interrupted(run.steps, managed.deployments))
+    return result
+
+
+def managed_by_plane(run: ComponentsRun) -> upgrade.Managed:
+    """Return what the gates of an upgrade ask for; nothing when there is no upgrade."""
+    names = set(step.part.name for step in run.steps)
+    machines = BY_NAME["capm3"].managed[1]
+    return upgrade.Managed(
+        run.listed(*BY_NAME["bmo"].managed[0]) if names & {"bmo", "capm3"} else [],
+        run.listed(*machines) if "capm3" in names else [],
+        run.client.list(KNOWN["Deployment"])[0] if names else [])
+
+
+def confirm(run: ComponentsRun, found: Object) -> None:
+    """Ask for the confirmation of an upgrade that interrupts; in check mode warn that it would be asked for.
+
+    :raises ReportedError: without it
+    """
+    names = [item["part"] for item in found["upgrades"] if item["interrupts"]]
+    found["confirmation"] = ""
+    if not names or confirmation.confirmed(run.params["confirm"], names):
+        return
+    request = confirmation.request(
+        "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
+        "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part")
+    if not run.check_mode:
+        raise ReportedError(request)
+    found["confirmation"] = request
+    found["warnings"] += confirmation.asked_later([request])
+
+
+def _other_installations(run: ComponentsRun, there: fit.Plane) -> list[Problem]:
+    """Return problems with parts that are in another namespace, or newer."""
+    found = []
+    for part, settings in run.chosen():
+        namespace = settings.get("namespace") or part.namespace
+        entry, version = there.parts.get(part.name), run.shipped[part.name][1]
+        if entry is None:
+            continue
+        if entry.namespace not in (None, namespace):
+            found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace",
+                                 show(entry.namespace), namespace,
+                                 f"set namespace={entry.namespace}, or remove that one first"))
+        elif fit.number(entry.version) > fit.number(version):
+            found.append(Problem("part-newer", f"part {part.name}", "version", show(entry.version),
+                                 f"{version} or older",
+                                 "name manifests of that version: definitions cannot go back"))
+    return found
+
+
+def _needs(run: ComponentsRun, there: fit.Plane) -> list[Problem]:
+    """Return problems with parts that others need and that are neither in this run nor there."""
+    found = []
+    for part in run.parts:
+        needs = part.needs
+        if run.params["certificates"] == "cert_manager" and part.name != "cert_manager":
+            needs = ("cert_manager",) + needs
+        for name in needs:
+            group = BY_NAME[name].probe["apiVersion"].partition("/")[0]
+            if name not in run.shipped and not any(item.endswith("." + group) for item in there.definitions):
+                found.append(Problem("part-needs", f"part {part.name}", None, f"no {BY_NAME[name].title}",
+                                     f"{BY_NAME[name].title} in the cluster", f"add the part {name}"))
+    # Its webhook must answer before a Certificate can be tried.
+    if "cert_manager" in run.shipped and len(run.shipped) > 1 and not run.check_mode:
+        found.append(Problem("part-alone", "part cert_manager", None, "other parts in the same run",
+                             "this part alone", "install it first"))
+    return found

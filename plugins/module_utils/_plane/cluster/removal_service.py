@@ -1,0 +1,198 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Removes parts from a cluster, the last first, while nothing is managed and nobody else's goes with them."""
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from ..._common import confirmation
+from ..._common.errors import ReportedError
+from ..._common.plain_text import few
+from ..._common.problem import Problem
+from ..._common.wait_loop import until_nothing
+from ..._kube.diff import owned_tree
+from ..._kube.discovery import resolve
+from ..._kube.finalizers import is_going
+from ..._kube.plan import Entry, deletion
+from ..._kube.reconcile import Written
+from ..._kube.report import counts, difference
+from ..._manifests import documents
+from ..catalogue import Part
+from . import ironic, monitor_service, objects
+from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
+
+Object = dict[str, Any]
+
+# What runs or keeps data in a namespace; what it makes itself (Pods, ReplicaSets) has an owner. A Secret may be the
+# operator's only copy.
+_NEIGHBOURS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1", "DaemonSet"), ("batch/v1", "CronJob"),
+               ("batch/v1", "Job"), ("v1", "Pod"), ("v1", "PersistentVolumeClaim"),
+               ("v1", "Secret"), ("v1", "ConfigMap"))
+# Kubernetes makes it in each namespace.
+_ROOT_CERTIFICATES = "kube-root-ca.crt"
+_TOKEN = "kubernetes.io/service-account-token"
+
+
+def remove(run: ComponentsRun) -> Object:
+    """Remove parts, the last first, and return the result.
+
+    :raises RefusedError: while something is managed, and without the confirmation
+    :raises ReportedError: when a namespace does not go
+    :raises KubeError: when the API server can't be asked or refuses
+    """
+    keep = run.params["definitions"] == "keep"
+    # As they would be applied, so that a namespace of the user's choice is found; Secrets go with theirs.
+    items = dict((part.name, _items(run, part, settings)) for part, settings in run.chosen())
+    shipped = [item for listed in items.values() for item in listed]
+    there = [entry for entry in _there(run, shipped)
+             if not objects.is_issued_by_cert_manager(entry.current or {})]
+    kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
+    going = [entry for entry in there if entry not in kept]
+    managed = functools.partial(_managed, run, keep, there)
+    neighbours = functools.partial(_neighbours, run, going, objects.secrets_of(shipped))
+    run.refuse([managed(), of_others(going), neighbours()])
+    titles = set(entry.title for entry in going)
+    names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
+    if going and not run.check_mode and not confirmation.confirmed(run.params["confirm"], names):
+        raise ReportedError(confirmation.request(
+            "removes %s from the cluster", names, run.params["confirm"], "part"))
+    written = _delete(run, going, managed, neighbours)
+    return {"changed": any(item.changed for item in written),
+            "objects": [{"object": item.entry.title, "action": item.action} for item in written],
+            "counts": counts({"action": item.action, "error": ""} for item in written),
+            "diff": [difference(item.entry) for item in written if item.changed]}
+
+
+def _items(run: ComponentsRun, part: Part, settings: Object) -> list[Object]:
+    """Return a part's objects, whose contents do not matter for a removal."""
+    if part.name == ironic.PART.name:
+        return ironic.removable(run.shipped[part.name][0], settings.get("namespace") or part.namespace)
+    return objects.desired(part, run.shipped[part.name][0], settings, run.shipped[part.name][1]) + [
+        entry.current for entry in monitor_service.written(run.client, part, settings) if entry.current]
+
+
+def _there(run: ComponentsRun, items: list[Object]) -> list[Entry]:
+    """Return the deletions of objects that are there."""
+    run.resources = resolve(run.client, items, run.writes.persist)
+    served = [item for item in items if run.resources[item["apiVersion"], item["kind"]] is not None]
+    entries = run.writes.look(served)
+    return [deletion(entry.resource, entry.current) for entry in entries if entry.current is not None]
+
+
+def _managed(run: ComponentsRun, keep: bool, there: list[Entry]) -> list[Problem]:
+    """Return problems with objects that nobody would look after, or that would be lost with their definition."""
+    kinds = [(part, *kind) for part in run.parts for kind in part.managed]
+    if not keep:
+        kinds += [(part, f"{spec['group']}/{version['name']}", spec["names"]["kind"])
+                  for part in run.parts for definition in run.shipped[part.name][0]
+                  if definition["kind"] == objects.DEFINITION
+                  for spec in [definition["spec"]] for version in spec["versions"] if version["storage"]]
+    ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in there)
+    found, seen = [], set()
+    for part, api_version, kind in kinds:
+        key = api_version.partition("/")[0], kind
+        if key in seen or kind == "Provider":
+            continue
+        seen.add(key)
+        left = [item for item in run.listed(api_version, kind)
+                if (kind, item["metadata"].get("namespace"), item["metadata"]["name"]) not in ours
+                and not goes_with(item, ours)]
+        if left:
+            names = ["/".join(filter(None, (item["metadata"].get("namespace"), item["metadata"]["name"])))
+                     for item in left]
+            found.append(Problem(
+                "part-in-use", f"part {part.name}", kind, f"{len(left)} ({few(sorted(names), NAMED)})", "none",
+                "delete them, or move them to another plane"))
+    return found
+
+
+def _neighbours(run: ComponentsRun, going: list[Entry],
+                own_secrets: set[tuple[str | None, str | None]]) -> list[Problem]:
+    """Return problems with what runs in a namespace beside the parts, and would go with it.
+
+    Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it.
+
+    :param own_secrets: (namespace, name) of the Secrets of the parts themselves and of their Certificates
+    """
+    ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
+    spaces = sorted(entry.name for entry in going if entry.resource.kind == "Namespace")
+    return [Problem("part-neighbour", f"Namespace {space}", None, f"{kind} {item['metadata']['name']}",
+                    "nothing but the parts that are removed", "move it to another namespace, or delete it")
+            for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
+            for item in run.listed(api_version, kind, namespace=space)
+            if not item["metadata"].get("ownerReferences") and not is_going(item)
+            and (kind, space, item["metadata"]["name"]) not in ours
+            and not _comes_with_namespace(kind, item, own_secrets)]
+
+
+def _delete(run: ComponentsRun, going: list[Entry], managed: Callable[[], list[Problem]],
+            neighbours: Callable[[], list[Problem]]) -> list[Written]:
+    """Delete in the reverse order of installing; namespaces, which take all that is left with them, at the end.
+
+    :param managed: asked once more before definitions go, which take their objects along
+    :param neighbours: the same for namespaces
+    """
+    last = [entry for entry in going if entry.resource.kind == "Namespace"]
+    by_title = dict((entry.title, entry) for entry in going if entry not in last)
+    done: list[Written] = []
+    for wave in reversed(objects.waves([entry.current for entry in by_title.values() if entry.current])):
+        due = [by_title[documents.title(obj)] for obj in wave]
+        if any(entry.resource.kind == objects.DEFINITION for entry in due):
+            run.refuse([managed()])
+        run.progress.event(f"deleting {len(due)} objects: {few([entry.title for entry in due], NAMED)}")
+        done += run.deleted(due)
+        _until_gone(run, [entry for entry in due if entry.resource.kind == objects.DEFINITION])
+    run.refuse([neighbours()])
+    done += run.deleted(last)
+    _until_gone(run, last)
+    return done
+
+
+def _until_gone(run: ComponentsRun, entries: list[Entry]) -> None:
+    """Wait until objects are gone.
+
+    :raises ComponentsError: naming each that is left, and what it says of itself
+    """
+    if not entries or run.check_mode:
+        return
+    resource, names = entries[0].resource, set(entry.name for entry in entries)
+
+    def ask() -> list[Object]:
+        return [item for item in run.client.list(resource, None)[0] if item["metadata"]["name"] in names]
+
+    left = until_nothing(ask, run.params["wait_timeout_seconds"], INTERVAL_SECONDS, run.clock, run.sleep)
+    if left:
+        lines = "\n".join(f"- {resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left)
+        raise ComponentsError(f"not gone in time:\n{lines}")
+
+
+def goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
+    """Say whether an object's owner is among those that are removed, as a Certificate is a CertificateRequest's."""
+    return any((owner.get("kind"), obj["metadata"].get("namespace"), owner.get("name")) in ours
+               for owner in obj["metadata"].get("ownerReferences") or [])
+
+
+def _comes_with_namespace(kind: str, obj: Object, own_secrets: set[tuple[str | None, str | None]]) -> bool:
+    """Say whether a Secret or ConfigMap is of Kubernetes or the parts, so that it may go, too.
+
+    :param own_secrets: of the parts' Certificates; what is issued for another one may be the only copy of a key, such
+        as that of a site's authority
+    """
+    metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    return kind in ("Secret", "ConfigMap") and (
+        # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
+        labels.get(label) == value or obj.get("type") == _TOKEN
+        or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
+        or (metadata["name"] == objects.WEBHOOK_AUTHORITY and objects.INJECTABLE in annotations)
+        or ((metadata.get("namespace"), metadata["name"]) in own_secrets
+            and (objects.is_issued_by_cert_manager(obj) or bool(owned_tree(obj)))))
+
+
+def _reasons(obj: Object) -> str:
+    entries = [entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry.get("status") == "True"]
+    return "; ".join(entry.get("message") or entry["type"] for entry in entries) or "no reason given"
