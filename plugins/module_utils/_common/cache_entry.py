@@ -42,6 +42,16 @@ def key(parts: Iterable[str | bytes]) -> str:
     return digest.hexdigest()[:16]
 
 
+class CacheEntry:
+    """What is made once, into a folder that gets its name when all of it is there; see :func:`making`."""
+
+    directory: str
+
+    def complete(self) -> bool:
+        """Return whether it is there."""
+        return os.path.isdir(self.directory)
+
+
 @contextlib.contextmanager
 def making(directory: str, progress: Any) -> Iterator[str | None]:
     """Give a folder to fill, which gets its name when the block ends without an exception.

@@ -73,7 +73,7 @@ FILES = ("vmlinuz", "initrd", "esp.img", "snponly.efi")
 FOLDERS, KEPT = "folders.json", {"authorities": AUTHORITIES, "shadow": SHADOW}
 
 
-class AgentRamdisk:
+class AgentRamdisk(cache_entry.CacheEntry):
     """One build of the ramdisk and where it is kept: the FILES, and what a site's files are made from.
 
     :param source_dir: the collection's ``lab/agent_image``
@@ -87,10 +87,6 @@ class AgentRamdisk:
         self.key = cache_entry.key((RECIPE, os.uname().machine, debian_root.tree_digest(source_dir), json.dumps(base)))
         self.directory = os.path.join(cache_dir, "agent-image", self.key)
         cache_entry.require_own(cache_dir, os.path.dirname(self.directory), self.directory)
-
-    def complete(self) -> bool:
-        """Return whether the files are there."""
-        return os.path.isdir(self.directory)
 
     def path(self, name: str) -> str:
         """Return where one of the files is."""

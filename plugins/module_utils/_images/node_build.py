@@ -32,7 +32,7 @@ SERVICES = {
     "mask": ("apt-daily.timer", "apt-daily-upgrade.timer")}
 
 
-class NodeBuild:
+class NodeBuild(cache_entry.CacheEntry):
     """One node image and where it is kept.
 
     :param params: the parameters of the module ``node_image``, without problems; ``files`` have ``content`` as bytes
@@ -60,10 +60,6 @@ class NodeBuild:
     def _programs(self) -> dict[str, str]:
         folder = self._params["kubernetes_dir"]
         return dict((name, os.path.join(folder, name)) for name in PROGRAMS) if folder else {}
-
-    def complete(self) -> bool:
-        """Return whether the image is there."""
-        return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:
         """Build the image unless it is there; an interrupted build leaves nothing.

@@ -4,6 +4,7 @@
 """A module that works on a Kubernetes API server, and says on which."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .._common.module import Module
@@ -36,6 +37,20 @@ class KubeModule(Module):
         self._client, self.server = client, client.server
         self.progress.event(text % client.server)
         return client
+
+    def run_noting(self, service: Callable[..., Any]) -> None:
+        """Run a service that notes what it has changed, and exit with its result.
+
+        It has changed that also when it fails later on, so that handlers run and the user learns of it.
+
+        :param service: makes the service of a client, parameters, check mode and a Progress; it has ``run()`` and what
+            it has ``done``
+        """
+        run = None
+        with self.reporting(lambda: dict(run.done) if run else {"changed": False}):
+            run = service(self.connect(), self.params, self.check_mode, self.progress)
+            result = run.run()
+        self.finish(result)
 
     def warn_without(self, namespace: str) -> None:
         """Warn of a namespace that does not exist: an API server lists nothing in it, as in one that is empty.

@@ -45,7 +45,7 @@ class AddonsError(ReportedError):
     """An add-on could not be built; the message names it and what to do."""
 
 
-class Addons:
+class Addons(cache_entry.CacheEntry):
     """The programs and where they are kept.
 
     :param source_dir: folder with ``go.mod``, ``go.sum`` and ``coredns/main.go``
@@ -73,10 +73,6 @@ class Addons:
     def path(self, name: Any) -> Any:
         """Return where a program is."""
         return os.path.join(self.directory, name)
-
-    def complete(self) -> Any:
-        """Return whether all programs are there."""
-        return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:
         """Build the programs unless they are there.

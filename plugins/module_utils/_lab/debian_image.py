@@ -55,7 +55,7 @@ def build(title: str, directory: str, packages: list[str], hooks: Sequence[str],
         os.unlink(base)
 
 
-class DebianImage:
+class DebianImage(cache_entry.CacheEntry):
     """An image of packages and one program, in the cache.
 
     :param recipe: a Recipe
@@ -69,10 +69,6 @@ class DebianImage:
         digested = "\0".join((os.uname().machine, recipe.entry_point, *recipe.packages, CLEANING, *recipe.hooks))
         self.directory = os.path.join(cache_dir, recipe.title.lower() + "-image",
                                       file_digest.digest(self._program, head=digested.encode())[:16])
-
-    def complete(self) -> bool:
-        """Return whether the image is there."""
-        return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:
         """Make the image unless it is there, see :func:`build`."""

@@ -38,7 +38,7 @@ class IronicImageError(ReportedError):
     """The image could not be made; the message says what to do."""
 
 
-class IronicImage:
+class IronicImage(cache_entry.CacheEntry):
     """The image in the cache.
 
     :param source_dir: the collection's ``lab/ironic_image``
@@ -64,10 +64,6 @@ class IronicImage:
                 with open(content.source, "rb") as stream:
                     parts.append(stream.read())
         self.directory = os.path.join(cache_dir, "ironic-image", cache_entry.key(parts))
-
-    def complete(self) -> bool:
-        """Return whether the image is there."""
-        return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:
         """Make the image unless it is there; an interrupted build leaves nothing.

@@ -40,7 +40,7 @@ def library_paths(ldd_output: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-class NodeImage:
+class NodeImage(cache_entry.CacheEntry):
     """One node image and where it is kept.
 
     :param source_dir: the collection's ``lab/node_image``
@@ -57,10 +57,6 @@ class NodeImage:
         key = cache_entry.key((RECIPE, self._architecture, os.path.basename(engine_dir), programs.directory,
                                debian_root.tree_digest(source_dir)))
         self.directory = os.path.join(cache_dir, "node-image", key)
-
-    def complete(self) -> bool:
-        """Return whether the image is there."""
-        return os.path.isdir(self.directory)
 
     def info(self) -> Any:
         """Return what is known of a complete image, the contents of its ``image.json``."""

@@ -56,7 +56,7 @@ class Registry(NamedTuple):
         return urlsplit(self.url).netloc
 
 
-class ControllerImages:
+class ControllerImages(cache_entry.CacheEntry):
     """The controllers' images in the cache.
 
     :param engine_dir: folder with the programs in its ``bin``, named after what they are built from
@@ -70,10 +70,6 @@ class ControllerImages:
         self._images = images.controller_images(versions)
         key = cache_entry.key((RECIPE, self._architecture, os.path.basename(engine_dir), repr(self._images)))
         self.directory = os.path.join(cache_dir, "controller-images", key)
-
-    def complete(self) -> bool:
-        """Return whether all images are there."""
-        return os.path.isdir(self.directory)
 
     def build(self, progress: Any) -> None:
         """Make the images unless they are there.

@@ -81,6 +81,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("bytes_to_quantity", (1.5,), "expected an integer"),
     ("confirmation_request", ("h1", "wipes %s"), "found str and str, expected a list of names and the text"),
     ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
+    ("no_server_refusal", ("h1", "x_names"), "found str and str, expected a list of names and the name of a variable"),
     ("several_refusal", ("h1", "plane"), "found str and str, expected a list of names and what they are called"),
     ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
     ("hardware_changes", ([{"name": "h1", "hardware_data": {}}], [{"name": "h1"}]),

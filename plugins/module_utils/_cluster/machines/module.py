@@ -29,9 +29,4 @@ def machine_action_argument_spec() -> dict[str, dict[str, Any]]:
 
 def run_machine_action() -> None:
     """Run the module ``machine_action``."""
-    module = KubeModule(machine_action_argument_spec())
-    service = None
-    with module.reporting(lambda: dict(service.done) if service else {"changed": False}):
-        service = MachineActionService(module.connect(), module.params, module.check_mode, module.progress)
-        result = service.run()
-    module.finish(result)
+    KubeModule(machine_action_argument_spec()).run_noting(MachineActionService)

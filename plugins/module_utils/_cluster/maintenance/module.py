@@ -29,9 +29,4 @@ def host_maintenance_argument_spec() -> dict[str, dict[str, Any]]:
 
 def run_host_maintenance() -> None:
     """Run the module ``host_maintenance``."""
-    module = KubeModule(host_maintenance_argument_spec())
-    service = None
-    with module.reporting(lambda: dict(service.done) if service else {"changed": False}):
-        service = MaintenanceService(module.connect(), module.params, module.check_mode, module.progress)
-        result = service.run()
-    module.finish(result)
+    KubeModule(host_maintenance_argument_spec()).run_noting(MaintenanceService)

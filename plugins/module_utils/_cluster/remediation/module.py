@@ -31,9 +31,4 @@ def host_remediation_argument_spec() -> dict[str, dict[str, Any]]:
 
 def run_host_remediation() -> None:
     """Run the module ``host_remediation``."""
-    module = KubeModule(host_remediation_argument_spec())
-    service = None
-    with module.reporting(lambda: dict(service.done) if service else {"changed": False}):
-        service = RemediationService(module.connect(), module.params, module.check_mode, module.progress)
-        result = service.run()
-    module.finish(result)
+    KubeModule(host_remediation_argument_spec()).run_noting(RemediationService)

@@ -100,7 +100,7 @@ def _of_service(service, lines):
         lines.append("DNS=" + _address(service.get("address"), "service dns"))
 
 
-def _device(link, lines):
+def _device(link):
     """Return the text of a link's ``.netdev`` file, None for a physical one."""
     kind, name = str(link.get("type")), link["id"]
     if kind in PHYSICAL:
@@ -147,7 +147,7 @@ def files(data):
         networks[_known(links, network.get("link"), f"network {network.get('id')}: link")].append(network)
     for name, link in links.items():
         lines, sections = list(children[name]), []
-        device = _device(link, lines)
+        device = _device(link)
         for network in networks[name]:
             _of_network(network, lines, sections)
         for service in data.get("services") or []:

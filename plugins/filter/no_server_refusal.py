@@ -1,0 +1,62 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that refuses a play without a server."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleFilterError
+
+DOCUMENTATION = r"""
+name: no_server_refusal
+short_description: Message that refuses a play without a server
+version_added: "0.1.0"
+description:
+  - Returns what the roles of this collection print when none of the play's hosts is in the group C(baremetal).
+positional: variable
+options:
+  _input:
+    description: Names of the play's hosts, C(ansible_play_batch).
+    type: list
+    elements: str
+    required: true
+  variable:
+    description: The role's variable with the names of the servers, which the user may set instead.
+    type: str
+    required: true
+seealso:
+  - plugin: metal3.baremetal.several_refusal
+    plugin_type: filter
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Refuse a run without a server
+  ansible.builtin.assert:
+    that: my_role_names | length > 0
+    fail_msg: "{{ ansible_play_batch | metal3.baremetal.no_server_refusal('my_role_names') }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The message, which ends with what to do.
+  type: str
+"""
+
+
+def no_server_refusal(names, variable):
+    """Return the message; see DOCUMENTATION."""
+    if isinstance(names, str) or not isinstance(variable, str):
+        raise AnsibleFilterError(f"no_server_refusal: found {type(names).__name__} and {type(variable).__name__}, "
+                                 "expected a list of names and the name of a variable")
+    return (f"{variable}: none of the play's hosts ({', '.join(map(str, names)) or 'none'}) is in the group baremetal, "
+            "expected at least one server; run the play on servers (hosts: baremetal, with --limit), or set "
+            f"{variable} to their names")
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"no_server_refusal": no_server_refusal}
