@@ -68,12 +68,9 @@ class AccountRun:
         if self._check_mode:
             return [Outcome("unchanged" if password == wanted.new else CHANGED)
                     for wanted, password in zip(accounts, works)]
-        outcomes = parallel.run([partial(self._one, wanted, password) for wanted, password in zip(accounts, works)],
-                                self._settings.concurrency, RedfishError)
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise outcome.error
-        return [outcome.value for outcome in outcomes]
+        return parallel.values(parallel.run(
+            [partial(self._one, wanted, password) for wanted, password in zip(accounts, works)],
+            self._settings.concurrency, RedfishError))
 
     def _one(self, wanted: Wanted, works: str) -> Outcome:
         outcome = self._change.change(wanted, works)

@@ -4,9 +4,8 @@
 """What a description is compared with: what its namespace holds, and what the credentials can read of the rest."""
 from __future__ import annotations
 
-from .._kube import bulk
+from .._kube import bulk, served
 from .._kube.advice import reading_failed
-from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from .checks.preflight import Facts
@@ -74,13 +73,7 @@ def with_the_rest(client, facts, subject, provider=None):
 
 def _providers(client):
     """Return the versions of the installed providers, as clusterctl notes them; none without clusterctl."""
-    try:
-        items = client.list(KNOWN["Provider"])[0]
-    except KubeError as exc:
-        if exc.status == 404:
-            return {}
-        raise
-    return dict((item["metadata"]["name"], item.get("version")) for item in items)
+    return dict((item["metadata"]["name"], item.get("version")) for item in served.listed(client, KNOWN["Provider"]))
 
 
 def _served(client, infrastructure):

@@ -4,6 +4,7 @@
 """Reading what belongs to a cluster: one LIST of each kind that its provider has."""
 from __future__ import annotations
 
+from .._common import parallel
 from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube import bulk
 from .._kube.errors import KubeError
@@ -30,12 +31,8 @@ def read_all(client, namespace, provider):
 
 
 def _lists(client, namespace, resources, provider):
-    outcomes = bulk.run([lambda resource=resource: _listed(client, resource, namespace, provider)
-                         for resource in resources])
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
-    return [outcome.value for outcome in outcomes]
+    return parallel.values(bulk.run([lambda resource=resource: _listed(client, resource, namespace, provider)
+                                     for resource in resources]))
 
 
 def _listed(client, resource, namespace, provider):

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -38,6 +38,19 @@ def run(calls: list[Callable[..., Any]], workers: int, refusal: Any) -> list[Out
         return [guarded(call) for call in calls]
     with ThreadPoolExecutor(max_workers=min(workers, len(calls))) as pool:
         return list(pool.map(guarded, calls))
+
+
+def values(outcomes: Iterable[Outcome]) -> list[Any]:
+    """Return the values of calls that must all have succeeded.
+
+    :raises Exception: the first refusal
+    """
+    found = []
+    for outcome in outcomes:
+        if outcome.error is not None:
+            raise outcome.error
+        found.append(outcome.value)
+    return found
 
 
 def _is_due(error: Any) -> bool:

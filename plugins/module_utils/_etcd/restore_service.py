@@ -28,6 +28,7 @@ from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
+from .._kube import served
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
@@ -302,12 +303,7 @@ class Restore:
         return list(dict.fromkeys([*pairs, (endpoint["host"], endpoint.get("port") or port)]))
 
     def _listed(self, resource: Any) -> list[Object]:
-        try:
-            return self._client.list(resource, self._namespace)[0]
-        except KubeError as exc:
-            if exc.status == 404:
-                return []
-            raise
+        return served.listed(self._client, resource, self._namespace)
 
     def _report_steps(self, snapshot: Any) -> None:
         steps = [step_text(step, self._now()) for step in machine_steps(snapshot) if step["role"] == "control-plane"]

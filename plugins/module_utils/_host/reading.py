@@ -4,14 +4,19 @@
 """Reading BareMetalHosts, each time by one LIST."""
 from __future__ import annotations
 
+from functools import partial
+
+from .._common import parallel
 from .._common.object_shape import HARDWARE_DATA as HARDWARE_DATA_SHAPE
 from .._common.object_shape import HOST, shaped
 from .._common.object_shape import SECRET as SECRET_SHAPE
 from .._common.terminal import columns
+from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from . import table as host_table
+from .objects import SECRET_SELECTOR
 
 BMH = KNOWN["BareMetalHost"]
 HARDWARE_DATA = KNOWN["HardwareData"]
@@ -59,6 +64,23 @@ def secret_of(client, namespace, name):
 def secrets_of(client, namespace, label_selector):
     """Return the Secrets of a namespace that have a label, by name."""
     return by_name([shaped(item, SECRET_SHAPE) for item in client.list(SECRET, namespace, label_selector)[0]])
+
+
+def hosts_and_secrets(client, namespace, wanted):
+    """Return hosts and Secrets, by one LIST each; BMO labels the Secrets that it uses, once it has.
+
+    :param client: a KubeClient
+    :param namespace: name of the namespace
+    :param wanted: takes the hosts by name and returns names of Secrets, which are got one by one without the label
+    :returns: ``(hosts, hosts of other namespaces, warning)`` as :func:`hosts_everywhere`, and Secrets by name
+    :raises KubeError: when the API server can't be asked or refuses
+    """
+    found, secrets = parallel.values(bulk.run([
+        lambda: hosts_everywhere(client, namespace), lambda: secrets_of(client, namespace, SECRET_SELECTOR)]))
+    lacking = sorted(set(wanted(found[0])) - set(secrets))
+    others = parallel.values(bulk.run([partial(secret_of, client, namespace, name) for name in lacking]))
+    secrets.update((name, secret) for name, secret in zip(lacking, others) if secret is not None)
+    return found, secrets
 
 
 def hardware_data_of(client, namespace):

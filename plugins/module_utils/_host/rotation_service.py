@@ -39,9 +39,8 @@ from .._kube.finalizers import is_going
 from .._kube.report import difference
 from . import credentials as host_credentials
 from . import goals as host_goals
-from .objects import SECRET_SELECTOR
 from .password_file import PasswordFile, generated
-from .reading import host_of, hosts_everywhere, hosts_of, secret_of, secrets_of
+from .reading import host_of, hosts_and_secrets, hosts_of, secret_of
 from .rotation_group import NOT_BEGUN, Group
 from .rules import rotation as rules
 from .secret_writes import SecretWrites
@@ -143,24 +142,13 @@ class RotationService:
         return groups
 
     def _read(self, hosts: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Read hosts and Secrets by one LIST each; return the hosts of other namespaces."""
-        found, secrets = bulk.run([lambda: hosts_everywhere(self.client, self.namespace),
-                                   lambda: secrets_of(self.client, self.namespace, SECRET_SELECTOR)])
-        for outcome in (found, secrets):
-            if outcome.error is not None:
-                raise outcome.error
-        self._hosts, elsewhere, warning = found.value
-        self._secrets = secrets.value
+        """Read hosts and Secrets; return the hosts of other namespaces."""
+        def wanted(stored: Mapping[str, Any]) -> set[str]:
+            found = (rules.secret_name(stored[host["name"]]) for host in hosts if host["name"] in stored)
+            return set(filter(None, found))
+
+        (self._hosts, elsewhere, warning), self._secrets = hosts_and_secrets(self.client, self.namespace, wanted)
         self.warnings += [warning] if warning else []
-        # BMO labels those that it uses, once it has.
-        wanted = [rules.secret_name(self._hosts[host["name"]]) for host in hosts if host["name"] in self._hosts]
-        lacking = sorted(set(filter(None, wanted)) - set(self._secrets))
-        for name, outcome in zip(lacking, bulk.run([
-                partial(secret_of, self.client, self.namespace, name) for name in lacking])):
-            if outcome.error is not None:
-                raise outcome.error
-            if outcome.value is not None:
-                self._secrets[name] = outcome.value
         return elsewhere
 
     def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[Problem]:

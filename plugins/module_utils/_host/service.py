@@ -13,7 +13,6 @@ from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
-from .._kube import bulk
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
@@ -48,7 +47,7 @@ from . import (
     validation as host_validation,
 )
 from .bmc_service import BmcChange
-from .reading import hosts_everywhere, secret_of, secrets_of
+from .reading import hosts_and_secrets
 from .reconcile import HostRules
 from .wait import wait_for_hosts
 from .writes import NAMESPACE, HostWrites
@@ -186,26 +185,16 @@ class HostService:
         return current
 
     def _read(self):
-        hosts, secrets = bulk.run([
-            lambda: hosts_everywhere(self.client, self.namespace),
-            lambda: secrets_of(self.client, self.namespace, host_objects.SECRET_SELECTOR)])
-        for outcome in (hosts, secrets):
-            if outcome.error is not None:
-                raise outcome.error
-        here, elsewhere, warning = hosts.value
-        wanted = set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
-            host_objects.left_references(host, here.get(host.get("name"))).values() for host in self.hosts))
-        lacking = sorted(wanted - set(secrets.value))
-        for name, outcome in zip(lacking, bulk.run([self._getter(name) for name in lacking])):
-            if outcome.error is not None:
-                raise outcome.error
-            if outcome.value is not None:
-                secrets.value[name] = outcome.value
+        def wanted(stored):
+            return set().union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
+                host_objects.left_references(host, stored.get(host.get("name"))).values() for host in self.hosts))
+
+        (here, elsewhere, warning), secrets = hosts_and_secrets(self.client, self.namespace, wanted)
         if warning:
             self.warnings.append(warning)
         if self.create_namespace and not here:
             self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
-        return Current(here, elsewhere, secrets.value)
+        return Current(here, elsewhere, secrets)
 
     def _handed_over(self, known):
         """Return a problem for each new host that another plane manages by now."""
@@ -222,9 +211,6 @@ class HostService:
                 exc, CONFIG_MAP, self.namespace, self.client.server))
             return []
         return host_handed_over.problems(new, host_handed_over.read(config), self.namespace)
-
-    def _getter(self, name):
-        return lambda: secret_of(self.client, self.namespace, name)
 
     # Waiting
 

@@ -19,9 +19,8 @@ from collections.abc import Iterable
 from typing import Any, Callable, NamedTuple, Optional
 
 from .._common.errors import RefusedError
-from . import bulk
+from . import bulk, served
 from .diff import compare, desired_part
-from .errors import KubeError
 from .finalizers import is_going, staying_problem, title_of
 from .precondition import ABSENT
 from .resources import Resource, resource_for
@@ -158,13 +157,7 @@ def stores_nothing_new(entry: Entry, answer: Any) -> bool:
 
 def _lister(client: Any, resource: Resource, namespace: str | None) -> Callable[[], dict[str, Object]]:
     def call() -> dict[str, Object]:
-        try:
-            return by_name(client.list(resource, namespace)[0])
-        except KubeError as exc:
-            # A kind whose CRD is not there yet has no objects.
-            if exc.status == 404:
-                return {}
-            raise
+        return by_name(served.listed(client, resource, namespace))
     return call
 
 

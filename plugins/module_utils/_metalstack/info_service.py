@@ -26,10 +26,7 @@ def read(client: MetalClient, params: dict[str, Any]) -> dict[str, Any]:
     wanted = params["gather"] or list(GATHERED)
     sources = sorted(set("machines" if name == "firewalls" else name for name in wanted))
     outcomes = parallel.run([_reader(client, name) for name in sources], WORKERS, MetalError)
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
-    found = dict(zip(sources, [outcome.value for outcome in outcomes]))
+    found = dict(zip(sources, parallel.values(outcomes)))
     result = {}
     for name in wanted:
         objects = _facts(name, found["machines" if name == "firewalls" else name])

@@ -146,11 +146,7 @@ class Service:
     def _stock(self, stored: list[dict[str, Any]]) -> validation.Stock:
         names = _NEEDS[self.kind.word]
         calls = [self._reader(name) for name in names]
-        objects = {}
-        for name, outcome in zip(names, parallel.run(calls, WORKERS, MetalError)):
-            if outcome.error is not None:
-                raise outcome.error
-            objects[name] = outcome.value
+        objects = dict(zip(names, parallel.values(parallel.run(calls, WORKERS, MetalError))))
         if self.kind.role_of():
             objects["machines"] = stored
         return validation.Stock(objects)
@@ -319,9 +315,7 @@ class Service:
         return found[0] if found else None
 
     def _persisting(self, call: Callable[[], Any]) -> None:
-        outcome = parallel.persist([call], 1, MetalError, self.progress.event, self.sleep)[0]
-        if outcome.error is not None:
-            raise outcome.error
+        parallel.values(parallel.persist([call], 1, MetalError, self.progress.event, self.sleep))
 
     def _wait(self, items: list[Item]) -> None:
         due = [item for item in items if item.goal and not item.error and item.stored is not None]

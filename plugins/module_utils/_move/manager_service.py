@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
+from .._kube import served
 from .._kube.client import KubeClient
 from .._kube.errors import KubeError
 from .._kube.workload_client import workload_kubeconfig
@@ -118,7 +119,8 @@ class SiteManager:
         try:
             client = self._connect(path)
             system = client.get(KNOWN["Namespace"], None, "kube-system")
-            hosts = _hosts(client, self._params["namespace"])
+            # None in a cluster in which no part of a plane is installed yet.
+            hosts = served.listed(client, KNOWN["BareMetalHost"], self._params["namespace"])
             config = client.get(KNOWN["ConfigMap"], self._params["namespace"], record.NAME)
         except KubeError as exc:
             return plane._replace(error=str(exc))
@@ -137,12 +139,3 @@ class SiteManager:
                 "cluster_answers": cluster.answers, "cluster_kubeconfig": cluster.kubeconfig}
 
 
-def _hosts(client: Any, namespace: str) -> list[dict[str, Any]]:
-    try:
-        found: list[dict[str, Any]] = client.list(KNOWN["BareMetalHost"], namespace)[0]
-    except KubeError as exc:
-        # A cluster in which no part of a plane is installed yet.
-        if exc.status == 404:
-            return []
-        raise
-    return found

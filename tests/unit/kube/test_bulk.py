@@ -50,3 +50,9 @@ def test_it_gives_up_with_the_last_error():
     outcome, = bulk.persist([scripted(*failures)], str, slept.append)
     assert outcome.error is failures[-1]
     assert slept == list(parallel.RETRY_DELAYS_SECONDS)
+
+
+def test_values_are_those_of_calls_that_all_succeeded():
+    assert parallel.values(bulk.run([scripted(1), scripted(None)])) == [1, None]
+    with pytest.raises(KubeError, match="refused"):
+        parallel.values(bulk.run([scripted(1), scripted(KubeError("refused", 422)), scripted(KubeError("later"))]))

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
+from ..._kube import served
 from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
 from ..._kube.plan import DELETE, Entry, deletion
 from ..._kube.reconcile import Written, raise_refused
 from ..._manifests.service import ManifestsService, ManifestsWrites
@@ -100,12 +100,7 @@ class ComponentsRun(ManifestsService):
                 api_version, kind]
         if resource is None:
             return []
-        try:
-            return self.client.list(resource, namespace, selector)[0]
-        except KubeError as exc:
-            if exc.status == 404:
-                return []
-            raise
+        return served.listed(self.client, resource, namespace, selector)
 
     def deleted(self, due: list[Entry]) -> list[Written]:
         """Delete objects; return what has become of each.

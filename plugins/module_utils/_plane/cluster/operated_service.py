@@ -13,6 +13,7 @@ from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
 from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from ..._kube import served
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
 from ..._kube.plan import deletion
@@ -136,13 +137,7 @@ class OperatedIronic(ManifestsService):
         return found
 
     def _hosts(self) -> list[Object]:
-        try:
-            found: list[Object] = self.client.list(KNOWN[HOST], None)[0]
-        except KubeError as exc:
-            if exc.status == 404:
-                return []
-            raise
-        return found
+        return served.listed(self.client, KNOWN[HOST])
 
     def _until_ready(self) -> tuple[float, Object]:
         """Wait for the condition; return the seconds that it took, and the resource.

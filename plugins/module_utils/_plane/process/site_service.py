@@ -18,6 +18,7 @@ from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.progress import Progress
 from ..._common.whole_file import write_private
+from ..._kube import served
 from ..._kube.client import KubeClient
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import resource_for
@@ -340,7 +341,7 @@ def _refuse_managed(plane: Mapping[str, Any]) -> None:
         client = KubeClient({"kubeconfig": os.path.join(directory, "kubeconfig")})
         for api_version, kind in MANAGED:
             names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}"
-                           for item in _listed(client, api_version, kind))
+                           for item in served.listed(client, resource_for(api_version, kind)))
             if names:
                 problems.append(Problem("plane-in-use", subject, kind, f"{len(names)} ({few(names, NAMED)})", "none",
                                         "delete them, or move them to another plane"))
@@ -349,14 +350,3 @@ def _refuse_managed(plane: Mapping[str, Any]) -> None:
                             "run the playbook metal3.baremetal.install, which starts it, then this one again")]
     if problems:
         raise RefusedError(problems)
-
-
-def _listed(client: KubeClient, api_version: str, kind: str) -> list[dict[str, Any]]:
-    try:
-        found: list[dict[str, Any]] = client.list(resource_for(api_version, kind))[0]
-    except KubeError as exc:
-        # A run that was killed may have installed no definitions yet.
-        if exc.status == 404:
-            return []
-        raise
-    return found
