@@ -142,7 +142,7 @@ class Run:
             assert text in flat, f"{text!r} is missing in:\n{self.output}"
         return self
 
-    def told_of(self, name):
+    def output_of(self, name):
         """Return the lines that the failure's message has about a host."""
         lines = [line for line in self.output.splitlines() if re.match(rf"- {re.escape(name)}( \(.*?\))?: ", line)]
         assert lines, f"nothing about {name} in:\n{self.output}"

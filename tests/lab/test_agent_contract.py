@@ -17,10 +17,10 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture(scope="module")
 def contract():
     """Both sides, reported by the real agent's Python."""
-    told = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")],
+    finished = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")],
                           check=True, capture_output=True, text=True, timeout=120,
                           env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(HERE.parents[1] / "lab")))
-    return json.loads(told.stdout)
+    return json.loads(finished.stdout)
 
 
 def test_every_command_is_simulated_or_listed_with_a_reason(contract):

@@ -48,9 +48,9 @@ def refused(lab):
 
 @pytest.mark.parametrize("name", [name for name, (dummy, texts) in MISTAKES.items() if texts])
 def test_each_mistake_is_reported(refused, name):
-    told = "\n".join(refused[0].told_of(name))
+    message = "\n".join(refused[0].output_of(name))
     for text in MISTAKES[name][1]:
-        assert text in told, told
+        assert text in message, message
 
 
 def test_nothing_is_written(refused):
@@ -86,6 +86,6 @@ def test_what_does_not_fit_the_cluster_is_reported_at_once(lab):
                         "no-such-credentials": ["bmc_credentials_name", "no-such-secret"],
                         "no-such-data": ["bmh_user_data", "no-such-data"],
                         "mac-of-another": ["boot_mac", "metal3/server-03"]}.items():
-        told = "\n".join(run.told_of(name))
-        assert all(text in told for text in texts), told
+        message = "\n".join(run.output_of(name))
+        assert all(text in message for text in texts), message
     assert lab.versions() == before

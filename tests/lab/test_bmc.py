@@ -56,7 +56,7 @@ def test_all_faults_are_reported_at_once(faulty, lab, victims):
     run, before, after = faulty
     run.failed(f"4 problems at 4 of {len(lab.servers) + 1} servers, found before anything was written")
     assert before == after
-    wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.told_of(name)) for name in victims)
+    wrong_password, wrong_system, silent, wrong_mac = ("\n".join(run.output_of(name)) for name in victims)
     assert "bmc_username: found HTTP 401" in wrong_password
     assert "after one attempt" in wrong_password
     assert "bmc_address: found " in wrong_system
@@ -82,10 +82,10 @@ def test_another_certificate_authority(lab, victims, tmp_path):
     run = lab.playbook("preflight", "--check", "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[3]: {"bmc_disable_certificate_verification": True}}), extra={"preflight_ca_cert": stranger})
     run.failed("1 problem at 1 of 2 servers")
-    text = "\n".join(run.told_of(victims[0]))
+    text = "\n".join(run.output_of(victims[0]))
     assert "bmc_address: found certificate of CN=machine-room" in text
     assert "no credentials were sent" in text
-    assert "not verified, as set" in "\n".join(run.told_of(victims[3]))
+    assert "not verified, as set" in "\n".join(run.output_of(victims[3]))
 
 
 def test_a_boot_mode_that_the_server_is_not_set_to_is_named(lab, victims):
@@ -104,7 +104,7 @@ def test_enrolment_tries_each_login_once_before_it_writes(lab, victims, argument
     run = lab.playbook("enroll", *arguments, "--limit", f"{victims[0]},{victims[3]}", "-i", lab.inventory({
         victims[0]: {"bmc_password": "not-for-eyes"}, victims[3]: {"boot_mac": "00:5c:52:ff:ff:01"}}), extra=extra)
     run.failed(text, "found before anything was written", "set enroll_preflight to none")
-    assert "bmc_username: found HTTP 401" in "\n".join(run.told_of(victims[0]))
+    assert "bmc_username: found HTTP 401" in "\n".join(run.output_of(victims[0]))
     assert "after one attempt" in run.output and "not-for-eyes" not in run.output
     assert "TASK [metal3.baremetal.hosts : " not in run.output
     assert lab.versions() == before

@@ -162,7 +162,7 @@ def test_a_bmc_that_lets_nobody_in_with_the_new_password_is_named_and_left_as_it
     room.set_knobs(IN_USE, password_ignored=True)
     run = rotate(lab, bmc_credentials_password_file=str(file), metal3_confirm="2")
     run.failed("1 of 2 hosts do not have the new password", "let nobody in with it", "the old one counts again")
-    line, = run.told_of(IN_USE)
+    line, = run.output_of(IN_USE)
     assert FREE not in line
     room.set_knobs(IN_USE, password_ignored=False)
     new = json.loads(file.read_text())["bmc_new_passwords"]

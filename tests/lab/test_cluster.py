@@ -245,8 +245,8 @@ def test_what_does_not_start_is_reported_with_the_pods_reason(lab):
         "selector": {"matchLabels": {"app": "bad"}}, "template": {
             "metadata": {"labels": {"app": "bad"}},
             "spec": {"containers": [{"name": "bad", "image": "no such image"}]}}}}
-    told = module(lab, "manifests", manifests=[bad])["failed"]
-    assert "Deployment default/bad: 0 of 1 pods available; pod bad-" in told and "InvalidImageName" in told
+    message = module(lab, "manifests", manifests=[bad])["failed"]
+    assert "Deployment default/bad: 0 of 1 pods available; pod bad-" in message and "InvalidImageName" in message
     workload(lab).delete(KNOWN["Deployment"], "default", "bad")
 
 
@@ -317,8 +317,8 @@ def test_a_health_check_that_gives_up_before_a_server_has_booted_is_named(lab):
     run = lab.playbook("cluster", "--check", "-e", json.dumps({"cluster_workers": {"pool-a": {
         "replicas": 1, "node_labels": {"example.org/generation": "two"},
         "health_check": {"node_startup_timeout_seconds": 30}}}})).ok()
-    told = r"node_startup_timeout_seconds is 30, but Machine \S+ took .* to become a node"
-    assert re.search(told, run.output), run.output
+    message = r"node_startup_timeout_seconds is 30, but Machine \S+ took .* to become a node"
+    assert re.search(message, run.output), run.output
 
 
 @pytest.mark.usefixtures("_one_worker")
@@ -389,8 +389,8 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
             f"expected {number}, the number of machines", *named)
         assert run.changed() == 0
         # Without --diff.
-        told = lab.playbook("cluster", "--check", "-e", json.dumps(variables)).ok().output
-        assert "would be refused" in told and all(name in "".join(told.split("\n")) for name in machines), told
+        output = lab.playbook("cluster", "--check", "-e", json.dumps(variables)).ok().output
+        assert "would be refused" in output and all(name in "".join(output.split("\n")) for name in machines), output
         lab.playbook("cluster", "-e", json.dumps(dict(variables, metal3_confirm="9"))).failed("found 9, expected")
     # What is lost in the inventory stays in the cluster.
     site = tmp_path / "site"

@@ -148,8 +148,8 @@ def test_a_pool_with_machines_goes_only_when_their_number_is_repeated(cluster):
         with pytest.raises(RefusedError, match="expected 3, the number of machines") as refused:
             cluster.run(workers=workers)
         assert "MachineDeployment c1-sized is deleted with its 3 machines: c1-sized-" in str(refused.value)
-        told = cluster.run(check_mode=True, workers=workers)["warnings"]
-        assert [line for line in told if "would be refused" in line and cluster.machines("c1-sized")[0] in line]
+        warnings = cluster.run(check_mode=True, workers=workers)["warnings"]
+        assert [line for line in warnings if "would be refused" in line and cluster.machines("c1-sized")[0] in line]
     assert len(cluster.machines("c1-sized")) == 3
     assert cluster.run(workers={"sized": {"state": "absent"}}, confirm="3")["removed"] == ["MachineDeployment c1-sized"]
     eventually(lambda: not cluster.machines("c1-sized"), 60, "no machine of the pool")

@@ -37,8 +37,8 @@ def play(lab, monkeypatch):
 def test_a_control_plane_that_never_began_is_to_be_deleted_when_the_description_is_corrected(lab, play):
     cause = "the image's checksum is not the given one"
     play("cluster", {"checksum": "0" * 64}).failed(cause)
-    told = play("cluster", {}).failed(cause, "when the description is right, delete that Machine").output
-    machine = re.search(r"Machine (\S+) is older than the description", told).group(1)
+    output = play("cluster", {}).failed(cause, "when the description is right, delete that Machine").output
+    machine = re.search(r"Machine (\S+) is older than the description", output).group(1)
     lab.kube.delete(KNOWN["Machine"], NAMESPACE, machine)
     play("cluster", {}).ok()
     assert play("cluster", {}).ok().changed() == 0

@@ -33,8 +33,8 @@ def deployable(lab, room, image):
 
 def tells(run, name, *texts):
     """Check that a run's failure says all of that about a host."""
-    told = "\n".join(run.told_of(name))
-    assert "provisioning error" in told and all(text in told for text in texts), told
+    message = "\n".join(run.output_of(name))
+    assert "provisioning error" in message and all(text in message for text in texts), message
 
 
 # Not server-02, which boots by virtual media: there Ironic 39 switches the server off after the failure and forgets the

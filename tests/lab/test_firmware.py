@@ -323,9 +323,9 @@ def test_a_second_run_and_check_mode_change_nothing(lab, changed, inventory, pre
 
 
 def test_the_bmc_reports_the_reboot(changed, sink):
-    def told():
+    def received():
         return [event["MessageId"].rpartition(".")[2] for events in sink.events for event in events["Events"]]
-    eventually(lambda: {"ResourcePoweredOff", "ResourcePoweredOn"} <= set(told()), 30, "events of both kinds")
+    eventually(lambda: {"ResourcePoweredOff", "ResourcePoweredOn"} <= set(received()), 30, "events of both kinds")
     assert set(events["Context"] for events in sink.events) == {"lab"}
 
 
@@ -450,10 +450,10 @@ def test_an_image_that_can_not_be_flashed_is_reported_and_replaced(lab, room, ch
     for name in others:
         assert_in_force(lab, name, later[name])
         assert room.server(name)["firmware"]["bios"] == versions_of(lab, name)["bios"] == BIOS
-    told = "\n".join(run.told_of(prepared))
+    message = "\n".join(run.output_of(prepared))
     for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
                  "give an image that fits the server, by another URL"):
-        assert text in told, told
+        assert text in message, message
     assert room.server(prepared)["firmware"]["bios"] == BIOS
 
     inventory = lab.inventory(firmware(files["later-bios.fw"]))
@@ -481,7 +481,7 @@ def test_a_flash_that_fails_while_a_server_is_in_use_is_reported(lab, room, chan
             run_of_bmc.output.split())
 
         run_of_bios = flash_live(lab, live, "bios", files["broken.fw"]).failed("1 of 1 hosts failed")
-        reported = "\n".join(run_of_bios.told_of(live))
+        reported = "\n".join(run_of_bios.output_of(live))
         for text in ("bios: a firmware image could not be flashed", "is no firmware image of this server",
                      "give an image that fits the server, by another URL"):
             assert text in reported, reported

@@ -119,8 +119,8 @@ def test_what_the_operator_would_not_do_is_refused(lab, act, pair):
         before = asked(lab, pair)
         run = lab.playbook("host_action", *on(pair), "-e", "host_action=power_off", "-e", "metal3_confirm=2")
         run.failed("nothing was changed")
-        assert f"in use by Somebody {NAMESPACE}/else" in "\n".join(run.told_of(first))
-        assert "a paused host" in "\n".join(run.told_of(second))
+        assert f"in use by Somebody {NAMESPACE}/else" in "\n".join(run.output_of(first))
+        assert "a paused host" in "\n".join(run.output_of(second))
         with pytest.raises(RefusedError) as refused:
             act({first: {"action": "reboot"}, second: {"action": "inspect"}, "no-such-host": {"action": "pause"}},
                 force_hosts=[first])

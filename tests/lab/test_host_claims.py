@@ -329,7 +329,7 @@ def test_several_keys_hold_a_server_and_the_hardest_counts(room, second):
     second.runs["refused"].failed("nothing was changed")
     for name in (BOOTS, KEEPS):
         assert "a host held powered off by the annotation reboot.metal3.io/fans" in "\n".join(
-            second.runs["refused"].told_of(name))
+            second.runs["refused"].output_of(name))
     assert second.released == {BOOTS: (True, [SOFT, ON], []), KEEPS: (True, [HARD, ON], [])}
 
 

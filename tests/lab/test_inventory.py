@@ -82,7 +82,7 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, tmp_path):
     assert [name for name in lab.hosts() if "seen " + name not in output] == []
 
 
-@pytest.mark.parametrize("options, kubeconfig, told", [
+@pytest.mark.parametrize("options, kubeconfig, texts", [
     ({}, "kubeconfigs/ipam", ["cannot list resource", "Role and RoleBinding in namespace metal3"]),
     ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig",
      ["no file /nonexistent/kubeconfig", "correct kubeconfig"]),
@@ -92,9 +92,9 @@ def test_facts_are_at_hand_in_a_play_and_are_no_templates(lab, tmp_path):
     ({"sources": ["nodes"], "ironic": {"endpoint": "https://127.0.0.1:1"}}, "kubeconfig", ["source nodes", "answer"]),
     ({"sources": ["servers"]}, "kubeconfig", ["sources"]),
 ])
-def test_failures_say_what_was_asked_found_and_next(lab, tmp_path, options, kubeconfig, told):
+def test_failures_say_what_was_asked_found_and_next(lab, tmp_path, options, kubeconfig, texts):
     output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list", kubeconfig=kubeconfig)
-    assert [text for text in told if text not in warnings] == [], warnings + output
+    assert [text for text in texts if text not in warnings] == [], warnings + output
     assert "_meta" not in json.loads(output) or json.loads(output)["_meta"]["hostvars"] == {}
 
 

@@ -80,8 +80,8 @@ def test_a_subnet_of_ipv6(lab):
 
 def test_a_pool_waits_for_its_cluster(lab):
     pool(lab, prefix=24, cluster_name=CLUSTER, ranges=[{"start": "203.0.113.20", "end": "203.0.113.29"}])
-    told = claimed(lab, "early", seconds=3)["early"]
-    assert f"pool {NAME} is of cluster {CLUSTER}, which does not exist" in told["error"]
+    claim = claimed(lab, "early", seconds=3)["early"]
+    assert f"pool {NAME} is of cluster {CLUSTER}, which does not exist" in claim["error"]
     assert handed_out(lab) == {}
     lab.kube.create(KNOWN["Cluster"], NAMESPACE, {
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster",

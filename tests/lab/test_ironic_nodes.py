@@ -506,13 +506,13 @@ def test_servers_of_the_operator_are_left_to_it(lab, client):
             item["uuid"] for item in client.list_ports())
 
     before, host = everything(), sorted(lab.hosts())[0]
-    told = f"BareMetalHost {NAMESPACE}/{host}"
+    title = f"BareMetalHost {NAMESPACE}/{host}"
     where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml")}
     refused = lab.playbook("ironic_nodes", "--limit", host, extra=where).failed(
-        "the BMC of " + told, "a port of " + told, "take it out of this list or inventory group")
+        "the BMC of " + title, "a port of " + title, "take it out of this list or inventory group")
     assert "ironic_port" not in refused.output and "delete it" not in refused.output
     # Without its boot MAC address it is the same server.
-    lab.playbook("ironic_nodes", "--limit", host, "-e", "boot_mac=", extra=where).failed("the BMC of " + told)
+    lab.playbook("ironic_nodes", "--limit", host, "-e", "boot_mac=", extra=where).failed("the BMC of " + title)
     assert everything() == before
 
 

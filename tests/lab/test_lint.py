@@ -38,7 +38,7 @@ clusters:
     nobody:
 """
 # What must be reported: rule, host, variable, and the file and text by which its line is found.
-TOLD = (
+REPORTED = (
     ("unknown-variable", "workload-cluster", "cluster_networks.nodes.interfaces", "group_vars/clusters.yml",
      "interfaces: eno1"),
     ("version", "workload-cluster", "cluster_kubernetes_version", "group_vars/clusters.yml",
@@ -73,7 +73,7 @@ def test_the_lab_s_inventory_has_no_findings(lab):
     assert "1 cluster: 0 errors, 0 warnings" in run.ok().output
 
 
-@pytest.mark.parametrize("rule, host, variable, name, text", TOLD, ids=[told[2] for told in TOLD])
+@pytest.mark.parametrize("rule, host, variable, name, text", REPORTED, ids=[entry[2] for entry in REPORTED])
 def test_each_mistake_is_reported_with_its_line(broken, rule, host, variable, name, text):
     run, site, sarif, dummy = broken
     number = next(number for number, line in enumerate((site / name).read_text().splitlines(), 1) if text in line)
@@ -90,7 +90,7 @@ def test_a_cluster_s_group_needs_a_host(broken):
 
 def test_pipelines_see_which_rules_fail(broken):
     failed = set(case.get("name") for case in broken[3].iter("testcase") if case.find("failure") is not None)
-    assert failed >= set(told[0] for told in TOLD)
+    assert failed >= set(entry[0] for entry in REPORTED)
 
 
 def test_no_secret_is_shown(broken):

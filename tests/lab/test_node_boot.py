@@ -98,8 +98,9 @@ def nodes(image, tmp_path_factory, record_testsuite_property):
 
 
 def test_coredns_becomes_ready(nodes):
-    told = nodes.kubectl("rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=300s", seconds=310)
-    assert "successfully rolled out" in told
+    output = nodes.kubectl(
+        "rollout", "status", "deployment/coredns", "-n", "kube-system", "--timeout=300s", seconds=310)
+    assert "successfully rolled out" in output
 
 
 def answering(nodes, pod, seen):

@@ -154,16 +154,16 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
         missing = lab.inventory({SERVER: {"bmh_image": {
             "url": server + name, "format": "qcow2", "checksum": checksum, "checksum_type": "sha256"}}})
         run = lab.playbook("provision", "-i", missing, "--limit", SERVER).failed("nothing was changed")
-        told = "\n".join(run.told_of(SERVER))
-        assert all(text in told for text in texts), told
+        message = "\n".join(run.output_of(SERVER))
+        assert all(text in message for text in texts), message
     lab.playbook("provision", "--limit", "server-01").failed("bmh_image: not set for server-01")
     assert lab.host(SERVER)["spec"] == before
     entry = {"url": f"{lab.figures['urls']['image_server']}/images/{image.name}", "format": "qcow2",
              "checksum": "0" * 64, "checksum_type": "sha256"}
     wrong = lab.inventory({SERVER: {"bmh_image": entry}})
     run = lab.playbook("provision", "-i", wrong).failed("provisioning error")
-    told = "\n".join(run.told_of(SERVER))
-    assert "the image's checksum is not the given one" in told and "correct bmh_image.checksum" in told, told
+    message = "\n".join(run.output_of(SERVER))
+    assert "the image's checksum is not the given one" in message and "correct bmh_image.checksum" in message, message
 
     right = lab.inventory({SERVER: {"bmh_image": dict(entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
     lab.playbook("provision", "-i", right).ok()
@@ -175,8 +175,8 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
     # The same image with other data only takes effect when it is deployed once more.
     other = lab.inventory({SERVER: {"bmh_user_data": "#cloud-config\nhostname: other\n", "bmh_image": dict(
         entry, checksum=hashlib.sha256(content(image)).hexdigest())}})
-    told = lab.playbook("provision", "-i", other).ok()
-    assert "bmh_user_data changed, but the server keeps what was deployed" in told.output
+    outcome = lab.playbook("provision", "-i", other).ok()
+    assert "bmh_user_data changed, but the server keeps what was deployed" in outcome.output
     assert data_of(path, tmp_path / "before")["user_data"] == f"#cloud-config\nhostname: {SERVER}\n"
     again = ("-i", other, "--limit", SERVER, "-e", "hosts_reprovision=true")
     lab.playbook("provision", *again).failed("This wipes the disks of ", "set metal3_confirm=")
@@ -187,8 +187,8 @@ def test_an_image_is_removed_and_another_one_written(lab, room, qcow2, tmp_path)
 
     # Another image takes what is on the disk.
     run = lab.playbook("provision", "-e", "metal3_confirm=2").failed("nothing was changed")
-    told = "\n".join(run.told_of(SERVER))
-    assert "bmh_image.url: found " in told and "which is deployed" in told and "metal3_confirm=" in told, told
+    message = "\n".join(run.output_of(SERVER))
+    assert all(text in message for text in ("bmh_image.url: found ", "which is deployed", "metal3_confirm=")), message
     assert lab.host(SERVER)["spec"]["image"]["url"] == entry["url"]
     lab.playbook("provision", "--limit", SERVER, "-e", "metal3_confirm=1").ok()
     assert lab.state(SERVER) == "provisioned"

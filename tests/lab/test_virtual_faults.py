@@ -58,9 +58,9 @@ def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, r
     lab.remove_hosts(name)
     run = lab.playbook("enroll", "-i", by_https, *AT_ONCE, *only(name), seconds=900)
     run.failed("1 of 1 hosts failed")
-    told = "\n".join(run.told_of(name))
-    assert "inspection error" in told and "import its authority into the BMC" in told, told
-    assert "the BMC does not trust the TLS certificate of the server that gives out the boot image" in told, told
+    message = "\n".join(run.output_of(name))
+    assert "inspection error" in message and "import its authority into the BMC" in message, message
+    assert "the BMC does not trust the TLS certificate of the server that gives out the boot image" in message, message
     assert not room.server(name)["virtual_media"]
 
     trust(lab, name)
@@ -145,8 +145,8 @@ def test_servers_that_fall_silent_while_an_image_is_written_are_named_and_recove
     eventually(lambda: "write_image, silent for" in runs[IPMI].output, 600, "the silence of a server without power", 2)
 
     run = runs[IPMI].finish(BOOT_SECONDS).failed("1 of 1 hosts failed")
-    told = "\n".join(run.told_of(IPMI))
-    assert "the deploy ramdisk stopped calling Ironic" in told and "look at the server's console" in told, told
+    message = "\n".join(run.output_of(IPMI))
+    assert "the deploy ramdisk stopped calling Ironic" in message and "look at the server's console" in message, message
     runs[MEDIA].finish(BOOT_SECONDS).ok()
 
     lab.playbook("provision", *inventory, *only(IPMI, MEDIA), seconds=BOOT_SECONDS).ok()

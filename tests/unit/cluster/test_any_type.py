@@ -138,26 +138,26 @@ def replaced(path, value, good=GOOD):
     return result
 
 
-def all_is_told(params):
-    """Read a description as modules and the lint do, and return what is told of it."""
+def all_findings(params):
+    """Read a description as modules and the lint do, and return what is found wrong with it."""
     try:
         description = read_description(params).description
     except RefusedError as exc:
-        told = exc.problems
-        assert told and all(isinstance(line, Problem) and str(line).strip() for line in told)
+        found = exc.problems
+        assert found and all(isinstance(line, Problem) and str(line).strip() for line in found)
     else:
-        told = cluster_validation.description_warnings(description)
+        found = cluster_validation.description_warnings(description)
         objects = render(description)
         cluster_addon.addon_warnings(description, [])
         assert all(item["metadata"]["name"] for item in objects)
     cluster_needs.needs(params)
     lint_checks.lint(lint_checks.Site("metal3", [], {"c": params}, None, None, {}, None, True))
-    return told
+    return found
 
 
 def test_the_good_one_is_good_and_has_every_option():
     for good in (GOOD, GOOD_ON_METALSTACK, GOOD_OF_CLASS):
-        assert all_is_told(copy.deepcopy(good)) == []
+        assert all_findings(copy.deepcopy(good)) == []
     assert set(cluster_spec.description_options()) - set(GOOD) == {
         "attached_networks", "custom_deploy", "network_data", "machine_name_template", "max_unavailable", "topology",
         *OF_CLASS, *OF_METALSTACK}
@@ -172,7 +172,7 @@ def test_all_is_reported_at_once():
     params["networks"]["machines"]["ipv4"] = dict(POOL, prefix=33, ranges=[dict(POOL["ranges"][0], end="198.51.100.1")])
     params["networks"]["other"] = {"ipv4": {"ranges": [{"start": "203.0.113.9", "end": "203.0.113.1"}], "prefix": 24}}
     params["networks"]["pods"] = {"ipv4": {"ranges": [{"start": "198.51.100.9", "end": "198.51.100.12"}], "prefix": 24}}
-    told = "\n".join(map(str, all_is_told(params)))
+    found = "\n".join(map(str, all_findings(params)))
     for words in (
         "endpoint: found int, expected a dictionary",
         "control_plane.replcas: found an unknown option, expected an option of metal3.baremetal.cluster; "
@@ -184,21 +184,21 @@ def test_all_is_reported_at_once():
         "IPPool metal3/c1-other: ranges[0]",
         "IPPool metal3/c1-machines",
     ):
-        assert words in told, told
-    assert "expected host and port" not in told
+        assert words in found, found
+    assert "expected host and port" not in found
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(st.sampled_from(PATHS), VALUES)
 @example((GOOD, ("name",)), ["c1"])
 def test_one_value_is_anything(place, value):
-    all_is_told(replaced(place[1], value, place[0]))
+    all_findings(replaced(place[1], value, place[0]))
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.dictionaries(st.sampled_from(sorted(GOOD)) | st.text(max_size=5), VALUES, max_size=6))
 def test_a_description_is_anything(params):
-    all_is_told(params)
+    all_findings(params)
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -210,6 +210,6 @@ def test_inventory_variables_are_anything(variables):
     except cluster_inventory.ClusterNameError:
         return
     cluster_inventory.name_problems({"host": variables, "other": variables})
-    all_is_told(params)
+    all_findings(params)
     for path in ("name", "workers.a", "pod_cidrs[0]"):
         assert cluster_inventory.variable_of(path, variables)

@@ -101,10 +101,10 @@ def test_a_whole_cluster_is_translated_and_fits_the_rules_once_it_has_rules():
         "name": "metal-stack-machine", "size": "v1-small-x86", "image": "ubuntu-cloud-init-20.04", "tags": ["rack=1"],
         "id": SERVER}]
     assert variables["metalstack_ip"] == {"address": "100.255.254.1"}
-    told = "\n".join(warnings)
+    message = "\n".join(warnings)
     for words in ("firewallSpec.sshKeys", "it had no rules", "MetalStackMachineTemplate prod-controlplane: "
                   "spec.template.spec.tags", "kubeadmConfigSpec", "kube-vip announces it", "takes no certain machine"):
-        assert words in told, words
+        assert words in message, words
 
     params = cluster_inventory.parameters("prod", dict(variables, cluster_network_addon="none"))
     refused = check_description(params)

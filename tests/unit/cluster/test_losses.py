@@ -98,9 +98,9 @@ def test_in_a_run_over_several_clusters_a_number_alone_does_not_count(plane):
 @pytest.mark.parametrize("case", sorted(LOSSES))
 def test_check_mode_names_the_machines_without_a_difference(plane, case):
     changes, number, texts = LOSSES[case]
-    told = [line for line in go(plane, check_mode=True, **changes)["warnings"] if "would be refused" in line]
-    assert len(told) == 1 and f"expected {number}, the number of machines" in str(told[0])
-    assert all(text in str(told[0]) for text in texts)
+    lines = [line for line in go(plane, check_mode=True, **changes)["warnings"] if "would be refused" in line]
+    assert len(lines) == 1 and f"expected {number}, the number of machines" in str(lines[0])
+    assert all(text in str(lines[0]) for text in texts)
     assert not [line for line in go(plane, check_mode=True, confirm=str(number), **changes)["warnings"]
                 if "would be refused" in str(line)]
 
@@ -124,8 +124,8 @@ def test_workers_that_are_not_given_stay_with_all_that_they_need(plane):
     result = go(plane, **without("workers"))
     assert result["changed"] is False and result["removed"] == result["collected"] == result["losses"] == []
     assert dict((kind, plane.names(kind)) for kind in before) == before
-    told, = [line for line in result["warnings"] if "workers: not set" in line]
-    assert "c1-empty (0 machines), c1-one (3 machines), c1-two (1 machines)" in told
+    warning, = [line for line in result["warnings"] if "workers: not set" in line]
+    assert "c1-empty (0 machines), c1-one (3 machines), c1-two (1 machines)" in warning
 
 
 def test_a_control_plane_without_replicas_keeps_its_machines(plane):
@@ -420,7 +420,7 @@ def test_a_run_that_fails_after_writes_has_changed_something():
 
 
 def test_warnings_of_a_run_that_fails_are_not_lost(monkeypatch):
-    """They may be the cause, so that a new cluster's are told before the wait too."""
+    """They may be the cause, so that a new cluster's are reported before the wait too."""
     events = []
     plane, endpoint = Plane(), {"host": "198.18.0.10"}
     service = service_of(plane, endpoint=endpoint)
@@ -459,8 +459,8 @@ def unreachable(monkeypatch):
 @pytest.mark.usefixtures("unreachable")
 def test_check_mode_of_a_cluster_that_never_came_up(plane):
     """Its kubeconfig is there long before its API server: a correction is checked just then."""
-    told = go(plane, check_mode=True, manifests=[CONFIG_MAP])
-    assert told["manifests"] == [{"object": "ConfigMap default/a", "action": "created"}]
+    planned = go(plane, check_mode=True, manifests=[CONFIG_MAP])
+    assert planned["manifests"] == [{"object": "ConfigMap default/a", "action": "created"}]
     applied = go(plane, manifests=[CONFIG_MAP])
     assert "manifests" not in applied
     assert [line for line in applied["warnings"] if "its manifests are not applied" in line]
@@ -469,7 +469,7 @@ def test_check_mode_of_a_cluster_that_never_came_up(plane):
 @pytest.mark.usefixtures("unreachable")
 def test_check_mode_of_a_cluster_that_does_not_answer_any_more(plane):
     plane.objects["Cluster", "c1"]["status"] = {"initialization": {"controlPlaneInitialized": True}}
-    told = go(plane, check_mode=True, manifests=[CONFIG_MAP])
-    assert [line for line in told["warnings"] if "does not answer: no answer from https://192.0.2.100:6443" in line]
+    planned = go(plane, check_mode=True, manifests=[CONFIG_MAP])
+    assert [line for line in planned["warnings"] if "does not answer: no answer from https://192.0.2.100:6443" in line]
     with pytest.raises(KubeError, match="no answer"):
         go(plane, manifests=[CONFIG_MAP])

@@ -127,8 +127,8 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     workload.objects["Pod", "etcd"]["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "x"}
     workload.add_pod("ended", None, status={"phase": "Succeeded"})
     workload.refusals["web"] = ["Cannot evict pod as it would violate the pod's disruption budget."] * 2
-    told = go(plane, workload, check_mode=True, confirm=None)
-    assert told["changed"] and workload.evicted == [] and annotations(plane, "BareMetalHost", HOST) == {}
+    planned = go(plane, workload, check_mode=True, confirm=None)
+    assert planned["changed"] and workload.evicted == [] and annotations(plane, "BareMetalHost", HOST) == {}
     result = go(plane, workload)
     assert result["hosts"] == [{"name": HOST, "cluster": "c1", "node": NODE, "machine": "c1-one-0"}]
     assert workload.evicted == ["web"] and result["seconds"] >= 10

@@ -42,13 +42,13 @@ def changed(**changes):
     return result
 
 
-def told(params):
+def problems_of(params):
     checked = check_description(params)
     return [str(line) for line in checked.mistakes + checked.problems]
 
 
 def test_the_good_one_has_no_problem_and_needs_no_host():
-    assert told(GOOD) == []
+    assert problems_of(GOOD) == []
     assert cluster_needs.needs(GOOD) is None
 
 
@@ -82,12 +82,12 @@ def test_the_good_one_has_no_problem_and_needs_no_host():
     ({"provider": "metal3"}, "metalstack: found a value, expected nothing with provider: metal3"),
 ])
 def test_what_does_not_fit_is_refused(changes, words):
-    lines = told(changed(**changes))
+    lines = problems_of(changed(**changes))
     assert any(words in line for line in lines), lines
 
 
 def test_everything_is_reported_at_once():
-    lines = told(changed(metalstack__partition="", endpoint__holder="keepalived", host_selector={"a": "b"}))
+    lines = problems_of(changed(metalstack__partition="", endpoint__holder="keepalived", host_selector={"a": "b"}))
     assert len(lines) == 3
 
 
@@ -138,7 +138,7 @@ def obj(kind, name, spec=None, status=None, **metadata):
             "app.kubernetes.io/managed-by": "metal3.baremetal", "cluster.x-k8s.io/cluster-name": "prod"}, **metadata}}
 
 
-def told_of(kind, status, message=""):
+def condition(kind, status, message=""):
     return {"type": kind, "status": status, "message": message, "lastTransitionTime": NOW}
 
 
@@ -150,7 +150,7 @@ def objects():
         "providerID": f"metal://fra-1/{SERVER}", "version": "v1.35.4",
         "bootstrap": {"dataSecretName": "cp-0"}, "infrastructureRef": {"kind": "MetalStackMachine", "name": "cp-0"}},
         {"initialization": {"infrastructureProvisioned": True}, "nodeRef": {"name": "cp-0"},
-         "conditions": [told_of("Ready", "True")]})
+         "conditions": [condition("Ready", "True")]})
     machine["metadata"]["labels"]["cluster.x-k8s.io/control-plane"] = ""
     return {
         "Cluster": [obj("Cluster", "prod", {
@@ -164,7 +164,7 @@ def objects():
         "MetalStackMachine": [obj(
             "MetalStackMachine", "cp-0", {"providerID": f"metal://fra-1/{SERVER}", "size": "c1-medium-x86"},
             {"initialization": {"provisioned": True},
-             "conditions": [told_of("MachineCreated", "True"), told_of("MachineReady", "True")]},
+             "conditions": [condition("MachineCreated", "True"), condition("MachineReady", "True")]},
             annotations={"cluster.x-k8s.io/cloned-from-name": "prod-control-plane-01234567"})],
         "MetalStackFirewallDeployment": [obj("MetalStackFirewallDeployment", "prod")],
     }
@@ -188,19 +188,20 @@ def not_provisioned(objects):
     without_node(objects)
     objects["Machine"][0]["status"] = {}
     objects["MetalStackMachine"][0]["status"] = {"conditions": [
-        told_of("MachineCreated", "True"), told_of("MachineHealthy", "False", "crash loop")]}
+        condition("MachineCreated", "True"), condition("MachineHealthy", "False", "crash loop")]}
 
 
 def not_allocated(objects):
     not_provisioned(objects)
     del objects["MetalStackMachine"][0]["spec"]["providerID"]
     objects["MetalStackMachine"][0]["status"] = {"conditions": [
-        told_of("MachineCreated", "False", "no machine available")]}
+        condition("MachineCreated", "False", "no machine available")]}
 
 
 def no_firewall(objects):
     objects["MetalStackCluster"][0]["status"] = {"conditions": [
-        told_of("ClusterNodeNetworkEnsured", "True"), told_of("ClusterFirewallDeploymentEnsured", "False", "no image")]}
+        condition("ClusterNodeNetworkEnsured", "True"),
+        condition("ClusterFirewallDeploymentEnsured", "False", "no image")]}
 
 
 def no_machine_of_the_provider(objects):

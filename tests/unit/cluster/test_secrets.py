@@ -148,15 +148,15 @@ def test_a_webhook_that_quotes_what_it_refuses(run):
 
 
 def test_the_traceback_of_a_failure(run, monkeypatch):
-    told = []
+    results = []
 
     def fail_json(self, msg, **result):
-        told.append(dict(result, msg=msg))
+        results.append(dict(result, msg=msg))
         raise SystemExit(1)
     monkeypatch.setattr(AnsibleModule, "fail_json", fail_json)
     run(cluster, Server([], lambda body: {"message": json.dumps(body)}), **description())
-    assert "Traceback" in told[0]["exception"] and "refused" in told[0]["exception"]
-    assert seen(repr(told)) == []
+    assert "Traceback" in results[0]["exception"] and "refused" in results[0]["exception"]
+    assert seen(repr(results)) == []
 
 
 @pytest.mark.parametrize("mistake", [

@@ -81,7 +81,7 @@ def test_what_an_autoscaler_set_is_not_touched(plane):
 
 @pytest.mark.parametrize("least, most, replicas", [(1, 5, 3), (4, 6, 4), (1, 2, 2)])
 def test_a_pool_is_handed_to_an_autoscaler_as_cluster_api_wants_it(plane, least, most, replicas):
-    """The number stays when it is in the range, and what becomes of it otherwise is told before."""
+    """The number stays when it is in the range, and what becomes of it otherwise is reported before."""
     run(plane)
     workers = {"one": {"autoscaler": {"min_size": least, "max_size": most}}, "two": {"replicas": 1}}
     assert sizes(run(plane, check_mode=True, workers=workers)) == {"c1-one": (3, replicas)}
@@ -104,8 +104,8 @@ def test_a_pool_that_goes_takes_its_templates_along_once_its_machines_are_gone(p
     template, data = plane.add_machine("c1-two")
     bootstrap = plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["bootstrap"]["configRef"]["name"]
     workers = {"one": {"replicas": 3}}
-    told = run(plane, check_mode=True, workers=workers)
-    assert told["removed"] == ["MachineDeployment c1-two"]
+    planned = run(plane, check_mode=True, workers=workers)
+    assert planned["removed"] == ["MachineDeployment c1-two"]
     assert ("MachineDeployment", "c1-two") in plane.objects
     result = run(plane, workers=workers)
     assert result["removed"] == ["MachineDeployment c1-two"]
@@ -237,10 +237,10 @@ def test_a_pool_of_addresses_goes_with_its_network_when_nobody_needs_it(plane):
     dummy, data = plane.add_machine("c1-one")
     take_address(plane, data)
     networks = {"prov": NETWORKS["prov"]}
-    told = run(plane, check_mode=True, networks=networks)
+    planned = run(plane, check_mode=True, networks=networks)
     result = run(plane, networks=networks)
     assert "c1-storage" in plane.names("IPPool")
-    for warnings in (of_pools(told), of_pools(result)):
+    for warnings in (of_pools(planned), of_pools(result)):
         assert len(warnings) == 1
         assert "IPPool c1-storage" in warnings[0] and data in warnings[0] and "198.18.1.20" in warnings[0]
     del plane.objects["Metal3Machine", "c1-one-m"]
@@ -248,8 +248,8 @@ def test_a_pool_of_addresses_goes_with_its_network_when_nobody_needs_it(plane):
     assert "c1-storage" in plane.names("IPPool") and "198.18.1.20" in str(of_pools(result)[0])
     # IPAM keeps a pool that is being deleted until the last of its claims is gone.
     take_address(plane, data, deleting=True)
-    told = run(plane, prune=False, networks=networks)
-    assert told["unused"] == ["IPPool c1-storage"] and "c1-storage" in plane.names("IPPool")
+    planned = run(plane, prune=False, networks=networks)
+    assert planned["unused"] == ["IPPool c1-storage"] and "c1-storage" in plane.names("IPPool")
     result = run(plane, networks=networks)
     assert result["collected"] == ["IPPool c1-storage"] and of_pools(result) == []
     assert plane.names("IPPool") == ["c1-prov"]

@@ -119,8 +119,8 @@ def test_a_class_of_the_users_needs_neither_image_nor_endpoint():
 
 
 def test_a_cluster_is_made_of_its_class_and_a_second_run_changes_nothing(plane):
-    told = run(plane, check_mode=True)
-    assert told["changed"] and ("Cluster", "c1") not in plane.objects
+    planned = run(plane, check_mode=True)
+    assert planned["changed"] and ("Cluster", "c1") not in plane.objects
     result = run(plane)
     assert [(change["owner"], change["replicas_after"]) for change in result["changes"]] == [
         ("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)]
@@ -159,8 +159,8 @@ def test_a_pool_grows_without_confirmation_and_shrinks_with_it(plane):
     with pytest.raises(RefusedError, match="loses 1 machine out of these 3") as refused:
         run(plane, workers={"one": {"replicas": 2}, "two": {"replicas": 1}})
     assert "c1-one-0 on host host-of-c1-one-0" in str(refused.value)
-    told = run(plane, check_mode=True, workers={"one": {"replicas": 2}, "two": {"replicas": 1}})
-    assert [loss["count"] for loss in told["losses"]] == [1]
+    planned = run(plane, check_mode=True, workers={"one": {"replicas": 2}, "two": {"replicas": 1}})
+    assert [loss["count"] for loss in planned["losses"]] == [1]
     run(plane, workers={"one": {"replicas": 2}, "two": {"replicas": 1}}, confirm="1")
     assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 2
 
@@ -199,9 +199,10 @@ def test_pools_that_are_not_described_are_refused_rather_than_deleted(plane):
 ])
 def test_a_rollout_wants_the_number_of_the_machines_that_it_replaces(plane, changes, owners):
     made(plane)
-    told = run(plane, check_mode=True, **changes)
-    assert dict((loss["owner"], loss["count"]) for loss in told["losses"]) == owners
-    assert dict((change["owner"], len(change["machines"])) for change in told["changes"] if change["rolls"]) == owners
+    planned = run(plane, check_mode=True, **changes)
+    assert dict((loss["owner"], loss["count"]) for loss in planned["losses"]) == owners
+    assert owners == dict(
+        (change["owner"], len(change["machines"])) for change in planned["changes"] if change["rolls"])
     if owners:
         stored = len(plane.stored)
         with pytest.raises(RefusedError, match=f"expected {sum(owners.values())}, the number of machines"):
@@ -219,15 +220,16 @@ def test_the_reason_of_a_rollout_is_the_option_that_changed(plane):
     for changes, reason in (({"image": OTHER_IMAGE}, ["image"]), ({"workers": LABEL}, ["workers.one.node_labels"]),
                             ({"kubernetes_version": "v1.36.0"}, ["kubernetes_version"]),
                             ({"control_plane": {"pre_commands": ["true"]}}, ["control_plane.pre_commands"])):
-        told = run(plane, check_mode=True, **changes)
-        assert set(map(tuple, (change["reasons"] for change in told["changes"] if change["rolls"]))) == {tuple(reason)}
+        planned = run(plane, check_mode=True, **changes)
+        found = set(tuple(change["reasons"]) for change in planned["changes"] if change["rolls"])
+        assert found == {tuple(reason)}
 
 
 def test_an_option_that_goes_is_noticed_although_nothing_is_in_its_place(plane):
     run(plane, control_plane={"pre_commands": ["true"]})
     plane.add_machines("c1-control-plane", 1)
-    told = run(plane, check_mode=True)
-    assert dict((loss["owner"], loss["count"]) for loss in told["losses"]) == {"c1-control-plane": 1}
+    planned = run(plane, check_mode=True)
+    assert dict((loss["owner"], loss["count"]) for loss in planned["losses"]) == {"c1-control-plane": 1}
 
 
 def test_what_is_under_way_was_confirmed(plane):
@@ -346,10 +348,10 @@ def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, 
     theirs.reconcile()
     theirs.add_machines("c1-control-plane", 1)
     theirs.add_machines("c1-one", 2)
-    told = dict((loss["owner"], loss["count"]) for loss in clusters.run(theirs, check_mode=True, **dict(
+    losses = dict((loss["owner"], loss["count"]) for loss in clusters.run(theirs, check_mode=True, **dict(
         {"image": None, "endpoint": None, "cluster_class": {"name": "theirs", "variables": {"image": "a"}},
          "workers": {"one": {"replicas": 2, "machine_class": "worker"}}}, **changes))["losses"])
-    assert sum(told.values()) == count
+    assert sum(losses.values()) == count
 
 
 def test_what_a_users_class_has_not_is_named_before_a_write(theirs):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Each mistake of a description is found, named with its field, and told together with the others."""
+"""Each mistake of a description is found, named with its field, and reported together with the others."""
 from __future__ import annotations
 
 import copy

@@ -60,8 +60,8 @@ def ended_by(wait, *looks):
 
 
 def test_a_failure_of_this_run_ends_it_at_once(wait):
-    told = ended_by(wait, (1, []), (2, [host_failure("h1")]))
-    assert told == "cluster metal3/c1 can't become ready:\n- BareMetalHost h1: no disk; look at it"
+    message = ended_by(wait, (1, []), (2, [host_failure("h1")]))
+    assert message == "cluster metal3/c1 can't become ready:\n- BareMetalHost h1: no disk; look at it"
 
 
 def test_what_the_first_look_shows_is_old_however_late_it_comes(wait):
@@ -76,8 +76,8 @@ def test_an_old_failure_in_other_words_is_still_old(wait):
 
 
 def test_a_new_failure_beside_an_old_one_is_reported_alone(wait):
-    told = ended_by(wait, (1, [host_failure("h1")]), (9, [host_failure("h1"), host_failure("h2")]))
-    assert "h2" in told and "h1" not in told
+    message = ended_by(wait, (1, [host_failure("h1")]), (9, [host_failure("h1"), host_failure("h2")]))
+    assert "h2" in message and "h1" not in message
 
 
 def test_an_old_failure_that_was_over_is_new_when_it_comes_back(wait):

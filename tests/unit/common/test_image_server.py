@@ -85,9 +85,9 @@ def test_a_redirection_within_http_is_followed_without_credentials(server, monke
     b"file:///etc/passwd", b"ftp://127.0.0.1/a", b"gopher://127.0.0.1/", b"data:text/plain,a", b"javascript:a"])
 def test_a_redirection_to_another_kind_of_url_is_not_followed(server, location):
     base, requests = server(node_qcow2=redirect(location), sums=redirect(location))
-    told = asked(base)
-    assert len(told) == 2 and all(
-        "a redirection to" in str(line) and "expected https or http" in str(line) for line in told
+    problems = asked(base)
+    assert len(problems) == 2 and all(
+        "a redirection to" in str(line) and "expected https or http" in str(line) for line in problems
     )
     assert len(requests) == 2
 
@@ -103,8 +103,8 @@ def test_tls_is_not_given_up_for_a_redirection():
     b"/node%20?X-Signature=hunter2 and more", b"gopher:node?hunter2#hunter2"])
 def test_a_signature_or_password_in_a_redirection_is_not_quoted(server, location):
     base, dummy = server(node_qcow2=redirect(location), sums=redirect(location))
-    told = asked(base)
-    assert len(told) == 2 and not any("hunter2" in str(line) for line in told), told
+    problems = asked(base)
+    assert len(problems) == 2 and not any("hunter2" in str(line) for line in problems), problems
 
 
 def test_redirections_in_a_circle_end(server):
@@ -120,8 +120,8 @@ def test_redirections_in_a_circle_end(server):
     (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 200 + b"\r\n", "got more than 100 headers")])
 def test_answers_that_are_none(server, answer, text):
     base, dummy = server(node_qcow2=answer, sums=body(b"a" * 64))
-    told, = asked(base)
-    assert text in str(told) and len(str(told)) < 500
+    problems, = asked(base)
+    assert text in str(problems) and len(str(problems)) < 500
 
 
 @pytest.mark.parametrize("content, text", [
@@ -131,8 +131,8 @@ def test_answers_that_are_none(server, answer, text):
     (b"%s  other.qcow2\n" % (b"a" * 64) * 40000, "larger than 1 MiB")])
 def test_checksum_files_that_are_none(server, content, text):
     base, dummy = server(node_qcow2=OK % 0, sums=body(content))
-    told, = asked(base)
-    assert text in str(told) and len(str(told)) < 500
+    problems, = asked(base)
+    assert text in str(problems) and len(str(problems)) < 500
 
 
 def test_a_server_that_trickles_does_not_keep_a_run(server):
@@ -164,10 +164,10 @@ def test_any_checksum_file(text, url):
        st.sampled_from([None, "md5", "sha256", "sha512"]))
 def test_any_answer_of_a_server(content, checksum, kind):
     image = {"url": "https://x/node.qcow2", "checksum": "https://x/" + checksum, "checksum_type": kind}
-    told = image_checks.reachability_problems("c", "image", image, lambda url, limit: content[:limit])
-    assert all("\n" not in str(line) for line in told)
-    told = cluster_image.image_problems("c", "image", dict(image, url=checksum, checksum=checksum, format=None))
-    assert told
+    problems = image_checks.reachability_problems("c", "image", image, lambda url, limit: content[:limit])
+    assert all("\n" not in str(line) for line in problems)
+    problems = cluster_image.image_problems("c", "image", dict(image, url=checksum, checksum=checksum, format=None))
+    assert problems
 
 
 @pytest.mark.parametrize("status", [b"403 Forbidden", b"405 Method Not Allowed"])

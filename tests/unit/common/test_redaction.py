@@ -134,14 +134,14 @@ def test_two_structures_that_differ_are_shown_differently_and_equal_ones_alike()
     assert 0 < equal < 1000
 
 
-@pytest.mark.parametrize("told", [
+@pytest.mark.parametrize("quoted", [
     CERTIFICATE, f"expected list, got map[content:{CERTIFICATE}]", json.dumps({"content": CERTIFICATE}),
     json.dumps(CERTIFICATE).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"),
     " ".join(CERTIFICATE.split()), repr(CERTIFICATE)])
-def test_texts_that_quote_a_secret(told):
+def test_texts_that_quote_a_secret(quoted):
     secrets = secret_texts({"files": [{"path": "/etc/key", "content": CERTIFICATE}], "users": [{"passwd": "a"}]})
     assert secrets == {CERTIFICATE, "a"}
-    shown = without_secrets({"msg": f"refused: {told}", "problems": [told]}, secrets)
+    shown = without_secrets({"msg": f"refused: {quoted}", "problems": [quoted]}, secrets)
     assert "BEGIN" not in json.dumps(shown)
     assert shown["msg"].startswith("refused: ") and MARK in shown["msg"]
 

@@ -57,7 +57,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     assert set(yaml.safe_load(importlib.import_module(parse.__module__).RETURN)["_value"]["contains"]) == set(parts)
 
 
-@pytest.mark.parametrize("name, arguments, told", [
+@pytest.mark.parametrize("name, arguments, message", [
     ("bmc_address_parse", ("redfish://admin:secret@192.0.2.1",), "without user name and password"),
     ("bmc_address_parse", ("http://192.0.2.1",), "expected ipmi"),
     ("bmc_address_build", ({"scheme": "redfish"},), "found no host"),
@@ -89,8 +89,8 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("variable_entries", ({"h1": {"bmh_expected": "x"}}, ["h1"], "bmh_expected"),
      r"found h1 \(str\), expected a dictionary for each host"),
 ])
-def test_what_is_wrong_is_reported(name, arguments, told):
-    with pytest.raises(AnsibleFilterError, match=told) as caught:
+def test_what_is_wrong_is_reported(name, arguments, message):
+    with pytest.raises(AnsibleFilterError, match=message) as caught:
         load("filter", name)(*arguments)
     assert str(caught.value).startswith(name + ": ")
     assert "secret" not in str(caught.value)
@@ -232,7 +232,7 @@ def test_hosts_in_all_their_forms_have_labels():
         "object", "facts", "inventory", "entry"]
 
 
-@pytest.mark.parametrize("expression, told", [
+@pytest.mark.parametrize("expression, message", [
     ({"key": "a", "operator": "Near"}, "expected In, NotIn, Exists or DoesNotExist"),
     ({"key": "a"}, "found nothing"),
     ({"operator": "In"}, "expected a dictionary with key"),
@@ -240,8 +240,8 @@ def test_hosts_in_all_their_forms_have_labels():
     ({"key": "a", "operator": "Exists", "values": ["b"]}, "found 1, expected none"),
     ({"key": "a", "operator": "In", "values": "b"}, "expected a list"),
 ])
-def test_selectors_that_capm3_would_refuse(expression, told):
-    with pytest.raises(AnsibleFilterError, match=told):
+def test_selectors_that_capm3_would_refuse(expression, message):
+    with pytest.raises(AnsibleFilterError, match=message):
         load("test", "host_matching")(HOSTS[0], {"match_expressions": [expression]})
 
 

@@ -197,7 +197,7 @@ DISABLED = {"inspectionMode": "disabled"}
 DATA = {"spec": {"hardware": HARDWARE}}
 
 
-@pytest.mark.parametrize("action, obj, options, told", [
+@pytest.mark.parametrize("action, obj, options, message", [
     ("power_off", bmh("inspecting"), {}, "state inspecting"),
     ("power_off", bmh("unmanaged"), {}, "state unmanaged"),
     ("power_off", bmh(spec={"disablePowerOff": True}), {}, "disable_power_off"),
@@ -254,9 +254,9 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("pause", bmh(annotations={"baremetalhost.metal3.io/paused": "metal3.io/capm3"}), {"reason": "x"},
      "leave out the reason, or pause the Cluster"),
 ])
-def test_what_is_refused(action, obj, options, told):
+def test_what_is_refused(action, obj, options, message):
     problems = refused(action, obj, **options)
-    assert problems and told in " ".join(str(problem) for problem in problems), problems
+    assert problems and message in " ".join(str(problem) for problem in problems), problems
     assert all(problem.subject == "h1" and problem.hint for problem in problems)
 
 
@@ -303,7 +303,7 @@ HELD = {"baremetalhost.metal3.io/paused": "metal3.baremetal/move"}
 ARRIVING = {"baremetalhost.metal3.io/paused": "metal3.baremetal/host-move"}
 
 
-@pytest.mark.parametrize("action, obj, options, told", [
+@pytest.mark.parametrize("action, obj, options, message", [
     ("attach", bmh(annotations=LEAVING, operationalStatus="detached"), {}, "the playbook move_hosts keeps"),
     ("detach", bmh(annotations=LEAVING, operationalStatus="detached"), {"delete_action": "delay"}, "move_hosts keeps"),
     ("mark_healthy", bmh(annotations=LEAVING), {}, "move_hosts keeps"),
@@ -313,9 +313,9 @@ ARRIVING = {"baremetalhost.metal3.io/paused": "metal3.baremetal/host-move"}
     ("pause", bmh(annotations=HELD), {"reason": "fan"}, "pivot keeps"),
     ("restore_status", dict(bmh(annotations=HELD), status={}), {"status": {"provisioning": {"state": "available"}}},
      "pivot keeps")])
-def test_what_keeps_a_host_on_its_way_to_another_plane_stays(action, obj, options, told):
+def test_what_keeps_a_host_on_its_way_to_another_plane_stays(action, obj, options, message):
     problem, = refused(action, obj, **options)
-    assert told in str(problem) and "in force_hosts if no other plane has its server" in problem.hint
+    assert message in str(problem) and "in force_hosts if no other plane has its server" in problem.hint
     assert refused(action, obj, forced=("h1",), **options) == []
 
 
@@ -333,7 +333,7 @@ def test_a_host_that_is_not_there():
     assert (problem.actual, problem.expected) == ("no BareMetalHost", "one in namespace elsewhere")
 
 
-@pytest.mark.parametrize("requests, field, told", [
+@pytest.mark.parametrize("requests, field, message", [
     ([Request("h1", None)], "action", "not set"),
     ([request("pause"), request("pause")], "name", "named twice"),
     ([request("reboot_hold")], "key", "reboot_hold needs"),
@@ -346,10 +346,10 @@ def test_a_host_that_is_not_there():
     ([request("set_hardware")], "hardware", "needs"),
     ([request("set_hardware", hardware={"ram": 1})], "hardware.ram", "ramMebibytes"),
 ])
-def test_faulty_requests(requests, field, told):
+def test_faulty_requests(requests, field, message):
     problems = host_action_rules.check_requests(requests)
     assert [problem.field for problem in problems] == [field]
-    assert told in str(problems[0])
+    assert message in str(problems[0])
 
 
 def test_each_option_is_refused_where_it_says_nothing():

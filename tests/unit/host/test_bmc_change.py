@@ -64,7 +64,7 @@ def test_who_detached_a_host_is_distinguished():
     assert not host_bmc_change.is_left_detached(None)
 
 
-@pytest.mark.parametrize("bmh, allow_detach, told", [
+@pytest.mark.parametrize("bmh, allow_detach, hint", [
     (stored(), False, None),
     (stored("available"), True, None),
     (stored("available"), False, "set allow_detach"),
@@ -81,10 +81,10 @@ def test_who_detached_a_host_is_distinguished():
     (stored("unmanaged", annotations={"baremetalhost.metal3.io/paused": ""}), True, "resume the host first"),
     (stored("unmanaged", status="detached"), False, None),
 ])
-def test_when_a_change_is_refused(bmh, allow_detach, told):
+def test_when_a_change_is_refused(bmh, allow_detach, hint):
     problems = host_bmc_change.check(entry(), bmh, allow_detach)
-    assert [problem.field for problem in problems] == (["bmc.address"] if told else [])
-    assert told is None or told in problems[0].hint
+    assert [problem.field for problem in problems] == (["bmc.address"] if hint else [])
+    assert hint is None or hint in problems[0].hint
 
 
 def used(bmh):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When a wait for hosts ends, well or badly, and what is told meanwhile."""
+"""When a wait for hosts ends, well or badly, and what is reported meanwhile."""
 from __future__ import annotations
 
 import pytest
@@ -140,7 +140,7 @@ def test_error_counts_outlive_recovery():
     assert seen.verdict.outcome == host_goals.REACHED
 
 
-@pytest.mark.parametrize("obj, goal, told", [
+@pytest.mark.parametrize("obj, goal, cause", [
     (bmh("registering", metadata={"annotations": {"baremetalhost.metal3.io/paused": "metal3.io/capm3"}}), "available",
      "paused by metal3.io/capm3"),
     (bmh("registering", metadata={"annotations": {"baremetalhost.metal3.io/paused": ""}}), "available", "is paused,"),
@@ -149,11 +149,11 @@ def test_error_counts_outlive_recovery():
     (bmh("unmanaged", spec={"bmc": {}}), "registered", "no BMC address"),
     (bmh("available", spec=dict(IMAGE, online=False)), "provisioned", "online is false"),
 ])
-def test_what_can_not_get_there(obj, goal, told):
+def test_what_can_not_get_there(obj, goal, cause):
     seen = history(goal)
     seen.update(obj, 1)
     assert seen.verdict.outcome == host_goals.FAILED
-    assert told in seen.verdict.cause and seen.verdict.next_step
+    assert cause in seen.verdict.cause and seen.verdict.next_step
 
 
 def test_reaching_the_goal_goes_before_what_would_stop_it():

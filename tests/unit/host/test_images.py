@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which images are asked for before a host is provisioned, and what is told of those that are not there."""
+"""Which images are asked for before a host is provisioned, and what is said of those that are not there."""
 from __future__ import annotations
 
 import pytest
@@ -34,20 +34,20 @@ class Web:
         return self.files[url].encode()[:limit]
 
 
-def told(web, hosts, current=None):
+def problems_of(web, hosts, current=None):
     return host_images.problems(hosts, current or {}, web.fetch, parallel.run)
 
 
 def test_what_is_there_is_fine_and_asked_for_once():
     web = Web(node_raw="", node_sum=SUM + "  node.raw")
-    assert told(web, [entry("h1"), entry("h2"), {"name": "h3"}, entry("h4", state="absent")]) == []
+    assert problems_of(web, [entry("h1"), entry("h2"), {"name": "h3"}, entry("h4", state="absent")]) == []
     assert sorted(web.asked) == ["http://192.0.2.1/node.raw", "http://192.0.2.1/node.sum"]
 
 
 def test_the_type_auto_is_that_of_the_checksums_length():
     web = Web(node_raw="", node_sum=SUM + "  node.raw")
     of_type = [dict(entry("h1")["image"], checksum_type=kind) for kind in ("auto", "sha256", "md5")]
-    assert [len(told(web, [{"name": "h1", "image": image}])) for image in of_type] == [0, 0, 1]
+    assert [len(problems_of(web, [{"name": "h1", "image": image}])) for image in of_type] == [0, 0, 1]
 
 
 @pytest.mark.parametrize("files, field, seen, expected", [
@@ -59,7 +59,7 @@ def test_the_type_auto_is_that_of_the_checksums_length():
      "32, 64 or 128 hexadecimal digits"),
 ])
 def test_what_is_wrong_with_an_image_is_reported_for_each_host(files, field, seen, expected):
-    problems = told(Web(**files), [entry("h1"), entry("h2")])
+    problems = problems_of(Web(**files), [entry("h1"), entry("h2")])
     assert [(problem.subject, problem.field, problem.actual) for problem in problems] == [
         ("h1", field, seen), ("h2", field, seen)]
     assert all(expected in problem.expected for problem in problems)
@@ -70,5 +70,5 @@ def test_what_is_wrong_with_an_image_is_reported_for_each_host(files, field, see
 def test_an_image_that_a_host_has_already_is_not_asked_for():
     web = Web()
     current = {"h1": stored("http://192.0.2.1/node.raw", "http://192.0.2.1/node.sum")}
-    assert told(web, [entry("h1")], current) == [] and web.asked == []
-    assert told(web, [entry("h1", url="http://192.0.2.1/new.raw")], current) and web.asked
+    assert problems_of(web, [entry("h1")], current) == [] and web.asked == []
+    assert problems_of(web, [entry("h1", url="http://192.0.2.1/new.raw")], current) and web.asked

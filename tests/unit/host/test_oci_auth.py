@@ -30,7 +30,7 @@ def test_secrets_that_bmo_takes(given, url):
     assert oci_auth.fault(given, url) is None
 
 
-@pytest.mark.parametrize("given, told", [
+@pytest.mark.parametrize("given, message", [
     ({"data": {"username": "eA=="}}, "type Opaque"),
     (secret({}, key="config.json"), "without the key .dockerconfigjson"),
     (secret("no json: hidden-word"), "no JSON object"),
@@ -41,7 +41,7 @@ def test_secrets_that_bmo_takes(given, url):
     (secret({"auths": {"registry.example.org:5000": {}}}), "no credentials for"),
     (secret({"auths": [1]}), "no credentials for"),
 ])
-def test_secrets_that_bmo_refuses(given, told):
+def test_secrets_that_bmo_refuses(given, message):
     fault = oci_auth.fault(given, URL)
-    assert told in fault[0] and fault[1]
+    assert message in fault[0] and fault[1]
     assert "hidden-word" not in " ".join(fault)

@@ -287,16 +287,16 @@ def test_without_deploy_images_are_checked_and_left():
         run(server, [host(1, image={"url": "http://192.0.2.1/i"})], deploy=False)
 
 
-@pytest.mark.parametrize("given, told", [
+@pytest.mark.parametrize("given, actual", [
     ({"url": "http://192.0.2.1/j", "checksum": "http://192.0.2.1/s"}, 'found "http://192.0.2.1/j"'), ({}, "not set"),
 ])
-def test_what_is_deployed_goes_only_when_that_is_allowed(given, told):
+def test_what_is_deployed_goes_only_when_that_is_allowed(given, actual):
     server = Server()
     image = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
     run(server, [host(1, image=image)])
     server.objects["BareMetalHost", "h1"]["status"] = {"provisioning": {"state": "provisioned"}}
     server.requests.clear()
-    refusal = f"h1: image.url: {told}, expected \"http://192.0.2.1/i\".*allow_depr"
+    refusal = f"h1: image.url: {actual}, expected \"http://192.0.2.1/i\".*allow_depr"
     with pytest.raises(RefusedError, match=refusal):
         run(server, [host(1, image=given)])
     assert server.writes() == []

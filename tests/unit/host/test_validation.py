@@ -67,7 +67,7 @@ def test_hosts_without_fault(entry):
     assert host_validation.check_list([entry]) == []
 
 
-# One fault each: the entry, the field that must be named, and a part of what must be told.
+# One fault each: the entry, the field that must be named, and a part of the message.
 # Options that take any text, or the values of a list that the argument spec has.
 ANYTHING = {"architecture", "automated_cleaning_mode", "consumer_ref", "description", "disable_power_off",
             "externally_provisioned", "hardware_profile", "meta_data", "state"}
@@ -182,15 +182,15 @@ SINGLE = [
 ]
 
 
-@pytest.mark.parametrize("entry, field, told", SINGLE)
-def test_a_fault_is_named(entry, field, told):
+@pytest.mark.parametrize("entry, field, message", SINGLE)
+def test_a_fault_is_named(entry, field, message):
     problems = host_validation.check_list([entry])
     assert [(problem.subject, problem.field) for problem in problems] == [(entry["name"] or "hosts[0]", field)]
-    assert told in f"{problems[0].expected} {problems[0].hint}"
+    assert message in f"{problems[0].expected} {problems[0].hint}"
     assert "secret-word" not in common_problem.message(problems)
 
 
-@pytest.mark.parametrize("raw, host_name, field, told", [
+@pytest.mark.parametrize("raw, host_name, field, message", [
     ("h1", "hosts", "hosts", "a list"),
     (["h1"], "hosts[0]", "hosts", "a dictionary"),
     ([{}], "hosts[0]", "name", "a value"),
@@ -221,10 +221,10 @@ def test_a_fault_is_named(entry, field, told):
     ([{"name": "h1", "taints": ["x"]}], "h1", "taints[0]", "a dictionary"),
     ([{"name": "h1", "labels": ["x"]}], "h1", "labels", "a dictionary"),
 ])
-def test_values_of_the_wrong_kind(raw, host_name, field, told):
+def test_values_of_the_wrong_kind(raw, host_name, field, message):
     problems = host_validation.check_values(raw)
     assert [(problem.subject, problem.field) for problem in problems] == [(host_name, field)]
-    assert told in problems[0].expected
+    assert message in problems[0].expected
 
 
 def test_a_secret_of_the_wrong_kind_is_not_shown():
@@ -238,7 +238,7 @@ def second(**changes):
                         "bmc": {"address": "ipmi://192.0.2.12"}}, **changes))
 
 
-@pytest.mark.parametrize("other, field, told", [
+@pytest.mark.parametrize("other, field, message", [
     (second(name="h1"), "name", "hosts[0] and hosts[1]"),
     (second(boot_mac_address="00:5C:52:31:3A:01"), "boot_mac_address", "the same as h1"),
     (second(bmc={"address": "redfish://192.0.2.11:443/redfish/v1/Systems/1/"}), "bmc.address", "the same as h1"),
@@ -246,10 +246,10 @@ def second(**changes):
      "bmc.credentials_name", '"h1-bmc-secret"'),
     (second(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", '"h1-bmc-secret"'),
 ])
-def test_duplicates_within_the_list(other, field, told):
+def test_duplicates_within_the_list(other, field, message):
     problems = host_validation.check_list([host(), other])
     assert [(problem.subject, problem.field) for problem in problems] == [(other["name"], field)]
-    assert told in problems[0].actual
+    assert message in problems[0].actual
 
 
 def test_hosts_to_be_deleted_are_no_duplicates():
@@ -339,12 +339,12 @@ AGAINST = [
 ]
 
 
-@pytest.mark.parametrize("entry, there, secrets, goal, field, told", AGAINST)
-def test_conflicts_with_the_cluster(entry, there, secrets, goal, field, told):
+@pytest.mark.parametrize("entry, there, secrets, goal, field, message", AGAINST)
+def test_conflicts_with_the_cluster(entry, there, secrets, goal, field, message):
     current = dict((bmh["metadata"]["name"], bmh) for bmh in there)
     problems = host_validation.check_against_cluster([entry], current, secrets, "metal3", goal)
     assert [(problem.subject, problem.field) for problem in problems] == [(entry["name"], field)]
-    assert told in problems[0].expected
+    assert message in problems[0].expected
 
 
 @pytest.mark.parametrize("entry, there, secrets, goal", [
@@ -393,15 +393,15 @@ def test_a_hint_names_the_variable_that_the_user_types(option, meant):
             "meant)") in text
 
 
-@pytest.mark.parametrize("text, told", [
+@pytest.mark.parametrize("text, renamed", [
     ("name the host in force_hosts if", "name the host in hosts_force if"),
     ("set online to true or remove disable_power_off", "set bmh_online to true or remove bmh_disable_power_off"),
     ("set allow_detach: the host", "set hosts_allow_detach: the host"),
     ("the image's URL, or an image online", "the image's URL, or an image online"),
     ("raise wait_timeout_seconds", "raise hosts_wait_timeout_seconds"),
 ])
-def test_texts_name_what_a_user_of_the_role_sets(text, told):
-    assert common_problem.renamed(text, host_inventory.names_in_role()) == told
+def test_texts_name_what_a_user_of_the_role_sets(text, renamed):
+    assert common_problem.renamed(text, host_inventory.names_in_role()) == renamed
 
 
 def test_actions_name_what_a_user_of_the_role_sets():

@@ -191,8 +191,8 @@ def test_connection_options_come_from_the_file_its_templates_and_the_environment
 def test_the_environment_variables_are_those_of_the_modules():
     """One table says them for modules, the fragment for inventory plugins."""
     options = yaml.safe_load(kubernetes_inventory.ModuleDocFragment.DOCUMENTATION)["options"]
-    told = dict((name, [item["name"] for item in option["env"]]) for name, option in options.items())
-    assert told == dict((name, list(variables)) for name, variables in ENVIRONMENT.items())
+    documented = dict((name, [item["name"] for item in option["env"]]) for name, option in options.items())
+    assert documented == dict((name, list(variables)) for name, variables in ENVIRONMENT.items())
     assert set(ENVIRONMENT) == set(kube_argument_spec())
 
 

@@ -113,9 +113,9 @@ def test_each_answer_ends_in_time_with_a_next_step(ironic, run, module, kind, an
         # What was to be done was done or gone, which the module has found out; or nobody reads the answer.
         assert kind == "write" and (answer in (*LOST, "list") or (module in DELETING and answer == "404"))
         return
-    told = "\n".join([result["msg"]] + [finding["error"] for finding in result.get("findings", [])])
-    assert NEXT_STEP.search(told), told
-    assert "Traceback" not in told and len(told) < 3000
+    message = "\n".join([result["msg"]] + [finding["error"] for finding in result.get("findings", [])])
+    assert NEXT_STEP.search(message), message
+    assert "Traceback" not in message and len(message) < 3000
 
 
 @pytest.mark.parametrize("stops", [0, 1, 2])
@@ -158,9 +158,9 @@ def test_a_verb_whose_answer_is_lost_is_followed_to_its_end(ironic, run, answer)
 
 def test_a_redirect_names_where_it_leads_without_the_login(ironic, run):
     ironic.kind, ironic.answer, ironic.redirect_to = "read", REDIRECT, "http://u:secret-of-the-link@192.0.2.7"
-    told = run("ironic_node_info")["msg"]
-    assert "redirects to http://***@192.0.2.7/v1/nodes" in told and "is not followed" in told
-    assert "secret-of-the-link" not in told
+    message = run("ironic_node_info")["msg"]
+    assert "redirects to http://***@192.0.2.7/v1/nodes" in message and "is not followed" in message
+    assert "secret-of-the-link" not in message
 
 
 @pytest.mark.parametrize(("asked", "kept"), [

@@ -118,7 +118,7 @@ def test_the_same_page_twice_is_not_read_for_ever():
         list(pages(Answering(answer), BMH, "n"))
 
 
-@pytest.mark.parametrize("status, message, method, path, told", [
+@pytest.mark.parametrize("status, message, method, path, next_step", [
     (404, 'namespaces "typo" not found', "PATCH", BMH.path("typo", "h1"),
      "make the namespace (kubectl create namespace typo), or correct namespace"),
     (404, "the server could not find the requested resource", "GET", BMH.path("n"),
@@ -137,10 +137,10 @@ def test_the_same_page_twice_is_not_read_for_ever():
     (None, "CERTIFICATE_VERIFY_FAILED: IP address mismatch", "GET", BMH.path("n"), "use a name in host that"),
     (None, "CERTIFICATE_VERIFY_FAILED: certificate has expired", "GET", BMH.path("n"), "renew the API server's"),
 ])
-def test_what_to_do_about_it(status, message, method, path, told):
+def test_what_to_do_about_it(status, message, method, path, next_step):
     error = KubeError(message, status, None if status else "Certificate")
     text = next_step_of(error, method, path, {}, "https://192.0.2.1", "kubeconfig k")
-    assert (told in text) if told else text == ""
+    assert (next_step in text) if next_step else text == ""
 
 
 def test_a_page_of_begun_titles_does_not_take_seconds():

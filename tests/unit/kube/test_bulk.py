@@ -35,13 +35,13 @@ def test_a_defect_is_raised():
 
 
 def test_only_unanswered_requests_are_sent_again():
-    told, slept = [], []
+    events, slept = [], []
     outcomes = bulk.persist(
         [scripted(KubeError("no answer"), KubeError("busy", 503), "there"), scripted(KubeError("refused", 422)),
-         scripted("at once")], told.append, slept.append)
+         scripted("at once")], events.append, slept.append)
     assert [outcome.value for outcome in outcomes] == ["there", None, "at once"]
     assert slept == [1, 2]
-    assert "no answer" in told[0] and "busy" in told[1]
+    assert "no answer" in events[0] and "busy" in events[1]
 
 
 def test_it_gives_up_with_the_last_error():

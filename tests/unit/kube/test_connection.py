@@ -266,9 +266,9 @@ def test_a_plugin_whose_token_has_expired_is_asked_again_and_its_server_stays(se
     assert len(set(sent(meant))) == 2 and other.requests == []
 
 
-# What is told
+# What is reported
 
-@pytest.mark.parametrize("params, told", [
+@pytest.mark.parametrize("params, message", [
     ({"kubeconfig": "/nonexistent/kubeconfig"}, "kubeconfig: found no file /nonexistent/kubeconfig"),
     ({"host": "192.0.2.1:6443"}, "host: found 192.0.2.1:6443, expected the URL of an API server, for example https://"),
     ({"host": "https://u:secret-word@192.0.2.1"}, "host: found a user name, expected a URL without one"),
@@ -279,10 +279,10 @@ def test_a_plugin_whose_token_has_expired_is_asked_again_and_its_server_stays(se
     ({"host": "https://192.0.2.1", "api_key": "a\nb"}, "api_key: expected a bearer token"),
     ({}, "no Kubernetes API server given"),
 ])
-def test_what_is_wrong_with_the_options_is_named(params, told):
+def test_what_is_wrong_with_the_options_is_named(params, message):
     with pytest.raises(KubeError) as caught:
         KubeClient(params)
-    assert told in caught.value.message and "secret-word" not in caught.value.message
+    assert message in caught.value.message and "secret-word" not in caught.value.message
     assert caught.value.reason == "Configuration" and not caught.value.retriable
 
 

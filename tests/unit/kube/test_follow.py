@@ -91,7 +91,7 @@ def test_the_deadline_ends_it():
 
 
 class Refusing(Server):
-    """Refuses credentials until told otherwise."""
+    """Refuses credentials a number of times."""
 
     def __init__(self, refusals):
         super().__init__([], [])

@@ -65,7 +65,7 @@ def test_other_refusals_are_raised():
         read(server)
 
 
-@pytest.mark.parametrize("error, namespace, told", [
+@pytest.mark.parametrize("error, namespace, next_step", [
     (KubeError("x", 403), "n", "Role and RoleBinding in namespace n with the verb list on baremetalhosts"),
     (KubeError("x", 403), None, "ClusterRole and ClusterRoleBinding"),
     (KubeError("x", 404), "n", "does not know BareMetalHosts: install"),
@@ -75,10 +75,10 @@ def test_other_refusals_are_raised():
     (KubeError("CERTIFICATE_VERIFY_FAILED", reason="Unreachable"), "n", "set ca_cert"),
     (KubeError("kubeconfig a: b", reason="Configuration"), "n", "correct kubeconfig or context"),
 ])
-def test_a_failed_read_says_what_to_do(error, namespace, told):
+def test_a_failed_read_says_what_to_do(error, namespace, next_step):
     text = reading_failed(error, BMH, namespace, "https://x")
     assert text.startswith(error.message)
-    assert told in text
+    assert next_step in text
 
 
 def test_what_says_it_already_is_left_as_it_is():

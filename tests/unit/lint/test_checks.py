@@ -173,7 +173,8 @@ def test_each_rule_is_reported(rule):
     assert found, lint_checks.lint(broken)
     assert (found[0].problem.subject, found[0].problem.field) == (name, field)
     assert text in f"{found[0].problem.actual}, {found[0].problem.expected}"
-    # A rule that both groups of machines break is told of both, and a warning may come with it; no other error does.
+    # A rule that both groups of machines break is reported for both, and a warning may come with it; no other error
+    # does.
     others = [
         item
         for item in lint_checks.lint(broken)

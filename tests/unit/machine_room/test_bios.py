@@ -68,12 +68,12 @@ def test_bmc_firmware_is_flashed_at_once(server):
 
 
 def test_power_changes_are_reported(server):
-    told = []
-    server.on_power_change = lambda changed: told.append(changed.power)
+    states = []
+    server.on_power_change = lambda changed: states.append(changed.power)
     server.power_on()
     server.power_on()
     server.power_off()
-    assert told == ["On", "Off"]
+    assert states == ["On", "Off"]
 
 
 def test_a_restart_of_the_machine_room_loses_none_of_it(server, make_server):

@@ -83,13 +83,13 @@ def test_the_console_gets_it_before_anything_is_made(disk, tmp_path):
         "server": {"name": "none", "nics": []}, "disk": path, "folder": str(folder),
         "root_folder": str(folder / "root"), "console": str(tmp_path / "console.log")}))
     reader, writer = os.pipe()
-    with open(reader, encoding="utf-8") as told:
+    with open(reader, encoding="utf-8") as stream:
         try:
             subprocess.run([sys.executable, "-m", run.__name__, str(tmp_path / "spec.json"), str(writer)],
                            cwd=Path(run.__file__).parents[2], pass_fds=[writer], check=True, timeout=60)
         finally:
             os.close(writer)
-        assert told.read() == (
+        assert stream.read() == (
             "network data: bond0 is a bond of eno1, eno2; bond0.5 is VLAN 5 on bond0: the lab's network carries "
             "neither bonds nor VLANs, describe plain links instead")
     # Bootstrap tokens are on the drive.

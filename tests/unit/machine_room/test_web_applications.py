@@ -23,9 +23,9 @@ def call(application, method, path, body=None, **headers):
     path, query = (path.split("?") + [""])[:2]
     environ = dict({"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query,
                     "CONTENT_LENGTH": str(len(data)), "wsgi.input": io.BytesIO(data)}, **headers)
-    told = []
-    answered = b"".join(application(environ, lambda status, _headers: told.append(int(status.split()[0]))))
-    return told[0], json.loads(answered) if answered else None
+    statuses = []
+    answered = b"".join(application(environ, lambda status, _headers: statuses.append(int(status.split()[0]))))
+    return statuses[0], json.loads(answered) if answered else None
 
 
 def basic(username, password):

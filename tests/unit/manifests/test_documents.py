@@ -112,13 +112,13 @@ def test_any_manifests_become_objects_or_problems(sources):
     assert len(objects) - len(placed) <= len(found)
 
 
-@pytest.mark.parametrize("text, told", [
+@pytest.mark.parametrize("text, message", [
     ("a: 2020-99-99\n", "month must be in 1..12"), (f"a: {'1' * 5000}\n", "digits"),
     (f"{'[' * 5000}\n", "YAML documents"), ("\0", "YAML documents"),
     ("kind: List\nitems: {a: b}\n", "a list of objects"),
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: [a]\n", "a mapping"),
     ("apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: 1}\n", "a text"),
 ])
-def test_texts_that_yaml_stumbles_over_are_reported(text, told):
+def test_texts_that_yaml_stumbles_over_are_reported(text, message):
     objects, problems = documents.read([text])
-    assert objects == [] and told in "\n".join(map(str, problems))
+    assert objects == [] and message in "\n".join(map(str, problems))

@@ -168,9 +168,9 @@ def test_a_cut_archive_is_refused_and_a_whole_one_continues(tmp_path):
         cut.write_bytes(stream.read(os.path.getsize(path) // 2 // 512 * 512 + 100))
     with pytest.raises(archive.ArchiveError, match="again"):
         extracted(str(cut), tmp_path)
-    told = []
-    archive.extract(path, str(tmp_path / "work"), BILL, told.append)
-    assert 0 < len(told) < len(members()) - 3
+    events = []
+    archive.extract(path, str(tmp_path / "work"), BILL, events.append)
+    assert 0 < len(events) < len(members()) - 3
 
 
 def test_the_bill_as_spdx_and_as_cyclonedx_names_the_same(tmp_path):

@@ -59,9 +59,9 @@ def test_what_a_run_that_was_cut_has_extracted_is_used(site):
     work = site / "work"
     unpack(site, work_dir=str(work))
     os.unlink(site / "www" / NAME)
-    told = []
-    unpack(site, tell=told.append, work_dir=str(work))
-    assert told == [] and (site / "www" / NAME).read_bytes() == CONTENT
+    events = []
+    unpack(site, tell=events.append, work_dir=str(work))
+    assert events == [] and (site / "www" / NAME).read_bytes() == CONTENT
     assert work.is_dir()
 
 

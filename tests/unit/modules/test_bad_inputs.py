@@ -175,8 +175,8 @@ def test_it_is_refused(run, name, case):
     assert answer.get("failed"), answer
     assert (writes, connections) == ([], [])
     causes = cause if isinstance(cause, list) else [cause]
-    told = [line for line in answer["msg"].splitlines() if all(text in line for text in [subject, field, *causes])]
-    assert told, answer["msg"]
+    lines = [line for line in answer["msg"].splitlines() if all(text in line for text in [subject, field, *causes])]
+    assert lines, answer["msg"]
 
 
 def test_every_module_that_writes_to_a_site_has_its_mistakes():

@@ -35,7 +35,7 @@ def dead(tmp_path, monkeypatch):
     return Dead(tmp_path)
 
 
-def told(supervisor, log):
+def last_lines(supervisor, log):
     with open(supervisor.layout.log_file("etcd"), "w", encoding="utf-8") as stream:
         stream.write(log)
     with pytest.raises(SupervisorError) as caught:
@@ -44,13 +44,13 @@ def told(supervisor, log):
 
 
 def test_the_end_of_a_log_is_short(dead):
-    lines = told(dead, "".join(f"{number} {'x' * 5000}\n" for number in range(20)))
+    lines = last_lines(dead, "".join(f"{number} {'x' * 5000}\n" for number in range(20)))
     assert lines[0].startswith("program etcd is not ready (FATAL, Exited too quickly): no answer. Its log ")
     assert [line.split()[0] for line in lines[1:]] == ["15", "16", "17", "18", "19"]
     assert max(len(line) for line in lines[1:]) == 300
 
 
 def test_who_has_a_port_comes_first(dead):
-    lines = told(dead, '{"level":"fatal","error":"listen tcp 127.0.0.1:21000: bind: address already in use"}\n')
+    lines = last_lines(dead, '{"level":"fatal","error":"listen tcp 127.0.0.1:21000: bind: address already in use"}\n')
     assert lines[0] == "port 21000 (etcd) is taken by pid 1 (x)"
     assert lines[1].startswith("program etcd is not ready")

@@ -159,14 +159,14 @@ clusters:
     assert lines["network", "cluster_options.pod_cidrs"] == 8
 
 
-@pytest.mark.parametrize("more, told", [
+@pytest.mark.parametrize("more, is_reported", [
     ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
     ("cluster_options: {network_addon: none}", False), ("cluster_network_addon: flannel", False),
     ("cluster_network_addon: manifests", True), ("cluster_wait_for: nodes", False)])
-def test_a_cluster_without_network_add_on(findings, more, told):
+def test_a_cluster_without_network_add_on(findings, more, is_reported):
     found = findings(f"clusters:\n  hosts:\n    prod:\n      cluster_kubernetes_version: v1.35.4\n      {more}\n",
                      clusters=["prod"])
-    assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if told else [])
+    assert [place[0] for place in places(found, "network-add-on")] == (["prod"] if is_reported else [])
 
 
 def test_without_the_loader_s_notes_there_is_no_line(findings, monkeypatch):

@@ -60,13 +60,13 @@ PLAY = """\
           nested: "{{ lint.findings | selectattr('code', 'equalto', 'cluster-group-nested') }}"
     - copy:
         content: "{{ ansible_play_hosts | map('extract', hostvars) | map(attribute='summary') | to_json }}"
-        dest: "{{ playbook_dir }}/told.json"
+        dest: "{{ playbook_dir }}/summaries.json"
         mode: "0600"
       run_once: true
 """
 
 
-def told(tmp_path, seed):
+def summaries(tmp_path, seed):
     """Return what the roles, the filter and the lint say of each cluster in a run of ansible-playbook."""
     (tmp_path / "hosts.yml").write_text(INVENTORY)
     (tmp_path / "play.yml").write_text(PLAY)
@@ -79,13 +79,13 @@ def told(tmp_path, seed):
         [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml"], cwd=tmp_path,
         env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return dict((entry["host"], entry) for entry in json.loads((tmp_path / "told.json").read_text()))
+    return dict((entry["host"], entry) for entry in json.loads((tmp_path / "summaries.json").read_text()))
 
 
 # With these, sets of the groups that each of the hosts is in begin with different ones.
 @pytest.mark.parametrize("seed", ["1", "5"])
 def test_roles_filter_and_lint_agree_on_each_name(tmp_path, seed):
-    found = told(tmp_path, seed)
+    found = summaries(tmp_path, seed)
     assert sorted(found) == ["alone", "chosen-cluster", "former-cluster", "inner-cluster", "pair-a", "pair-b",
                              "prod-cluster", "staging-cluster", "twice"]
     for host, name in (("alone", "alone"), ("prod-cluster", "prod"), ("staging-cluster", "by-hand"),

@@ -110,23 +110,23 @@ SHOW = """\
 """
 
 
-@pytest.mark.parametrize("hosts, told", [
+@pytest.mark.parametrize("hosts, texts", [
     ("baremetal", ['enrolled h1,h2"', 'enrolled h3"']), ("o1", ['enrolled h1,h2,h3"', 'absent []"'])])
-def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, told):
+def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, texts):
     code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml")
     assert code == 0, output
-    assert all(text in output for text in told), output
+    assert all(text in output for text in texts), output
 
 
-@pytest.mark.parametrize("hosts, confirm, told", [
+@pytest.mark.parametrize("hosts, confirm, answers", [
     ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["False", "False"]),
     ("baremetal", "h1,h2", ["True", "False"]), ("baremetal", "h1,h2,h3", ["True", "True"]),
     # Elsewhere all servers are enrolled, so that an empty list of names confirms nothing.
     ("o1", "", ["False"]), ("o1", "0", ["False"]), ("o1", "3", ["True"])])
-def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, told):
+def test_enrolment_is_confirmed_for_the_servers_that_it_takes(tmp_path, hosts, confirm, answers):
     code, output = play(tmp_path, SHOW % (hosts, ROOT, ROOT), "play.yml", "-e", f'{{"metal3_confirm": "{confirm}"}}')
     assert code == 0, output
-    assert re.findall(r"confirmed (True|False)", output) == told
+    assert re.findall(r"confirmed (True|False)", output) == answers
 
 
 REBOOT = """\

@@ -81,15 +81,15 @@ def test_an_old_python_is_refused_with_what_to_type():
 
 
 def test_made_once(cache, lock_file, capfd):
-    told = []
-    path = python_environment.ensure("control", lock_file, told.append)
+    output = []
+    path = python_environment.ensure("control", lock_file, output.append)
     python = os.path.join(path, "bin", "python")
     assert subprocess.run([python, "-c", "import sys; print(sys.prefix)"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.strip() == path
-    assert "made in" in told[-1]
-    del told[:]
-    assert python_environment.ensure("control", lock_file, told.append) == path
-    assert (told, capfd.readouterr()) == ([], ("", ""))
+    assert "made in" in output[-1]
+    del output[:]
+    assert python_environment.ensure("control", lock_file, output.append) == path
+    assert (output, capfd.readouterr()) == ([], ("", ""))
 
 
 @pytest.mark.usefixtures("copied")
