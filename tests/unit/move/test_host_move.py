@@ -61,7 +61,7 @@ class World(Plane):
             uid = stored["metadata"]["uid"]
             # The operator lets go of a detached host at once; the garbage collector takes what it owns.
             stored["metadata"].pop("finalizers", None)
-            for of in [of for of, item in self.objects.items() if any(
+            for of in [of for of, item in list(self.objects.items()) if any(
                     owner["uid"] == uid for owner in item["metadata"].get("ownerReferences", []))]:
                 del self.objects[of]
         return super().delete(resource, namespace, name, **more)
