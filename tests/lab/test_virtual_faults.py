@@ -71,10 +71,10 @@ def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, r
 @pytest.fixture
 def impatient(lab):
     """The lab, whose Ironic waits for a silent agent as long as a test may take."""
-    lab.playbook("lab", "--tags", "lab", seconds=900,
+    lab.playbook("install", "--tags", "ironic", seconds=900,
                  extra={"ironic_deploy_callback_timeout_seconds": PATIENCE_SECONDS}).ok()
     yield lab
-    lab.playbook("lab", "--tags", "lab", seconds=900).ok()
+    lab.playbook("install", "--tags", "ironic", seconds=900).ok()
 
 
 @pytest.fixture
