@@ -3,12 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Run a command whose ansible-playbook runs modules as forks and keeps what it has packed of them; see forks.
 
+A fork is a process of this machine, whatever the connection: on other machines Python itself runs modules.
+
 Ansible itself starts anew with each run, because the command gives each run other settings.
 Usage: with_forks.py COMMAND [ARGUMENT...]
 """
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shlex
 import subprocess
@@ -19,6 +22,8 @@ from pathlib import Path
 from module_forks import ModuleForks
 
 _PROGRAM = "ansible-playbook"
+# An extra variable wins over what the inventory says of a host.
+_INTERPRETER = "{{ %r if ansible_connection | default('local') == 'local' else ansible_playbook_python }}"
 
 
 def _run(command):
@@ -29,8 +34,8 @@ def _run(command):
         packed.mkdir()
         program = programs / _PROGRAM
         program.write_text('#!/bin/sh\nexec %s "$@"\n' % shlex.join([
-            sys.executable, __file__, "--packed", str(packed), "-e",
-            f"ansible_python_interpreter={modules.interpreter}"]))
+            sys.executable, __file__, "--packed", str(packed),
+            "-e", json.dumps({"ansible_python_interpreter": _INTERPRETER % modules.interpreter})]))
         program.chmod(0o700)
         return subprocess.call(command, env=dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}"))
 

@@ -4,11 +4,17 @@
 """A module that runs as a fork ends as one that Python has started does."""
 from __future__ import annotations
 
+import json
+import os
 import subprocess
+import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 from module_forks import ModuleForks
+
+WITH_FORKS = Path(__file__).resolve().parents[2] / "with_forks.py"
 
 
 @pytest.fixture(scope="module", name="forks")
@@ -34,3 +40,33 @@ def test_what_a_module_leaves_to_its_end_is_done(forks, tmp_path, end, code):
         """)
     assert result.returncode == code
     assert not kept.exists()
+
+
+def test_only_modules_of_this_machine_are_forks(tmp_path):
+    """The other host is entered by a program that says so, as a machine in namespaces is."""
+    enter = tmp_path / "enter"
+    enter.write_text('#!/bin/sh\nfor command; do :; done\nENTERED=yes exec sh -c "$command"\n')
+    enter.chmod(0o700)
+    hosts = {"here": {"ansible_connection": "local"}, "there": {
+        "ansible_connection": "ssh", "ansible_ssh_executable": str(enter), "ansible_ssh_args": "",
+        "ansible_pipelining": True}}
+    (tmp_path / "hosts.json").write_text(json.dumps({"all": {"hosts": hosts}}))
+    (tmp_path / "play.yml").write_text(textwrap.dedent("""
+        - hosts: all
+          gather_facts: false
+          tasks:
+            - ansible.builtin.setup: {gather_subset: [env]}
+            - ansible.builtin.copy:
+                content: "{{ ansible_facts.env.ENTERED | default('no') }} {{ ansible_python_interpreter }}"
+                dest: "{{ playbook_dir }}/{{ inventory_hostname }}"
+              delegate_to: here
+        """))
+    done = subprocess.run(
+        [sys.executable, str(WITH_FORKS), "ansible-playbook", "-i", "hosts.json", "play.yml"], cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=300,
+        env=dict(os.environ, PATH=f"{Path(sys.executable).parent}:{os.environ['PATH']}"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    entered, interpreter = (tmp_path / "there").read_text().split()
+    assert (entered, interpreter) == ("yes", sys.executable)
+    entered, interpreter = (tmp_path / "here").read_text().split()
+    assert entered == "no" and interpreter != sys.executable
