@@ -63,6 +63,8 @@ def main(folder):
     enter = Path(folder, "enter")
     enter.unlink(missing_ok=True)
     ended = threading.Event()
+    # The machine has users of its own, who may read what its root writes.
+    os.umask(0o022)
     signal.signal(signal.SIGTERM, lambda _number, _frame: ended.set())
     _in_memory(Path(folder, "machine"))
     with Machine(Path(folder, "machine")) as machine:
