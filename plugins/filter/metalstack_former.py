@@ -49,10 +49,11 @@ _value:
 def metalstack_former(objects):
     """Return variables and warnings; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
 
     if isinstance(objects, (str, bytes, dict)) or not hasattr(objects, "__iter__"):
-        raise AnsibleFilterError(f"metalstack_former: found {type(objects).__name__}, expected a list of resources")
+        raise AnsibleFilterError(f"metalstack_former: found {type_name(objects)}, expected a list of resources")
     variables, warnings, problems = translate([item for item in objects if item is not None])
     if problems:
         raise AnsibleFilterError("metalstack_former: " + message(problems))

@@ -47,6 +47,7 @@ _value:
 
 def variable_entries(hostvars, names, variable, option=None):
     """Return the entries of the named servers; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
@@ -54,7 +55,7 @@ def variable_entries(hostvars, names, variable, option=None):
     if option is None:
         wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
         if wrong:
-            kinds = ", ".join(f"{name} ({type(hostvars[name][variable]).__name__})" for name in wrong)
+            kinds = ", ".join(f"{name} ({type_name(hostvars[name][variable])})" for name in wrong)
             raise AnsibleFilterError(
                 f"variable_entries: {variable}: found {kinds}, expected a dictionary for each host")
     return host_inventory.entries_of(hostvars, names, variable, option)

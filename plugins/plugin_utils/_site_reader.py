@@ -8,6 +8,7 @@ import difflib
 import os
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, renamed, renamed_field
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text as problem_text
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
@@ -72,7 +73,7 @@ class SiteReader:
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
             "value", "cluster", name, cluster_inventory.OPTIONS_VARIABLE,
-            type(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]).__name__, "a dictionary", "correct it")
+            type_name(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]), "a dictionary", "correct it")
             for name in clusters
             if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters

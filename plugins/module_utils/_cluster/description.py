@@ -13,6 +13,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
+from .._common.field_checks import type_name
 from .._common.plain_names import with_dictionaries
 from .._common.problem import Problem
 from .model import ClusterDescription
@@ -98,7 +99,7 @@ def _with_text_keys(value):
 
 def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
-        mistakes.append(Problem("value", "", where, type(params).__name__, "a dictionary", "correct it"))
+        mistakes.append(Problem("value", "", where, type_name(params), "a dictionary", "correct it"))
         params = {}
     params = _with_right_shapes(where, options, with_dictionaries(options, params), mistakes)
     result = ArgumentSpecValidator(options).validate(params)
@@ -145,7 +146,7 @@ def _check_shape(path, value, shape, found):
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
         return
     if not isinstance(value, type(shape)):
-        found.append(Problem("value", "", path, type(value).__name__, wanted, "correct it"))
+        found.append(Problem("value", "", path, type_name(value), wanted, "correct it"))
     elif isinstance(value, dict):
         for key, item in value.items():
             _check_shape(f"{path}.{key}", item, shape.get(key, shape.get("*")), found)
@@ -162,7 +163,7 @@ def _no_text(path, value):
     name = value.get("name") if isinstance(value, dict) else None
     if isinstance(name, str):
         return Problem("value", "", path, f"a dictionary with name {name}", "a text", f"write {name} in its place")
-    return Problem("value", "", path, type(value).__name__, "a text", "correct it")
+    return Problem("value", "", path, type_name(value), "a text", "correct it")
 
 
 def without_mistakes(params):

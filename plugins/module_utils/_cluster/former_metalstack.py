@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common.field_checks import show
+from .._common.field_checks import show, type_name
 from .._common.problem import Problem
 from .spec import METALSTACK
 
@@ -50,7 +50,7 @@ def _readable(number: int, item: Any) -> list[Problem]:
     subject = f"resource {number + 1}"
     if not isinstance(item, dict) or not isinstance(item.get("metadata"), dict) \
             or not isinstance(item["metadata"].get("name"), str) or not isinstance(item.get("spec") or {}, dict):
-        return [Problem(CODE, subject, "", type(item).__name__, "a resource with kind, metadata.name and spec",
+        return [Problem(CODE, subject, "", type_name(item), "a resource with kind, metadata.name and spec",
                         "give the documents of its manifest")]
     kind, version = str(item.get("kind")), str(item.get("apiVersion"))
     subject = f"{kind} {item['metadata']['name']}"

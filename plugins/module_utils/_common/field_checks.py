@@ -78,6 +78,15 @@ def _as_json(value: Any) -> str:
         return str(value)
 
 
+def type_name(value: Any) -> str:
+    """Return the name of a value's type in messages that do not show the value.
+
+    On the controller values are of Ansible's own classes, which know where they were written.
+    """
+    return next((kind.__name__ for kind in (dict, list, str, bool, int, float) if isinstance(value, kind)),
+                type(value).__name__)
+
+
 def type_error(kind: str, value: Any) -> str | None:
     """Return what was expected when a value can't be taken for ``kind`` (by Ansible's rules), else None."""
     if kind == "str":

@@ -8,7 +8,7 @@ import difflib
 from collections import namedtuple
 from collections.abc import Mapping
 
-from .._common.field_checks import text_of
+from .._common.field_checks import text_of, type_name
 from .._common.plain_text import few
 
 # labels: {label: value}; expressions: list of Expression.
@@ -127,7 +127,7 @@ def labels_of(host):
             return _texts(host.get("labels"))
         actual = f"a dictionary with {few(sorted(map(str, host)), 5) or 'no keys'}"
     else:
-        actual = type(host).__name__
+        actual = type_name(host)
     raise ValueError(
         f"host: found {actual}, expected a BareMetalHost, its facts, or the variables of an inventory host")
 

@@ -320,7 +320,7 @@ class Connection:
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
             raise _wrong("no Kubernetes API server given: found neither kubeconfig nor host, no file "
                          f"{DEFAULT_KUBECONFIG} and no service account of a pod",
-                         "set kubeconfig (or KUBECONFIG), or host and api_key")
+                         "set kubeconfig (metal3_kubeconfig in an inventory, or KUBECONFIG), or host and api_key")
         self._pin(check_server("https://%s:%s" % (f"[{host}]" if ":" in host else host, port),
                                "KUBERNETES_SERVICE_HOST"), "the pod's service account")
         settings.host, settings.ssl_ca_cert = self._kubeconfig_server, authority

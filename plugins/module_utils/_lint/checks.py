@@ -99,10 +99,11 @@ def _secrets(site: Site, broken: set[str]) -> list[Finding]:
 
 def _cluster(name: str, site: Site) -> tuple[Any, list[Finding]]:
     """Return ``(description, Findings)``; the description is None when it can't be compared with other parts."""
-    description, mistakes, problems, _objects = check_description(site.clusters[name])
+    checked = check_description(site.clusters[name])
+    description, mistakes, problems = checked.description, checked.mistakes, checked.problems
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
     found = _of_problems("cluster", name, mistakes)
-    found += _of_problems("cluster", name, problems + versions, None if mistakes else description)
+    found += _of_problems("cluster", name, problems + versions, checked.sound)
     # What is compared with other parts of the site must be right in itself.
     if mistakes or problems:
         return None, found

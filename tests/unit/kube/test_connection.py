@@ -278,6 +278,8 @@ def test_a_plugin_whose_token_has_expired_is_asked_again_and_its_server_stays(se
     ({"host": "https://192.0.2.1", "client_key": __file__}, "client_key: found no client_cert"),
     ({"host": "https://192.0.2.1", "api_key": "a\nb"}, "api_key: expected a bearer token"),
     ({}, "no Kubernetes API server given"),
+    # By the playbooks the option has another name.
+    ({}, "set kubeconfig (metal3_kubeconfig in an inventory, or KUBECONFIG)"),
 ])
 def test_what_is_wrong_with_the_options_is_named(params, message):
     with pytest.raises(KubeError) as caught:

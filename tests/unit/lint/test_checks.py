@@ -234,6 +234,14 @@ def test_a_value_of_the_wrong_type_names_its_option():
     assert [(item.problem.code, item.problem.field) for item in found] == [("value", "endpoint.port")]
 
 
+def test_a_wrong_range_is_named_by_its_network_beside_a_wrong_type():
+    wrong = {"nodes": {"interface": "eno1", "ipv4": {
+        "ranges": [{"start": "192.0.2.60", "end": "192.0.2.20"}], "prefix": 24}}}
+    found = lint_checks.lint(site(clusters=one(networks=wrong, workers={"pool-a": 3})))
+    assert [(item.problem.code, item.problem.field) for item in found] == [
+        ("value", "workers.pool-a"), ("pool", "networks.nodes.ipv4.ranges[0]")]
+
+
 def test_hosts_that_are_taken_are_no_capacity():
     image = {"url": "http://192.0.2.4/a.raw", "checksum": "http://192.0.2.4/a.sha256"}
     hosts = [server(1), server(2, image=image), server(3, externally_provisioned=True)]

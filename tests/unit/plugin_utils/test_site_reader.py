@@ -159,6 +159,18 @@ clusters:
     assert lines["network", "cluster_options.pod_cidrs"] == 8
 
 
+def test_a_wrong_type_has_its_plain_name(findings):
+    found = findings("""\
+clusters:
+  hosts:
+    prod:
+      cluster_endpoint: 5
+      cluster_options: [a]
+""", clusters=["prod"])
+    assert [(item["field"], item["actual"]) for item in found if item["code"] == "value"] == [
+        ("cluster_options", "list"), ("cluster_endpoint", "int")]
+
+
 @pytest.mark.parametrize("more, is_reported", [
     ("", True), ("cluster_manifests: []", True), ("cluster_manifests: [a.yml]", False),
     ("cluster_options: {network_addon: none}", False), ("cluster_network_addon: flannel", False),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import show, shown
+from ..._common.field_checks import show, shown, type_name
 from ..._common.problem import Problem
 from ..model import ClusterDescription, Group
 from ..render import kubeadm as cluster_kubeadm
@@ -79,7 +79,7 @@ def user_problems(subject: str, field: str, group: Group) -> list[Problem]:
             found.append(Problem("user-data", subject, where + ".name", None, "a name"))
         # These the API server would refuse with the password in its log.
         if not isinstance(user.get("passwd") or "", str):
-            found.append(Problem("user-data", subject, where + ".passwd", type(user["passwd"]).__name__, "a text"))
+            found.append(Problem("user-data", subject, where + ".passwd", type_name(user["passwd"]), "a text"))
         if user.get("passwd") and user.get("passwdFrom"):
             found.append(
                 Problem("user-data", subject, where, "passwd and passwdFrom", "one of them (KubeadmConfig webhook)")

@@ -44,12 +44,14 @@ class Checked(NamedTuple):
     :param mistakes: of types and names of options
     :param problems: all others
     :param objects: the objects of the cluster, none when anything is wrong
+    :param sound: the description without what the mistakes are about, which the problems were found in
     """
 
     description: ClusterDescription
     mistakes: list[Problem]
     problems: list[Problem]
     objects: list[dict[str, Any]]
+    sound: ClusterDescription
 
 
 def check_description(params: Mapping[str, Any]) -> Checked:
@@ -60,11 +62,11 @@ def check_description(params: Mapping[str, Any]) -> Checked:
     description, mistakes = cluster_description.read(params)
     if not mistakes:
         problems, objects = _checked_and_rendered(description)
-        return Checked(description, [], problems, objects)
+        return Checked(description, [], problems, objects, description)
     rest, paths = cluster_description.without_mistakes(params)
     sound = cluster_description.read(rest)[0]
     return Checked(description, mistakes, [
-        line for line in description_problems(sound) if not _follows(line, paths)], [])
+        line for line in description_problems(sound) if not _follows(line, paths)], [], sound)
 
 
 def _follows(line, paths):
