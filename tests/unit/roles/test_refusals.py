@@ -60,3 +60,13 @@ def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
     output = refused(tmp_path, text, "play.yml", "-e", "ansible_connection=ssh")
     assert (f'o1: ansible_connection: found "ssh", expected local, because {what} runs on the machine that runs '
             "Ansible; set ansible_connection to local") in output.replace("\\", "")
+
+
+@pytest.mark.parametrize("given", ["AGE-SECRET-KEY-1QQQ", '["age1qqq", "AGE-SECRET-KEY-1QQQ"]'])
+def test_a_secret_key_is_not_written_to_the_cluster_of_a_schedule(tmp_path, given):
+    """By -e it is a text, of which a list of patterns would see single letters."""
+    text = ROLE.replace("}", ", tasks_from: schedule}") % "backup"
+    given = f'{{"backup_recipients": {given}}}' if given.startswith("[") else f"backup_recipients={given}"
+    output = refused(tmp_path, text, "play.yml", "-e", given, "-e", "backup_schedule_image=i",
+                     "-e", '{"backup_schedule_volume": {"nfs": {}}}')
+    assert "backup_recipients: found a secret key of age, expected public keys" in output

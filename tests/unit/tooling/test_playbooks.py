@@ -52,6 +52,30 @@ def test_a_tag_does_not_skip_the_confirmation(tmp_path, name, entry_point):
     assert code != 0 and "To continue, set metal3_confirm=1." in output, output
 
 
+ONE_CLUSTER = f"""\
+all:
+  vars: {LOCAL}
+  children:
+    clusters: {{hosts: {{prod: }}}}
+"""
+PLANE = "    management: {hosts: {bastion: }}\n"
+
+
+def test_a_backup_without_a_plane_is_no_success(tmp_path):
+    code, output = playbook.play(tmp_path, ONE_CLUSTER, "", "metal3.baremetal.backup")
+    assert code != 0 and "group management: found no host, expected the machine" in output, output
+
+
+@pytest.mark.parametrize("plane, arguments", [
+    (PLANE, ["--limit", "prod"]), (PLANE, ["--tags", "upgrade"]), ("", ["--limit", "prod"])])
+def test_an_upgrade_is_not_begun_without_its_backup(tmp_path, plane, arguments):
+    code, output = playbook.play(tmp_path, ONE_CLUSTER + plane, "", "metal3.baremetal.upgrade", *arguments)
+    assert code != 0 and "upgrade_backup: found no backup of this run" in output, output
+    code, output = playbook.play(tmp_path, ONE_CLUSTER + plane, "", "metal3.baremetal.upgrade", *arguments,
+                                 "-e", "upgrade_backup=false")
+    assert code != 0 and "found no backup" not in output and "no Kubernetes API server given" in output, output
+
+
 @pytest.mark.parametrize("connection, refused", [("ssh", True), ("local", False)])
 def test_a_lab_is_taken_down_on_this_machine_only(tmp_path, connection, refused):
     inventory = f"management: {{hosts: {{m1: {{ansible_connection: {connection}}}}}, vars: {{lab_name: none-such}}}}"
