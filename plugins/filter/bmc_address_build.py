@@ -66,6 +66,7 @@ PARTS = ("scheme", "host", "port", "system", "query")
 def bmc_address_build(parts, **changes):
     """Return the address; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
 
     unknown = sorted(set(changes) - set(PARTS))
     if unknown:
@@ -74,7 +75,7 @@ def bmc_address_build(parts, **changes):
         if isinstance(parts, str):
             parts = bmc_address.described(bmc_address.parse(parts))
         elif not isinstance(parts, dict):
-            raise AnsibleFilterError(f"bmc_address_build: found {type(parts).__name__}, expected a dictionary with "
+            raise AnsibleFilterError(f"bmc_address_build: found {type_name(parts)}, expected a dictionary with "
                                      "host, or an address")
         parts = dict(((part, parts.get(part)) for part in PARTS), **changes)
         if not parts["scheme"] or not parts["host"]:

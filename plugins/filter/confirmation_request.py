@@ -66,9 +66,10 @@ _value:
 def confirmation_request(names, effect, given=None, thing="server", among=(), playbook=""):
     """Return the message; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(effect, str):
-        raise AnsibleFilterError(f"confirmation_request: found {type(names).__name__} and {type(effect).__name__}, "
+        raise AnsibleFilterError(f"confirmation_request: found {type_name(names)} and {type_name(effect)}, "
                                  "expected a list of names and the text of the effect")
     return confirmation.request(effect, [str(name) for name in names], given, thing, [str(name) for name in among],
                                 playbook)

@@ -46,8 +46,10 @@ _value:
 
 def no_server_refusal(names, variable):
     """Return the message; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+
     if isinstance(names, str) or not isinstance(variable, str):
-        raise AnsibleFilterError(f"no_server_refusal: found {type(names).__name__} and {type(variable).__name__}, "
+        raise AnsibleFilterError(f"no_server_refusal: found {type_name(names)} and {type_name(variable)}, "
                                  "expected a list of names and the name of a variable")
     return (f"{variable}: none of the play's hosts ({', '.join(map(str, names)) or 'none'}) is in the group baremetal, "
             "expected at least one server; run the play on servers (hosts: baremetal, with --limit), or set "

@@ -54,9 +54,10 @@ _value:
 def several_refusal(names, noun, reason=""):
     """Return the message; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(noun, str):
-        raise AnsibleFilterError(f"several_refusal: found {type(names).__name__} and {type(noun).__name__}, "
+        raise AnsibleFilterError(f"several_refusal: found {type_name(names)} and {type_name(noun)}, "
                                  "expected a list of names and what they are called")
     return confirmation.several([str(name) for name in names], noun, reason)
 

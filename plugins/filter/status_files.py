@@ -44,10 +44,11 @@ _value:
 
 def status_files(names, folder):
     """Return the paths; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
     from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status
 
     if isinstance(names, str) or not isinstance(folder, str):
-        raise AnsibleFilterError(f"status_files: found {type(names).__name__} and {type(folder).__name__}, expected "
+        raise AnsibleFilterError(f"status_files: found {type_name(names)} and {type_name(folder)}, expected "
                                  "a list of names, and the path of a folder")
     return [saved_status.path(folder, name) for name in names]
 

@@ -6,6 +6,22 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
+
+# Ansible takes key=value of its command line for a text.
+_AS_LIST = """give a list on the command line as JSON: -e '{"<variable>": ["<name>"]}'"""
+
+
+def require_list(plugin, names):
+    """Refuse a text, whose letters would be taken for names.
+
+    :param plugin: name of the filter or test, for the message
+    :param names: list of names
+    :raises AnsibleFilterError: when it is a text
+    """
+    if isinstance(names, str):
+        raise AnsibleFilterError(f"{plugin}: found the text {show(names)}, expected a list of names; {_AS_LIST}")
+
 
 def require(plugin, hostvars, names):
     """Refuse names that the inventory does not have, all at once.
@@ -15,6 +31,7 @@ def require(plugin, hostvars, names):
     :param names: list of host names
     :raises AnsibleFilterError: naming the missing ones
     """
+    require_list(plugin, names)
     missing = [name for name in names if name not in hostvars]
     if missing:
         raise AnsibleFilterError(f"{plugin}: not in the inventory: {', '.join(missing)}")

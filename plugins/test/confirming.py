@@ -4,8 +4,6 @@
 """Test for confirmations."""
 from __future__ import annotations
 
-from ansible.errors import AnsibleFilterError
-
 DOCUMENTATION = r"""
 name: confirming
 short_description: Whether a value repeats how many servers, or which ones, an operation concerns
@@ -54,9 +52,9 @@ _value:
 def is_confirming(value, names, among=()):
     """Say whether it does; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
-    if isinstance(names, str):
-        raise AnsibleFilterError("confirming: found str, expected a list of names")
+    named_hosts.require_list("confirming", names)
     return confirmation.confirmed(value, [str(name) for name in names], [str(name) for name in among])
 
 

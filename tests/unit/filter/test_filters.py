@@ -57,6 +57,10 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     assert set(yaml.safe_load(importlib.import_module(parse.__module__).RETURN)["_value"]["contains"]) == set(parts)
 
 
+class Text(str):
+    """As Ansible's own, which know where they were written."""
+
+
 @pytest.mark.parametrize("name, arguments, message", [
     ("bmc_address_parse", ("redfish://admin:secret@192.0.2.1",), "without user name and password"),
     ("bmc_address_parse", ("http://192.0.2.1",), "expected ipmi"),
@@ -79,6 +83,8 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     ("cluster_needs", ({}, ["prod"]), "not in the inventory: prod"),
     ("quantity_to_bytes", ("16GiB",), "expected a number"),
     ("bytes_to_quantity", (1.5,), "expected an integer"),
+    ("host_entries", ({"h1": {}}, "h1"), 'found the text "h1", expected a list of names; give'),
+    ("confirmation_request", (Text("h1"), "wipes %s"), "found str and str, expected a list of names and the text"),
     ("confirmation_request", ("h1", "wipes %s"), "found str and str, expected a list of names and the text"),
     ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
     ("no_server_refusal", ("h1", "x_names"), "found str and str, expected a list of names and the name of a variable"),
@@ -97,7 +103,7 @@ def test_what_is_wrong_is_reported(name, arguments, message):
 
 
 @pytest.mark.parametrize("name, arguments, text", [
-    ("confirming", ("1", "h1"), "found str, expected a list of names"),
+    ("confirming", ("1", "h1"), 'found the text "h1", expected a list of names; give'),
     ("unreported", ({}, "done", ["h1"]), "found 'done' and list, expected failed or changed"),
     ("with_failures", ({},), "found dict, expected a list of registered results")])
 def test_what_a_test_refuses_is_reported(name, arguments, text):

@@ -62,6 +62,14 @@ def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
             "Ansible; set ansible_connection to local") in output.replace("\\", "")
 
 
+@pytest.mark.parametrize("entry_point", ["provision", "deprovision", "inspect"])
+def test_a_text_of_names_is_not_taken_for_a_list(tmp_path, entry_point):
+    text = ROLE.replace("}", f", tasks_from: {entry_point}}}").replace("o1", "h1") % "hosts"
+    output = refused(tmp_path, text, "play.yml", "-e", "hosts_names=h1,h2")
+    assert ("hosts_names: found the text h1,h2, expected a list of names; use --limit, or give it as JSON: -e "
+            """'{"hosts_names": ["h1", "h2"]}'""") in output.replace("\\", "")
+
+
 @pytest.mark.parametrize("given", ["AGE-SECRET-KEY-1QQQ", '["age1qqq", "AGE-SECRET-KEY-1QQQ"]'])
 def test_a_secret_key_is_not_written_to_the_cluster_of_a_schedule(tmp_path, given):
     """By -e it is a text, of which a list of patterns would see single letters."""
