@@ -123,10 +123,14 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
         return "" if self.path.strip("/") in _REDFISH_ROOTS else self.path.rstrip("/")
 
     @property
+    def authority(self) -> str:
+        """``host:port``, as messages and URLs have it."""
+        return f"{_bracketed(self.host)}:{self.effective_port}"
+
+    @property
     def endpoint(self) -> str:
         """The service's URL for Redfish (``https://host:port``), ``host:port`` for IPMI."""
-        authority = f"{_bracketed(self.host)}:{self.effective_port}"
-        return authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{authority}"
+        return self.authority if self.driver.protocol == "ipmi" else f"{self.scheme.transport}://{self.authority}"
 
     @property
     def bmc(self) -> tuple[str, int | None]:

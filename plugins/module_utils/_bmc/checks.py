@@ -92,8 +92,7 @@ def shared(servers: list[tuple[str, dict[str, Any]]]) -> dict[str, Verdict]:
 # The way in ---------------------------------------------------------------------------------------------------------
 
 def _reach(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
-    address = host["address"]
-    where = f"{address.host}:{address.effective_port}"
+    where = host["address"].authority
     if facts["reached"]:
         return ok(f"{where} answers in {facts['connect_seconds'] * 1000:.0f} ms")
     return Finding(PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that takes connections",
@@ -213,8 +212,7 @@ def _lockout(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Li
 # IPMI ---------------------------------------------------------------------------------------------------------------
 
 def _ipmi_reach(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
-    address = host["address"]
-    where = f"{address.host}:{address.effective_port}/udp"
+    where = f"{host['address'].authority}/udp"
     if stopped(facts, "reach"):
         return Finding(PROBLEM, "bmc.address", f"{where}: {facts['error']['text']}", "a BMC that answers IPMI over LAN",
                        "check its power and network, and that IPMI over LAN is switched on in it")

@@ -94,8 +94,7 @@ def finding(host: Mapping[str, Any], facts: Mapping[str, Any], attempt: Attempt,
     :param url: the medium's
     """
     if facts["error"]:
-        address = host["address"]
-        return Finding(PROBLEM, "bmc.address", f"{address.host}:{address.effective_port}: not asked: "
+        return Finding(PROBLEM, "bmc.address", f"{host['address'].authority}: not asked: "
                        f"{facts['error']['stage']}: {facts['error']['text']}", "a BMC that can be logged in to",
                        "run playbook preflight, which says what is in the way")
     if attempt.stage == INSERTED:

@@ -95,8 +95,7 @@ class PasswordChange:
             if not facts["error"]:
                 return look._replace(error=_clean(wanted, look.error))
             if not _is_refused(facts):
-                where = f"{wanted.address.host}:{wanted.address.effective_port}"
-                return Look(None, _clean(wanted, f"{where}: {_login_error(facts)}"),
+                return Look(None, _clean(wanted, f"{wanted.address.authority}: {_login_error(facts)}"),
                             "run playbook preflight, which says what is in the way")
         return neither(len(wanted.passwords))
 

@@ -264,6 +264,15 @@ def test_one_cause_is_one_problem(stage, kind, problems):
     assert worst(found) == ("problem" if problems else "warning")
 
 
+@pytest.mark.parametrize("scheme, where", [
+    ("redfish", "[2001:db8::1]:443: why"), ("ipmi", "[2001:db8::1]:623/udp: why")])
+def test_an_ipv6_address_is_told_from_its_port(scheme, where):
+    facts = dict(blank(), error={"stage": "reach", "kind": "unreachable", "text": "why"})
+    address = bmc_address.parse(f"{scheme}://[2001:db8::1]")
+    found = bmc_checks.verdicts(host("dell", address=address), facts, LIMITS)
+    assert [verdict.actual for verdict in found if verdict.status == "problem"] == [where]
+
+
 @pytest.mark.parametrize("vendor", sorted(SYSTEMS))
 def test_nonsense_in_place_of_values_is_no_defect(vendor):
     """Each property of each resource, one after the other, as null, as a number and as a list."""
