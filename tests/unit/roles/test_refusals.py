@@ -78,3 +78,13 @@ def test_a_secret_key_is_not_written_to_the_cluster_of_a_schedule(tmp_path, give
     output = refused(tmp_path, text, "play.yml", "-e", given, "-e", "backup_schedule_image=i",
                      "-e", '{"backup_schedule_volume": {"nfs": {}}}')
     assert "backup_recipients: found a secret key of age, expected public keys" in output
+
+
+@pytest.mark.parametrize("role, entry_point, missing", [
+    ("etcd", "restore", "etcd_identity_file, etcd_path"), ("etcd", "snapshot", "etcd_directory"),
+    ("restore", "main", "restore_identity_file, restore_path"), ("backup", "main", "backup_directory")])
+def test_what_a_run_needs_is_named_before_anything_is_built(tmp_path, role, entry_point, missing):
+    """A default of a variable that is required would hide that it is missing."""
+    output = refused(tmp_path, ROLE.replace("}", f", tasks_from: {entry_point}}}") % role, "play.yml",
+                     "-e", '{"backup_recipients": ["age1"], "etcd_recipients": ["age1"]}')
+    assert f"missing required arguments: {missing}" in output

@@ -66,6 +66,22 @@ def test_a_backup_without_a_plane_is_no_success(tmp_path):
     assert code != 0 and "group management: found no host, expected the machine" in output, output
 
 
+@pytest.mark.parametrize("name", ["certificates", "collect_logs"])
+def test_a_plane_that_others_run_is_found_by_its_kubeconfig_alone(tmp_path, name):
+    code, output = playbook.play(tmp_path, ONE_CLUSTER + PLANE, "", "metal3.baremetal." + name,
+                                 "-e", "metal3_kubeconfig=/nonexistent/kubeconfig")
+    assert code != 0 and "kubeconfig: found no file /nonexistent/kubeconfig" in output, output
+
+
+def test_a_file_that_discovery_did_not_write_is_not_said_to_be_written(tmp_path):
+    code, output = playbook.play(
+        tmp_path, ONE_CLUSTER, "", "metal3.baremetal.discover", "-e", json.dumps({
+            "discover_addresses": ["127.0.0.1"], "discover_ports": [1], "discover_username": "a",
+            "discover_password": "b"}))
+    assert code != 0 and "0 servers found, nothing was written; but:" in output, output
+    assert not (tmp_path / "00-discovered.yml").exists()
+
+
 @pytest.mark.parametrize("plane, arguments", [
     (PLANE, ["--limit", "prod"]), (PLANE, ["--tags", "upgrade"]), ("", ["--limit", "prod"])])
 def test_an_upgrade_is_not_begun_without_its_backup(tmp_path, plane, arguments):
