@@ -22,6 +22,8 @@ except ImportError:
 
 Object = dict[str, Any]
 
+_PUBLIC_KEY = b"-----BEGIN PUBLIC KEY-----"
+
 EXPIRED, EXPIRING, UNTRUSTED, UNREADABLE, FINE = "expired", "expiring", "untrusted", "unreadable", "ok"
 _FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, EXPIRING, FINE)
 
@@ -128,7 +130,8 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
             client, authority = load(secret_data(item, "value") or b"")
             found.append(Held(_place(item), f"clients of cluster {cluster}", client, authority,
                               (f"API server of cluster {cluster}",)))
-        elif secret_data(item, "tls.crt"):
+        # Of the key that signs service accounts' tokens it is the public key, which never ends.
+        elif secret_data(item, "tls.crt") and _PUBLIC_KEY not in (secret_data(item, "tls.crt") or b""):
             found.append(Held(_place(item), f"authority of cluster {cluster}", secret_data(item, "tls.crt") or b"",
                               None, (f"cluster {cluster}",)))
     return found

@@ -122,6 +122,13 @@ def test_clusters_kubeconfigs_and_processes_are_reported_without_keys(tmp_path):
     assert "PRIVATE" not in json.dumps(result) and encoded(KEY) not in json.dumps(result)
 
 
+def test_the_public_key_of_service_accounts_is_no_certificate():
+    key = encoded(b"-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----\n")
+    damaged = of_cluster("c1-ca", **{"tls.crt": encoded(b"nothing")})
+    found = expiry.of_clusters([of_cluster("c1-sa", **{"tls.crt": key, "tls.key": encoded(KEY)}), damaged], None)
+    assert [(row["place"], row["status"]) for row in rows(found)] == [("Secret metal3/c1-ca", "unreadable")]
+
+
 def test_the_end_of_what_kubeadm_has_issued_is_reported_as_cluster_api_has_noted_it():
     def machine(name, ends):
         return {"metadata": {"name": name, "namespace": "metal3"}, "spec": {"clusterName": "c1"},
