@@ -77,6 +77,8 @@ options:
     description:
       - Names of hosts whose servers may be wiped, reinstalled, switched, taken for the node that they were, or managed
         by two planes, once they are released.
+      - Also those of hosts that are in the plane and that restored machines would take, although they are
+        no longer theirs.
     type: list
     elements: str
     default: []

@@ -136,7 +136,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
     # A run that was killed has left them paused.
     unsettled = cluster_pauses.unsettled(side, keys)
-    hosts = _hosts(backup, side, params, members)
+    pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in backup.objects if obj["kind"] == "BareMetalHost"]
+    hosts = _hosts(backup, pairs, side, params, members)
     # Of those that are there and work nothing is decided.
     leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
@@ -147,6 +148,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
         "objects": archive.counts(due)}
     problems = _problems(backup, side) + restored_hosts.problems(leaving, params["accept"])
+    problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
     warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
@@ -169,11 +171,9 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     return dict(result, warnings=warnings)
 
 
-def _hosts(backup: archive.Backup, side: Side, params: dict[str, Any],
+def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], side: Side, params: dict[str, Any],
            members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.RestoredHost]:
-    hosts = [obj for obj in backup.objects if obj["kind"] == "BareMetalHost"]
     powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
-    pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in hosts]
     is_asked = any(there is None or restored_hosts.is_held(there) for _obj, there in pairs)
     clusters = members(backup.objects) if is_asked else {}
     left = _left(side)

@@ -51,6 +51,33 @@ def restored_host(host: Object, there: Object | None, now: verdicts.Now, taken_a
         copies.held(host)))
 
 
+def taken(pairs: Iterable[tuple[Object, Object | None]], due: Collection[tuple[str, str]],
+          accepted: Collection[str]) -> list[Problem]:
+    """Return what keeps machines from being restored to hosts that work in the plane without them.
+
+    Nothing is decided of such a host, but CAPM3 gives a machine the host that it names when nobody else has it.
+
+    :param pairs: hosts as they were backed up, each with the one of its name in the plane
+    :param due: kind and name of what is restored
+    :param accepted: names of hosts whose servers may lose something
+    """
+    found = []
+    for host, there in pairs:
+        name, user = host["metadata"]["name"], _consumer(host)
+        if there is None or is_held(there) or user not in due or _consumer(there) == user or name in accepted:
+            continue
+        found.append(Problem(
+            "restore-taken", f"BareMetalHost {name}", "accept", None, f"{name} in it",
+            f"{' '.join(user)}, which is restored, would take this host, which is there and no longer its own, with "
+            "what is on its disks; restore into a plane without the host, or name it"))
+    return found
+
+
+def _consumer(host: Object) -> tuple[str, str]:
+    found = (host.get("spec") or {}).get("consumerRef") or {}
+    return str(found.get("kind", "")), str(found.get("name", ""))
+
+
 def _status(host: Object) -> str | None:
     return host_annotations.of(host).get(host_annotations.STATUS)
 

@@ -598,6 +598,25 @@ def test_what_a_move_to_here_has_lost_is_restored_for_that_move(here, tmp_path, 
     assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
 
 
+@pytest.mark.parametrize("consumer", [None, {"kind": "Machine", "name": "another"}])
+def test_a_machine_does_not_take_a_host_that_works_without_it(here, tmp_path, recipient, identity, consumer):
+    """Its cluster was deleted, and the host stayed: nothing asks for a confirmation of hosts that are there."""
+    used = here.objects["BareMetalHost", "used"]
+    used["spec"]["consumerRef"] = {"kind": "Machine", "name": "m"}
+    made = back_up(here, tmp_path, recipient)
+    assert restore(here, made["path"], identity)["changed"] is False
+    del here.objects["Machine", "m"]
+    # Its machine alone was lost.
+    assert restore(here, made["path"], identity, check_mode=True)["warnings"] == []
+    used["spec"]["consumerRef"] = consumer
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* Machine m, which is restored, would take"):
+        restore(here, made["path"], identity)
+    assert ("Machine", "m") not in here.objects
+    [warning] = restore(here, made["path"], identity, check_mode=True)["warnings"]
+    assert "BareMetalHost used: accept: not set, expected used in it; Machine m, which is restored" in warning
+    assert restore(here, made["path"], identity, accept=["used"])["changed"]
+
+
 def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):
     clustered(here)
     made = back_up(here, tmp_path, recipient)
