@@ -266,7 +266,7 @@ def test_one_cause_is_one_problem(stage, kind, problems):
 
 @pytest.mark.parametrize("scheme, where", [
     ("redfish", "[2001:db8::1]:443: why"), ("ipmi", "[2001:db8::1]:623/udp: why")])
-def test_an_ipv6_address_is_told_from_its_port(scheme, where):
+def test_an_ipv6_address_has_brackets_before_its_port(scheme, where):
     facts = dict(blank(), error={"stage": "reach", "kind": "unreachable", "text": "why"})
     address = bmc_address.parse(f"{scheme}://[2001:db8::1]")
     found = bmc_checks.verdicts(host("dell", address=address), facts, LIMITS)
