@@ -28,7 +28,7 @@ class NetworkQuestions:
         fetch = image_fetcher(ca_file)
         images = _images(description)
         pool = ThreadPoolExecutor(len(images) + 1)
-        self._images = [pool.submit(image_checks.reachability_problems, subject, field, image, fetch)
+        self._images = [pool.submit(image_checks.reachability_problems, subject, field, image, fetch, "check_network")
                         for field, image in images]
         self._endpoint = pool.submit(_endpoint_problems, subject, description.endpoint)
         pool.shutdown(wait=False)

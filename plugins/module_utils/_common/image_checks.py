@@ -77,17 +77,19 @@ def checksum_in_file(text: str, url: str) -> str | None:
     return None
 
 
-_ADVICE = ("look at the image server and the URL, or set hosts_check_images to false when only Ironic can reach it "
-           "(check_images or check_network of the modules)")
+# With the option that leaves the question out.
+_ADVICE = "look at the image server and the URL, or set %s to false when only Ironic can reach it"
 
 
 def reachability_problems(subject: str, field: str, image: Mapping[str, Any],
-                          fetch: Callable[[str, int], bytes]) -> list[Problem]:
+                          fetch: Callable[[str, int], bytes], option: str = "check_images") -> list[Problem]:
     """Ask the image's server whether the image is there and its checksum file speaks of it.
 
     :param fetch: callable ``(url, limit)`` that returns the first ``limit`` bytes (none for 0) or raises OSError with a
         message for the user
+    :param option: of the module, by which nobody is asked
     """
+    advice = _ADVICE % option
     if url_parts(image["url"]).scheme not in ("http", "https"):
         return []
     found = []
@@ -96,7 +98,7 @@ def reachability_problems(subject: str, field: str, image: Mapping[str, Any],
     except OSError as exc:
         found.append(Problem(
             "cluster-image", subject, field + ".url", f"{image['url']}: {exc}", "an image that can be downloaded",
-            _ADVICE))
+            advice))
     checksum = image.get("checksum") or ""
     if url_parts(checksum).scheme not in ("http", "https"):
         return found
@@ -104,7 +106,7 @@ def reachability_problems(subject: str, field: str, image: Mapping[str, Any],
         content = fetch(checksum, _LARGEST_CHECKSUM_FILE_BYTES + 1)
     except OSError as exc:
         return found + [Problem("cluster-image", subject, field + ".checksum", f"{checksum}: {exc}",
-                                "a checksum file that can be downloaded", _ADVICE)]
+                                "a checksum file that can be downloaded", advice)]
     if len(content) > _LARGEST_CHECKSUM_FILE_BYTES:
         return found + [Problem(
             "cluster-image", subject, field + ".checksum", f"{checksum}, larger than 1 MiB", "a checksum file",

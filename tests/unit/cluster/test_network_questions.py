@@ -12,6 +12,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import d
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     network_questions as cluster_network_checks,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.inventory import field_names
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text
 
 
 @pytest.mark.parametrize("host", ["198.18.2.10", "192.0.2.10", "cluster.example.org"])
@@ -64,6 +66,9 @@ def test_each_image_is_asked_for_once_and_all_problems_are_reported(asked):
         ("192.0.2.100", 6443), "https://images.example/a.raw", "https://images.example/b.raw"]
     assert [str(line).partition(": found ")[0] for line in found] == [
         "cluster c1: image.url", "cluster c1: workers.pool-b.image.url", "cluster c1: endpoint"]
+    # The option that leaves the question out, by the name that the reader knows, and no other role's.
+    assert "or set cluster_check_network to false" in text(found[0], field_names({}))
+    assert "check_images" not in text(found[0], field_names({}))
 
 
 def test_at_the_endpoint_of_a_cluster_that_is_there_something_may_answer(asked):

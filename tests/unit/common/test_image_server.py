@@ -180,4 +180,4 @@ def test_a_server_that_refuses_head_is_asked_for_a_byte(server, status, is_there
     found = [str(item) for item in asked(base)]
     assert [line.split(" ")[0] for line in requests] == ["HEAD", "GET", "GET"] and "Range: bytes=0-0" in requests[1]
     assert len(found) == (0 if is_there else 1)
-    assert all("or set hosts_check_images to false when only Ironic can reach it" in text for text in found)
+    assert all("or set check_images to false when only Ironic can reach it" in text for text in found)
