@@ -17,9 +17,9 @@ HERE = Path(__file__).resolve().parent
 @pytest.fixture(scope="module")
 def contract():
     """Both sides, reported by the real agent's Python."""
-    finished = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")],
-                          check=True, capture_output=True, text=True, timeout=120,
-                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(HERE.parents[1] / "lab")))
+    environment = dict(os.environ, PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(HERE.parents[1] / "lab"))
+    finished = subprocess.run([os.environ["METAL3_AGENT_PYTHON"], str(HERE / "agent_contract.py")], env=environment,
+                              check=True, capture_output=True, text=True, timeout=120)
     return json.loads(finished.stdout)
 
 

@@ -137,5 +137,3 @@ class SiteManager:
                 "recorded": before.manager if before else "", "folder": self._folder.path,
                 "bootstrap_runs": bootstrap.answers, "bootstrap_kubeconfig": bootstrap.kubeconfig,
                 "cluster_answers": cluster.answers, "cluster_kubeconfig": cluster.kubeconfig}
-
-

@@ -83,7 +83,8 @@ def test_a_file_that_discovery_did_not_write_is_not_said_to_be_written(tmp_path)
 
 
 @pytest.mark.parametrize("plane, arguments", [
-    (PLANE, ["--limit", "prod"]), (PLANE, ["--tags", "upgrade"]), ("", ["--limit", "prod"])])
+    (PLANE, ["--limit", "prod"]), ("", ["--limit", "prod"]),
+    (PLANE, ["--tags", "upgrade", "-e", json.dumps({"backup_directory": "backups", "backup_recipients": ["age1"]})])])
 def test_an_upgrade_is_not_begun_without_its_backup(tmp_path, plane, arguments):
     code, output = playbook.play(tmp_path, ONE_CLUSTER + plane, "", "metal3.baremetal.upgrade", *arguments)
     assert code != 0 and "upgrade_backup: found no backup of this run" in output, output

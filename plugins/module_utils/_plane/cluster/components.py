@@ -91,7 +91,7 @@ class ComponentsRun(ManifestsService):
         return [(part, settings[part.name]) for part in self.parts]
 
     def listed(self, api_version: str, kind: str, selector: str | None = None,
-                namespace: str | None = None) -> list[Object]:
+               namespace: str | None = None) -> list[Object]:
         """Return the objects of a kind in a namespace, or in all of them; none of one that is not served."""
         try:
             resource = resource_for(api_version, kind)
