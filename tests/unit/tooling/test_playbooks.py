@@ -61,9 +61,13 @@ all:
 PLANE = "    management: {hosts: {bastion: }}\n"
 
 
-def test_a_backup_without_a_plane_is_no_success(tmp_path):
-    code, output = playbook.play(tmp_path, ONE_CLUSTER, "", "metal3.baremetal.backup")
-    assert code != 0 and "group management: found no host, expected the machine" in output, output
+@pytest.mark.parametrize("name, group", [
+    ("backup", "management"), ("certificates", "management"), ("compliance", "baremetal"), ("preflight", "baremetal"),
+    ("etcd_snapshot", "clusters")])
+def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, name, group):
+    code, output = playbook.play(tmp_path, f"all: {{vars: {LOCAL}}}\n", "", "metal3.baremetal." + name)
+    assert code != 0 and f"group {group}: found no host, expected" in output, output
+    assert f"make the group, for example {group}: {{" in output, output
 
 
 @pytest.mark.parametrize("name", ["certificates", "collect_logs"])
