@@ -14,6 +14,7 @@ from ansible.utils.path import unfrackpath
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -54,7 +55,8 @@ class ActionModule(ActionBase):
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]
         reader = SiteReader(hostvars, hosts, clusters, _own_variables(hostvars, hosts + clusters),
                             self._role_variables(), cluster_groups.children(hostvars, options["clusters_group"]),
-                            cluster_groups.with_children(hostvars, options["clusters_group"]))
+                            cluster_groups.with_children(hostvars, options["clusters_group"]),
+                            inventory_files.unread(getattr(hostvars, "_inventory", None)))
         findings = reader.lint(options)
         counts = lint_report.count(findings)
         written = [self._write(options["sarif_file"], lambda: self._sarif(findings)),

@@ -22,6 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables i
 
 # What a variable must look like to be one that is known, mistyped. Lower, and words of the site's own would be taken.
 _LIKENESS = 0.86
+UNREAD = "inventory-file"
 _SHARED = ("metal3_namespace", "metal3_kubeconfig", "metal3_ca_file")
 
 
@@ -35,10 +36,11 @@ class SiteReader:
     :param children: groups directly below that of the clusters with their hosts, see ``cluster_inventory.name_of``
     :param role_variables: ``{role: names of its variables}`` of the roles ``hosts`` and ``cluster``
     :param nested: names of those of ``children`` that have groups below them
+    :param unread: paths of files of the inventory that Ansible could not read
     """
 
     def __init__(self, hostvars, hosts, clusters, own_variables, role_variables, children=None,
-                 nested=()):
+                 nested=(), unread=()):
         self.variables = dict((name, HostVariables(hostvars.raw_get(name), hostvars[name], own_variables.get(name)))
                               for name in list(hosts) + list(clusters))
         self._hostvars = hostvars
@@ -47,6 +49,7 @@ class SiteReader:
         self.role_variables = role_variables
         self._children = children
         self._nested = nested
+        self._unread = unread
         self._names = host_inventory.field_names()
 
     def lint(self, options):
@@ -69,6 +72,10 @@ class SiteReader:
             for name, hosts in self._children or [] if not hosts]
         found += [lint_checks.Finding("cluster", problem._replace(subject=name, field="name"))
                   for name, problem in unnamed.items()]
+        found += [lint_checks.finding(
+            UNREAD, "site", path, "", "a file that no inventory plugin could read", "hosts, groups and their variables",
+            "correct it where Ansible's warning says, or take it out of the inventory: what it describes was not checked")
+            for path in self._unread]
         found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
@@ -168,7 +175,8 @@ class SiteReader:
         """Return a finding as a dict: its Problem with variables in place of options, and where it stands."""
         variable = self._variable(item)
         variables = self.variables.get(item.problem.subject)
-        place = (None, None, None)
+        # A file that could not be read has no lines.
+        place = (item.problem.subject if item.problem.code == UNREAD else None, None, None)
         if variables is not None:
             place = variables.origin(variable) if variable else place
             if place[0] is None:

@@ -83,6 +83,7 @@ _OF_MODULES = (
 # Rules that only a whole site shows.
 _OF_THE_LINT = (
     _site("template-error", ERROR, "Each variable of the site can be templated.", "Ansible"),
+    _site("inventory-file", ERROR, "Each file of the inventory can be read.", "Ansible goes on without such a file"),
     _site("unknown-variable", ERROR, "No variable or option is mistyped.",
           "module_utils/_host/fields.py, cluster_spec.py; the roles' argument specs"),
     _site("value", ERROR, "Values are of the right type and within the limits of the CRDs.",

@@ -154,9 +154,9 @@ BROKEN = {
     "rollout-spare": (site([server(1), server(2)]), "prod-cluster", "control_plane", "no spare host"),
 }
 # Told by the controller's side, not by the module.
-ELSEWHERE = {"template-error", "host-and-cluster", "cluster-without-host", "cluster-identity", "cluster-group-nested",
-             "network-add-on", "management-cluster", "management-version", "management-address", "management-images",
-             "management-size"}
+ELSEWHERE = {"inventory-file", "template-error", "host-and-cluster", "cluster-without-host", "cluster-identity",
+             "cluster-group-nested", "network-add-on", "management-cluster", "management-version", "management-address",
+             "management-images", "management-size"}
 
 
 def test_a_good_site_has_no_findings():

@@ -12,6 +12,7 @@ from ansible.vars.manager import VariableManager
 
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
@@ -68,6 +69,24 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "template-error") == [
         ("two", "bmc_address", "hosts.yml", 13), ("two", "bmh_description", "hosts.yml", 14)]
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
+
+
+def test_a_file_that_ansible_left_out_is_reported(tmp_path):
+    (tmp_path / "site").mkdir()
+    for name, text in {"hosts.yml": HOSTS, "clusters.yml": "clusters: {hosts: {prod: {", "notes.bak": "{",
+                       "script": "no inventory: [", ".hidden.yml": "{"}.items():
+        (tmp_path / "site" / name).write_text(text)
+    (tmp_path / "site" / "group_vars").mkdir()
+    (tmp_path / "site" / "group_vars" / "all.yml").write_text("a: b\n")
+    loader = DataLoader()
+    inventory = InventoryManager(loader=loader, sources=["localhost,", str(tmp_path / "site")])
+    unread = inventory_files.unread(inventory)
+    assert unread == [str(tmp_path / "site" / name) for name in ("clusters.yml", "script")]
+
+    hostvars = HostVars(inventory, VariableManager(loader=loader, inventory=inventory), loader)
+    found = SiteReader(hostvars, [], [], {}, ROLE_VARIABLES, unread=unread).lint(dict(OPTIONS, base_dir=str(tmp_path)))
+    assert [(item["path"], item["line"], item["level"]) for item in found if item["code"] == "inventory-file"] == [
+        ("site/clusters.yml", None, "error"), ("site/script", None, "error")]
 
 
 def test_a_line_that_hosts_share_is_reported_once(findings):
