@@ -74,7 +74,7 @@ class SiteReader:
                   for name, problem in unnamed.items()]
         found += [lint_checks.finding(
             UNREAD, "site", path, "", "a file that no inventory plugin could read", "hosts, groups and their variables",
-            "correct it where Ansible's warning says, or take it out of the inventory: what it describes was not checked")
+            "correct it where Ansible's warning says, or take it out of the inventory: what is in it was not checked")
             for path in self._unread]
         found += self._named_by_nested(clusters, unnamed)
         found += self._without_add_on(clusters)

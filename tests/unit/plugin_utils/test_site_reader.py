@@ -11,8 +11,8 @@ from ansible.vars.hostvars import HostVars
 from ansible.vars.manager import VariableManager
 
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 OPTIONS = {"pools": None, "known_secrets": None, "versions": None, "provisioning_cidr": None,
