@@ -77,6 +77,16 @@ def test_a_plane_that_others_run_is_found_by_its_kubeconfig_alone(tmp_path, name
     assert code != 0 and "kubeconfig: found no file /nonexistent/kubeconfig" in output, output
 
 
+@pytest.mark.parametrize("plane, found, way", [
+    ({}, "found nothing, expected cluster or process", "set management_plane as the playbook install had it"),
+    ({"mode": "external"}, "found external, expected cluster or process", "a plane that others run"),
+    ({"mode": "process", "index": 1}, "found process, of a lab, expected", "a lab is taken down by lab_down")])
+def test_a_removal_names_the_plane_that_it_found(tmp_path, plane, found, way):
+    code, output = playbook.play(tmp_path, ONE_CLUSTER + PLANE, "", "metal3.baremetal.uninstall",
+                                 "-e", json.dumps({"management_plane": plane}))
+    assert code != 0 and f"management_plane.mode: {found}" in output and way in output, output
+
+
 def test_a_file_that_discovery_did_not_write_is_not_said_to_be_written(tmp_path):
     code, output = playbook.play(
         tmp_path, ONE_CLUSTER, "", "metal3.baremetal.discover", "-e", json.dumps({
