@@ -286,7 +286,7 @@ def test_check_mode_says_which_machines_would_roll(lab):
 BAD = [
     ({"cluster_workers": {"pool-a": {"replicas": 9}}}, "workers.pool-a.host_selector: found 1 free"),
     ({"cluster_workers": {"pool-a": {"replicas": 2, "host_selector": {"rack": "none"}}}}, "hosts with these labels"),
-    ({"cluster_workers": {"pool-a": {"replicas": 60}}}, "IPPool metal3/workload-nodes: ranges: found 41 addresses"),
+    ({"cluster_workers": {"pool-a": {"replicas": 60}}}, "networks.nodes.ipv4.ranges: found 41 addresses"),
     ({"cluster_kubernetes_version": "v1.99.0"}, "which Cluster API v1.13 supports"),
     ({"cluster_control_plane": {"replicas": 2}}, "control_plane.replicas: found 2, expected an odd number"),
     ({"cluster_options": {"node_labls": {}}}, "cluster_options.node_labls: found an unknown option"),

@@ -16,6 +16,11 @@ from .._kube.finalizers import deletion_of
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
 
+def label(name: str, namespace: str) -> str:
+    """Return how Problems name a pool, as their subject."""
+    return f"IPPool {namespace}/{name}"
+
+
 def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterable[dict[str, Any]] = (),
                   needed: Mapping[str, int] | None = None) -> list[Problem]:
     """Return every mistake in a list of pool descriptions.
@@ -32,7 +37,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
     for number, pool in enumerate(pools):
         if pool.get("state") == "absent":
             continue
-        subject = "IPPool %s/%s" % (pool.get("namespace") or namespace, pool.get("name") or f"pools[{number}]")
+        subject = label(pool.get("name") or f"pools[{number}]", pool.get("namespace") or namespace)
         found += _names(subject, pool)
         own, mistakes = _ranges(subject, pool)
         found += mistakes
@@ -42,7 +47,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
-        subject = f"existing IPPool {pool.get('namespace') or namespace}/{pool['name']}"
+        subject = "existing " + label(pool["name"], pool.get("namespace") or namespace)
         others += [(subject, field, span) for field, span in _ranges(subject, pool)[0]]
     mine = [entry for number in sorted(spans) for entry in spans[number]]
     for left, right in itertools.combinations(mine, 2):
@@ -60,7 +65,7 @@ def change_problems(pool: dict[str, Any], current: dict[str, Any], namespace: st
     :param current: the description of the pool as it is
     :param allocated: addresses in use (strings)
     """
-    subject = f"IPPool {pool.get('namespace') or namespace}/{pool['name']}"
+    subject = label(pool["name"], pool.get("namespace") or namespace)
     found = []
     prefix = pool.get("name_prefix") or pool["name"]
     if current.get("name_prefix") and prefix != current["name_prefix"]:
@@ -258,7 +263,7 @@ def _doubled(pools: list[dict[str, Any]], namespace: str) -> list[Problem]:
         key = (pool.get("namespace") or namespace, pool.get("name"))
         if pool.get("name") and key in seen:
             found.append(
-                Problem("pool", "IPPool %s/%s" % key, "name", "the same name twice", "one description for each pool")
+                Problem("pool", label(str(key[1]), key[0]), "name", "the same name twice", "one description for each pool")
             )
         seen.add(key)
     return found

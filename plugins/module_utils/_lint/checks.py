@@ -11,6 +11,7 @@ from typing import Any
 
 from .._bmc import address as bmc_address
 from .._cluster.checks.hosts import shortages
+from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.endpoint import holder_warning
@@ -21,7 +22,7 @@ from .._host import objects as host_objects
 from .._host import validation as host_validation
 from .._host.rules import combinations as host_combinations
 from .._ipam.range import Span, contains, span_of
-from .._ipam.validation import pool_problems
+from .._ipam.validation import label, pool_problems
 
 # namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
 # pools: descriptions for ip_pool, None when nobody says which there are; secrets: names of Secrets that exist, None
@@ -103,7 +104,7 @@ def _cluster(name: str, site: Site) -> tuple[Any, list[Finding]]:
     description, mistakes, problems = checked.description, checked.mistakes, checked.problems
     versions = version_problems(description, dict(newest_providers(), **(site.providers or {})), None)
     found = _of_problems("cluster", name, mistakes)
-    found += _of_problems("cluster", name, problems + versions, checked.sound)
+    found += _of_problems("cluster", name, problems + versions)
     # What is compared with other parts of the site must be right in itself.
     if mistakes or problems:
         return None, found
@@ -132,21 +133,15 @@ def _joined(*parts: str | None) -> str:
     return ".".join(part for part in parts if part)
 
 
-def _of_problems(kind: str, name: str, problems: Iterable[Problem], description: Any = None) -> list[Finding]:
-    """Return the Findings of Problems; the fields of a cluster's pools are those of its networks."""
-    pools = {}
-    if description is not None:
-        pools = dict((f"IPPool {description.namespace}/{pool}", f"networks.{network}.{family}")
-                     for network, family, _settings, pool in description.pool_uses)
-    return [Finding(kind, problem._replace(subject=name, field=_joined(pools.get(problem.subject), problem.field)))
-            for problem in problems]
+def _of_problems(kind: str, name: str, problems: Iterable[Problem]) -> list[Finding]:
+    return [Finding(kind, problem._replace(subject=name)) for problem in problems]
 
 
 def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     """Pools that the site describes by themselves, and pools of clusters that share a namespace."""
     found = []
     given = site.pools or []
-    owners = dict((f"IPPool {description.namespace}/{pool['name']}", name)
+    owners = dict((label(pool["name"], description.namespace), name)
                   for name, description in descriptions.items() for pool in description.pools)
     namespaces = {site.namespace} | set(description.namespace for description in descriptions.values())
     for namespace in sorted(namespaces):
@@ -160,13 +155,12 @@ def _pools(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
             for pool, count in addresses_needed(description).items():
                 needed[pool] = needed.get(pool, 0) + count
         for line in pool_problems(pools, namespace, needed=needed):
-            if line in alone:
-                continue
             owner = owners.get(line.subject)
-            if owner is not None:
-                found += _of_problems("cluster", owner, [line], descriptions[owner])
-            else:
+            if owner is None:
                 found += _of_problems("pool", line.subject.rpartition("/")[2], [line])
+            else:
+                found += _of_problems("cluster", owner, [
+                    problem for problem in of_networks([line], descriptions[owner]) if problem not in alone])
         if site.pools is not None:
             names = set(pool["name"] for pool in pools if pool.get("name"))
             found += _unknown_pools(descriptions, namespace, names)

@@ -181,8 +181,8 @@ def test_all_is_reported_at_once():
         "control_plane.replicas: found 2, expected an odd number",
         "workers.one.node_labels.k8s.io/a",
         "networks.bonded.mtu",
-        "IPPool metal3/c1-other: ranges[0]",
-        "IPPool metal3/c1-machines",
+        "networks.other.ipv4.ranges[0]",
+        "networks.machines.ipv4",
     ):
         assert words in found, found
     assert "expected host and port" not in found

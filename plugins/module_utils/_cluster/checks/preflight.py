@@ -20,6 +20,7 @@ from ..spec import METAL3, METALSTACK
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
+from .pool_fields import of_networks
 from .validation import surge
 from .versions import upgrade_problems, version_problems
 
@@ -97,18 +98,17 @@ def rollout_warnings(description, facts, rolling):
 
 
 def _pools(subject, description, facts, wanted):
-    found = []
     own = description.pools
     names = set(pool["name"] for pool in own)
     others = [describe(pool) for name, pool in sorted(facts.pools.items()) if name not in names]
-    for line in pool_problems(own, description.namespace, others):
-        found.append(line)
+    found = pool_problems(own, description.namespace, others)
     for pool in own:
         current = facts.pools.get(pool["name"])
         if current is not None:
             used = usage(current, facts.addresses, facts.claims)
             found += change_problems(pool, describe(current), description.namespace,
                                      [entry["address"] for entry in used["allocations"]])
+    found = of_networks(found, description)
     more = {}
     for network, _family, _settings, pool in description.pool_uses:
         for group, count in wanted:

@@ -30,6 +30,7 @@ from .groups import group_problems
 from .links import link_problems
 from .metalstack import metalstack_problems
 from .networks import network_problems, one_of
+from .pool_fields import of_networks
 from .topology import topology_problems
 from .versions import parse
 
@@ -101,7 +102,7 @@ def _checked_and_rendered(description):
     sound = _sound_part(description, found)
     needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
         else addresses_needed(sound)
-    pools = pool_problems(sound.pools, sound.namespace, needed=needed)
+    pools = of_networks(pool_problems(sound.pools, sound.namespace, needed=needed), sound)
     whole = not found and not pools
     found += pools
     if not pools:
