@@ -262,9 +262,8 @@ def _doubled(pools: list[dict[str, Any]], namespace: str) -> list[Problem]:
     for pool in pools:
         key = (pool.get("namespace") or namespace, pool.get("name"))
         if pool.get("name") and key in seen:
-            found.append(
-                Problem("pool", label(str(key[1]), key[0]), "name", "the same name twice", "one description for each pool")
-            )
+            found.append(Problem("pool", label(str(key[1]), key[0]), "name", "the same name twice",
+                                 "one description for each pool"))
         seen.add(key)
     return found
 
