@@ -9,10 +9,17 @@ from pathlib import Path
 import sushy
 
 
+def credential(server, name):
+    """Return a credential of a server's BMC.
+
+    :param name: ``username`` or ``password``
+    """
+    return Path(server["bmc"][name + "_file"]).read_text(encoding="utf-8").strip()
+
+
 def system(lab, server, credentials_of=None, **options):
     """Return a server's system over Redfish."""
-    bmc = (credentials_of or server)["bmc"]
-    username, password = (Path(bmc[key]).read_text().strip() for key in ("username_file", "password_file"))
+    username, password = (credential(credentials_of or server, name) for name in ("username", "password"))
     options.setdefault("verify", str(lab.dir / "pki" / "ca.crt"))
     root = sushy.Sushy(lab.figures["urls"]["redfish"], auth=sushy.auth.BasicAuth(username, password),
                        server_side_retries=0, **options)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from pathlib import Path
 
+from bmc_system import credential
 from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -42,8 +42,8 @@ class Site:
             "ironic_bootloader_url": images + "esp.img"}
         self.host = {
             "bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"],
-            "bmc_username": Path(bmc["username_file"]).read_text().strip(),
-            "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+            "bmc_username": credential(lab.servers[SERVER], "username"),
+            "bmc_password": credential(lab.servers[SERVER], "password")}
 
     def inventory(self, **plane):
         variables = dict(self.variables, management_plane=dict(self.variables["management_plane"], **plane))

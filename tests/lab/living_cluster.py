@@ -13,6 +13,14 @@ import starting_state
 SECONDS = 1500
 
 
+def health_check(**more):
+    """Return a pool's options with a health check that reboots soon; more of it by name."""
+    return {"health_check": dict({"unhealthy_conditions": [
+        {"type": "Ready", "status": "Unknown", "timeout_seconds": 40},
+        {"type": "Ready", "status": "False", "timeout_seconds": 40}], "reboot_retry_limit": 1,
+        "reboot_timeout_seconds": 300}, **more)}
+
+
 class Site:
     """The inventory's description of the cluster, which the tests change; what is left out stays as it was.
 

@@ -23,6 +23,7 @@ import re
 import sys
 
 import yaml
+from bmc_system import credential
 from support import REPOSITORY
 
 _BLOCK = re.compile(r"^```yaml\n# inventory/\S+\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -47,13 +48,10 @@ def connection(lab):
 
 def servers(lab, names):
     """Return the inventory variables of the lab's servers by name."""
-    def read(server, what):
-        with open(server["bmc"][what + "_file"], encoding="utf-8") as stream:
-            return stream.read().strip()
-
     return dict((name, {
         "bmc_address": lab.servers[name]["bmc"]["address"], "boot_mac": lab.servers[name]["boot_mac"],
-        "bmc_username": read(lab.servers[name], "username"), "bmc_password": read(lab.servers[name], "password")})
+        "bmc_username": credential(lab.servers[name], "username"),
+        "bmc_password": credential(lab.servers[name], "password")})
         for name in names)
 
 

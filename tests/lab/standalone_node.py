@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 import processes
+from bmc_system import credential
 from support import eventually
 from virtual_site import BOOT_SECONDS
 
@@ -28,8 +28,8 @@ class StandaloneNode:
         self._options = {
             "name": self.name, "driver": "redfish",
             "driver_info": {"redfish_address": "https://" + authority, "redfish_system_id": slash + path,
-                            "redfish_username": Path(server["bmc"]["username_file"]).read_text().strip(),
-                            "redfish_password": Path(server["bmc"]["password_file"]).read_text().strip()},
+                            "redfish_username": credential(server, "username"),
+                            "redfish_password": credential(server, "password")},
             "properties": {"cpu_arch": server["architecture"], "capabilities": "boot_mode:uefi"},
             "interfaces": {"boot": "ipxe", "rescue": "agent"},
             "ports": [{"address": server["boot_mac"], "pxe_enabled": True}]}

@@ -9,12 +9,12 @@ import re
 import stat
 import subprocess
 import xml.etree.ElementTree
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import execution_image
 import pytest
 import yaml
+from bmc_system import credential
 from support import NAMESPACE, only
 from surveys import answers
 
@@ -55,8 +55,8 @@ def cluster_variables(lab):
 def job(lab, image, tmp_path, exports):
     """Run a template's playbook on one server; nothing of the lab's files is in the container but the credentials."""
     bmc = lab.servers[SERVER]["bmc"]
-    login = {"METAL3_BMC_USERNAME": Path(bmc["username_file"]).read_text().strip(),
-             "METAL3_BMC_PASSWORD": Path(bmc["password_file"]).read_text().strip(),
+    login = {"METAL3_BMC_USERNAME": credential(lab.servers[SERVER], "username"),
+             "METAL3_BMC_PASSWORD": credential(lab.servers[SERVER], "password"),
              "KUBECONFIG": "/runner/env/kubeconfig"}
     servers = {
         "hosts": {SERVER: {"bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"]}},

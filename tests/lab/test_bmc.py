@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from bmc_certificates import issue
+from bmc_system import credential
 from fakes.redfish import FakeRedfish, hostile_tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
@@ -138,17 +139,12 @@ def site(tmp_path_factory):
 def wanted(lab, site):
     """What discovery is given: one address, with the credentials of each server's BMC."""
     port = bmc_address.parse(next(iter(lab.servers.values()))["bmc"]["address"]).port
-
-    def secret(server, name):
-        with open(server["bmc"][name + "_file"], encoding="utf-8") as stream:
-            return stream.read().strip()
-
     server = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
               "'equalto', inventory_hostname) | first)")
     return {
         "metal3_ca_file": str(lab.dir / "pki" / "ca.crt"),
-        "discover_targets": [{"addresses": ["127.0.0.1"], "ports": [port], "username": secret(server, "username"),
-                              "password": secret(server, "password")} for server in lab.servers.values()],
+        "discover_targets": [{"addresses": ["127.0.0.1"], "ports": [port], "username": credential(server, "username"),
+                              "password": credential(server, "password")} for server in lab.servers.values()],
         "discover_schemes": ["redfish"],
         "discover_name_format": "{hostname}",
         "discover_boot_nic": "eno1",

@@ -4,11 +4,8 @@
 """A server that nobody knows boots from the network: Ironic makes a node of it, discover finds it, enroll takes it."""
 from __future__ import annotations
 
-import base64
-
 import pytest
-from machine_room.web import Web
-from support import eventually
+from unknown_machine import boot_from_the_network, discovered_node, how_to_discover, local_inventory
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
@@ -23,11 +20,6 @@ def discovering(lab):
     lab.playbook("install", "--tags", "ironic").ok()
     assert not (lab.dir / "www" / "ironic" / "inspector.ipxe").exists()
     assert "inspector.ipxe" not in (lab.dir / "www" / "ironic" / "boot.ipxe").read_text()
-
-
-def secret(server, name):
-    with open(server["bmc"][name + "_file"], encoding="utf-8") as stream:
-        return stream.read().strip()
 
 
 @pytest.fixture(scope="module")
@@ -49,36 +41,10 @@ def server(discovering, lab, room):
     assert lab.state(name) == "available" and made == []
 
 
-def boot_from_the_network(lab, room, server):
-    """Switch a server on, whose firmware tries the network first."""
-    address = bmc_address.parse(server["bmc"]["address"])
-    login = base64.b64encode(f"{secret(server, 'username')}:{secret(server, 'password')}".encode()).decode()
-    answer = Web(str(lab.dir / "pki" / "ca.crt")).request(
-        address.endpoint + address.system, "PATCH",
-        {"Boot": {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Continuous"}},
-        {"Authorization": "Basic " + login})
-    assert answer.status in (200, 204), answer.text()
-    room.power(server["name"], "power_off")
-    room.power(server["name"], "power_on")
-
-
-def discovered_node(lab, server):
-    """Return the node that Ironic made of a server that booted, once it has kept the report."""
-    def node():
-        ports = [port for port in lab.ironic().ports(details=True) if port.address == server["boot_mac"]]
-        found = lab.ironic().get_node(ports[0].node_id) if ports else None
-        return found if found and lab.ironic().get_node_inventory(found) else None
-    return eventually(node, 120, "a node of the unknown server", interval_seconds=1,
-                      not_yet=(Exception,))
-
-
 @pytest.fixture(scope="module")
 def site(lab, tmp_path_factory):
     """An inventory folder that knows nothing but this machine."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "hosts.yml").write_text("all:\n  hosts:\n    localhost: {ansible_connection: local, "
-                                      "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
-    return folder
+    return local_inventory(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +52,8 @@ def wanted(lab, server, site):
     description = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
                    "'equalto', inventory_hostname) | first)")
     return {
-        "metal3_ca_file": str(lab.dir / "pki" / "ca.crt"),
-        "metal3_ironic": {"cloud": "metal3-lab", "clouds_file": str(lab.dir / "clouds.yaml")},
-        "discover_source": "ironic",
-        # Of all of these, what machines reported is asked.
-        "discover_addresses": ["127.0.0.0/8"],
+        **how_to_discover(lab, server),
         "discover_ports": [bmc_address.parse(server["bmc"]["address"]).port],
-        "discover_username": secret(server, "username"), "discover_password": secret(server, "password"),
-        "discover_schemes": ["redfish"],
         "discover_name_format": "{hostname}",
         "discover_username_expression": f"lookup('ansible.builtin.file', {description}.bmc.username_file)",
         "discover_password_expression": f"lookup('ansible.builtin.file', {description}.bmc.password_file)",

@@ -318,15 +318,8 @@ def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
 
 
-def health_check(**more):
-    return {"health_check": dict({"unhealthy_conditions": [
-        {"type": "Ready", "status": "Unknown", "timeout_seconds": 40},
-        {"type": "Ready", "status": "False", "timeout_seconds": 40}], "reboot_retry_limit": 1,
-        "reboot_timeout_seconds": 300}, **more)}
-
-
 def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
-    site.run(pool=health_check()).ok()
+    site.run(pool=living_cluster.health_check()).ok()
     machines = workload.hosts("pool-a")
     name, server = sorted(machines.items())[0]
     asked = resets(lab)
@@ -342,7 +335,7 @@ def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, work
 
 def test_without_a_limit_of_reboots_an_unhealthy_machine_is_replaced(lab, site, workload):
     """Cluster API deletes it and wipes its disk; its set makes another one on a host that is free, the same or not."""
-    without_reboots = health_check()["health_check"]
+    without_reboots = living_cluster.health_check()["health_check"]
     del without_reboots["reboot_retry_limit"], without_reboots["reboot_timeout_seconds"]
     site.run(pool={"health_check": without_reboots}).ok()
     machines = workload.hosts("pool-a")
@@ -362,7 +355,7 @@ def test_without_a_limit_of_reboots_an_unhealthy_machine_is_replaced(lab, site, 
 
 def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
     """Half of a pool at most: of a rack that lost its switch nothing is rebooted or replaced."""
-    site.run(pool=health_check(max_unhealthy="50%")).ok()
+    site.run(pool=living_cluster.health_check(max_unhealthy="50%")).ok()
     machines, asked = workload.hosts("pool-a"), resets(lab)
     for server in machines.values():
         workload.inside(server, "systemctl", "stop", "kubelet")
@@ -388,7 +381,7 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
 
     So there is one more for as long as that takes.
     """
-    site.run(pool=health_check(max_unhealthy=None)).ok()
+    site.run(pool=living_cluster.health_check(max_unhealthy=None)).ok()
     machines = workload.hosts("pool-a")
     name, server = sorted(machines.items())[0]
     action = {"machine_action": "replace", "machine_names": [name], "cluster_wait_for": "none"}

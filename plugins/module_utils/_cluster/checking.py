@@ -65,7 +65,7 @@ def check(run: ClusterRun) -> CheckedCluster:
     network = NetworkQuestions(run.subject, description, run.options["image_ca_file"]) \
         if run.options["check_network"] else None
     if description.by_topology:
-        run.provider = run.writes.provider = with_classes(run.provider)
+        run.writes.provider = with_classes(run.provider)
     objects, addresses = read_all(run.client, run.namespace, run.provider)
     snapshot = Snapshot(objects, run.name)
     facts, unread = facts_of_namespace(objects, addresses, snapshot, run.options.get("neighbours", ()),

@@ -36,9 +36,9 @@ def remove(run: ClusterRun) -> dict[str, Any]:
         raise RefusedError(unconfirmed)
     stored = run.client.get(KNOWN["Cluster"], run.namespace, run.name)
     if stored is not None:
-        run.provider = run.writes.provider = provider_of_cluster(stored)
+        run.writes.provider = provider_of_cluster(stored)
     if stored is None or cluster_topology.is_by_topology(stored):
-        run.provider = run.writes.provider = with_classes(run.provider)
+        run.writes.provider = with_classes(run.provider)
     objects = read_all(run.client, run.namespace, run.provider)[0]
     snapshot = Snapshot(objects, run.name)
     foreign = cluster_ownership.deletion_problem(run.subject, run.name, snapshot.cluster,
@@ -55,7 +55,7 @@ def remove(run: ClusterRun) -> dict[str, Any]:
     hosts = sorted(host["metadata"]["name"] for host in used)
     rest = [item for kind in run.provider.template_kinds for item in objects[kind] if belongs(item, run.name)]
     if stored is None and not any(item["kind"] in CLASS_KINDS for item in rest):
-        run.provider = run.writes.provider = without_classes(run.provider)
+        run.writes.provider = without_classes(run.provider)
     of_others = [item for item in rest if _is_others(run, item)]
     rest = [item for item in rest if item not in of_others]
     run.done["warnings"] = _left(run, of_others) + (

@@ -18,7 +18,7 @@ from .addon import addon_objects
 from .checks.validation import Checked, check_description
 from .entries import entry_result, entry_title, goes, is_in_use, removal_difference, title_of, waves
 from .inventory import field_names
-from .providers import provider_of
+from .providers import Provider, provider_of
 from .wait import ClusterWait
 from .writes import Check, ClusterWrites
 
@@ -73,10 +73,13 @@ class ClusterRun:
         # Templates in whose place others come: {(kind, name): the stored one}, see ``rollout.predecessors``.
         self.replaced: dict[tuple[str, str], Object] = {}
         self._described: Checked | None = None
-        # Who gives the cluster its machines; of one that is to be gone, the stored Cluster says it while it is there.
-        self.provider = provider_of(params.get("provider"))
         self.writes = ClusterWrites(client, check_mode, progress, sleep, self.namespace, self.name,
-                                    options.get("adopt"), self.provider)
+                                    options.get("adopt"), provider_of(params.get("provider")))
+
+    @property
+    def provider(self) -> Provider:
+        """Return who gives the cluster its machines; of one that is to be gone, the stored Cluster says it."""
+        return self.writes.provider
 
     def read(self) -> Checked:
         """Return the checked description, which is read and rendered once.

@@ -17,7 +17,7 @@ def listed(client: Any, resource: Any, namespace: str | None = None, label_selec
     :raises KubeError: when the API server can't be asked or refuses
     """
     try:
-        found: list[Any] = client.list(resource, namespace, *([label_selector] if label_selector else []))[0]
+        found: list[Any] = client.list(resource, namespace, label_selector)[0]
     except KubeError as exc:
         if exc.status == 404:
             return []

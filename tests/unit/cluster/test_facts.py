@@ -29,7 +29,7 @@ class Client:
             raise KubeError(f"{kind}: forbidden", self.status)
         return value
 
-    def list(self, resource, _namespace=None):
+    def list(self, resource, _namespace=None, _label_selector=None):
         return self._answer(resource.kind, [OWN, ELSEWHERE] if resource.kind == "Metal3Cluster" else [
             {"metadata": {"name": "cluster-api"}, "version": "v1.13.5"}]), "1"
 

@@ -39,7 +39,7 @@ class Server:
         self.refuse = refuse
         self.lists, self.applied, self.deleted, self.patched, self.meanwhile = 0, [], [], [], {}
 
-    def list(self, _resource, _namespace):
+    def list(self, _resource, _namespace, _label_selector=None):
         self.lists += 1
         return list(self.objects.values()), "1"
 

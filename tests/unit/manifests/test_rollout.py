@@ -122,7 +122,7 @@ class Server:
         self.states = list(states)
         self.now = 0.0
 
-    def list(self, resource, _namespace):
+    def list(self, resource, _namespace, _label_selector=None):
         state = self.states[0]
         if isinstance(state, KubeError):
             raise state

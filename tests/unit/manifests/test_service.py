@@ -34,7 +34,7 @@ class Server:
     def __init__(self, refuse=()):
         self.objects, self.writes, self.trials, self.refuse, self.outages = {}, [], [], refuse, 0
 
-    def list(self, resource, namespace):
+    def list(self, resource, namespace, label_selector=None):
         if self.outages:
             self.outages -= 1
             raise KubeError("connection refused", reason="Unreachable")

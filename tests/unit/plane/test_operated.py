@@ -36,8 +36,8 @@ class Operator(Server):
             return {"resources": [{"name": "ironics", "kind": "Ironic", "namespaced": True}]}
         return super().request(method, path, **given)
 
-    def list(self, resource, namespace=None, **given):
-        found, version = super().list(resource, namespace, **given)
+    def list(self, resource, namespace=None, label_selector=None):
+        found, version = super().list(resource, namespace, label_selector)
         return [self._reported(item) if resource.kind == "Ironic" else item for item in found], version
 
     def _reported(self, found):
