@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 import readme_site
 import yaml
+from bmc_system import credential
 from support import REPOSITORY
 from tooling.guide_blocks import DOCSITE, SHELL, blocks
 
@@ -50,10 +51,10 @@ def write_site(lab, folder):
     assert yaml_of("day2", "inventory/mysite/group_vars/all.yml") == {"ironic_nodes_cloud": "metal3"}
     common.update(ironic_nodes_cloud="metal3-lab", ironic_nodes_clouds_file=str(lab.dir / "clouds.yaml"))
     rack = yaml_of("own_servers", "rack1.yml")
-    server = lab.servers["server-01"]["bmc"]
-    rack.update(discover_addresses=["127.0.0.1"], discover_ports=[int(re.search(r":(\d+)/", server["address"])[1])],
-                vault_bmc_username=Path(server["username_file"]).read_text().strip(),
-                vault_bmc_password=Path(server["password_file"]).read_text().strip())
+    server = lab.servers["server-01"]
+    port = int(re.search(r":(\d+)/", server["bmc"]["address"])[1])
+    rack.update(discover_addresses=["127.0.0.1"], discover_ports=[port],
+                vault_bmc_username=credential(server, "username"), vault_bmc_password=credential(server, "password"))
     for path, content in ((site / "hosts.yml", {"baremetal": {"hosts": hosts}}), (folder / "rack1.yml", rack),
                           (site / "host_vars" / "server-03.yml", deployed), (site / "group_vars" / "all.yml", common),
                           (site / "group_vars" / "baremetal.yml", firmware),

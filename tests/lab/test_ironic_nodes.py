@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bmc_system import credential
 from machine_room import partitions
 from support import HOST, NAMESPACE, Run, eventually
 
@@ -67,8 +68,8 @@ def node(client, server):
     options = {
         "name": "standalone-" + server["name"], "driver": "redfish",
         "driver_info": {"redfish_address": "https://" + authority, "redfish_system_id": slash + path,
-                        "redfish_username": Path(server["bmc"]["username_file"]).read_text().strip(),
-                        "redfish_password": Path(server["bmc"]["password_file"]).read_text().strip()},
+                        "redfish_username": credential(server, "username"),
+                        "redfish_password": credential(server, "password")},
         "properties": {"cpu_arch": server["architecture"], "capabilities": "boot_mode:uefi"},
         "interfaces": {"boot": "ipxe", "inspect": "agent"}, "traits": ["CUSTOM_LAB"],
         "ports": [{"address": server["boot_mac"], "pxe_enabled": True}],
@@ -381,8 +382,8 @@ def variables(server):
     def described(**of_node):
         return {"bmc_address": bmc["address"], "boot_mac": server["boot_mac"],
                 "ironic_node": dict({"traits": ["CUSTOM_LAB"]}, **of_node),
-                "bmc_username": Path(bmc["username_file"]).read_text().strip(),
-                "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+                "bmc_username": credential(server, "username"),
+                "bmc_password": credential(server, "password")}
     return described
 
 
@@ -449,7 +450,7 @@ def test_a_playbook_takes_an_inventory_to_available(lab, room, client, server, n
 
     first = lab.playbook("ironic_nodes", "-vvv", "--diff", **inventory()).ok()
     assert first.changed() == 1
-    assert Path(server["bmc"]["password_file"]).read_text().strip() not in first.output
+    assert credential(server, "password") not in first.output
     assert seen(client, node["name"])["provision_state"] == "available"
     assert lab.playbook("ironic_nodes", **inventory()).ok().changed() == 0
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 import stat
-from pathlib import Path
 
 import plane_site
 import pytest
 import yaml
+from bmc_system import credential
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 from watching import Untouched, facts
 
@@ -72,8 +72,8 @@ class Site:
         port = self.lab.figures["ports"]["redfish"]
         return {"bmc_address": f"redfish-virtualmedia+https://{plane_site.bridge(self.lab)}:{port}/redfish/{path}",
                 "boot_mac": self.lab.servers[name]["boot_mac"], "bmh_labels": self.labels.get(name, {}),
-                "bmc_username": Path(bmc["username_file"]).read_text().strip(),
-                "bmc_password": Path(bmc["password_file"]).read_text().strip()}
+                "bmc_username": credential(self.lab.servers[name], "username"),
+                "bmc_password": credential(self.lab.servers[name], "password")}
 
     def inventory(self, **cluster):
         self.file.write_text(json.dumps({"all": {"vars": self.variables, "children": {

@@ -14,6 +14,7 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
+import bmc_system
 import pytest
 import sushy
 import vlan_probe
@@ -505,11 +506,7 @@ def test_secure_boot_refuses_a_loader_that_nobody_has_signed(lab, room, without_
     # By its BMC alone: Ironic would set the server's power as it remembers it.
     lab.kube.patch(HOST, NAMESPACE, IPXE, {"metadata": {"annotations": {host_annotations.DETACHED: "{}"}}})
     lab.wait_for_host(IPXE, lambda host: host["status"]["operationalStatus"] == "detached", "detached")
-    bmc = lab.servers[IPXE]["bmc"]
-    url, slash, path = bmc["address"].partition("+")[2].partition("/redfish/")
-    root = sushy.Sushy(url + "/redfish/v1", Path(bmc["username_file"]).read_text().strip(),
-                       Path(bmc["password_file"]).read_text().strip(), verify=str(lab.dir / "pki" / "ca.crt"))
-    system = root.get_system(slash + path)
+    system = bmc_system.system(lab, lab.servers[IPXE])
     log = Path(room.server(IPXE)["serial_log"])
     system.reset_system(sushy.RESET_TYPE_FORCE_OFF)
     system.secure_boot.set_enabled(True)
