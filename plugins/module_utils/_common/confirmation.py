@@ -87,6 +87,17 @@ def several(names: Sequence[str], noun: str, reason: str = "") -> str:
             f"repeat the run with --limit <{noun}>")
 
 
+def plane_request(effect: str, names: list[str], given: Any, noun: str, planes: Sequence[str]) -> str:
+    """Return the message that asks for the confirmation of what is done to a plane, empty when it is confirmed.
+
+    :param effect, names, given, noun: as for :func:`request`
+    :param planes: names of all planes that get what the user gave; parts have the same names in each
+    """
+    if len(planes) > 1:
+        return several(planes, "plane")
+    return "" if confirmed(given, names) else request(effect, names, given, noun)
+
+
 def asked_later(problems: Iterable[Any]) -> list[str]:
     """Return the warnings of a run in check mode, which asks for no confirmation.
 
