@@ -25,6 +25,7 @@ def _request_spec():
         "mode": {"type": "str", "choices": ["soft", "hard"]},
         "key": {"type": "str", "no_log": False},
         "force": {"type": "bool"},
+        "once": {"type": "bool"},
         "delete_action": {"type": "str", "choices": ["delay", "delete"]},
         "reason": {"type": "str"},
         "until": {"type": "str"},

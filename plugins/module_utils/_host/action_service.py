@@ -29,7 +29,7 @@ from . import (
 from . import (
     table as host_table,
 )
-from .actions import ACTIONS, NOTHING, difference, patch
+from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
 from .reading import BMH, hardware_data_of, host_of, hosts_of
 from .rules import action as host_action_rules
 from .wait import wait_for_hosts
@@ -153,6 +153,9 @@ class HostActionService:
         :raises KubeError: when the API server can't be asked
         """
         outcomes = self._checked()
+        for item in outcomes:
+            if is_reboot_begun(item.stored, item.request):
+                self.progress.event(f"{item.request.name}: not rebooted again, since a run before has begun it")
         self._try([item for item in outcomes if item.changed and item.request.action in _TRIED_FIRST])
         self.writes.announce([item.entry for item in outcomes], len(outcomes), "hosts")
         for item, written in zip(outcomes, self.writes.write([item.entry for item in outcomes])):

@@ -144,6 +144,18 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert not go(plane, workload, "returned")["changed"]
 
 
+def test_a_reboot_that_was_begun_is_of_one_maintenance(plane, workload):
+    begun = {"metal3.baremetal/reboot-begun": "2026-01-01T00:00:00Z"}
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"] = dict(begun)
+    go(plane, workload)
+    assert annotations(plane, "BareMetalHost", HOST) == {"metal3.baremetal/maintenance": "fan"}
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"].update(begun)
+    go(plane, workload, reason="disk")
+    assert annotations(plane, "BareMetalHost", HOST) == dict(begun, **{"metal3.baremetal/maintenance": "disk"})
+    go(plane, workload, "returned")
+    assert annotations(plane, "BareMetalHost", HOST) == {}
+
+
 def test_what_others_have_set_stays(plane, workload):
     plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: ""}
     workload.objects["Node", NODE]["spec"] = {"unschedulable": True}

@@ -16,7 +16,7 @@ from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
-from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
+from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, error_of, state_of
 from ..objects import consumer_of
 
@@ -36,6 +36,7 @@ USED_BY = {
     "mode": ("reboot", "reboot_hold"),
     "key": ("reboot_hold", "reboot_release"),
     "force": ("reboot", "reboot_hold", "detach"),
+    "once": ("reboot",),
     "delete_action": ("detach",),
     "reason": ("lock", "pause", "mark_unhealthy"),
     "until": ("lock",),
@@ -274,7 +275,7 @@ def _reboot_rule(request, bmh, dummy):
     yield from _held(bmh)
     if state in STEADY and spec.get("online") is False:
         yield "a host with online false", "a host with online true", "power it on (action power_on)"
-    elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn"):
+    elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn") and not is_reboot_begun(bmh, request):
         # manageHostPower removes the annotation as soon as the server is off.
         yield ("a host that is powered off", "a host that is powered on: BMO would drop the request",
                "wait until it is powered on")
