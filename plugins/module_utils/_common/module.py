@@ -142,7 +142,7 @@ class Module(AnsibleModule):
 
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""
-        text = redaction.without_secrets(warning, self._secrets(self._read_parameters()))
+        text = redaction.without_queries(redaction.without_secrets(warning, self._secrets(self._read_parameters())))
         super().warn(plain(text, keep_lines=True), **options)
 
     def _read_parameters(self) -> redaction.Parameters:
@@ -160,7 +160,8 @@ class Module(AnsibleModule):
     def _leaving(self, result: dict[str, Any], parameters: redaction.Parameters, secrets: set[str]) -> dict[str, Any]:
         result = dict({"invocation": {"module_args": parameters.shown}}, **result)
         closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
-        result.update(redaction.without_secrets(closed, secrets, self.secret_keys.shortest))
+        result.update(redaction.without_queries(redaction.without_secrets(
+            closed, secrets, self.secret_keys.shortest)))
         for name in ("msg", "exception"):
             if isinstance(result.get(name), str):
                 result[name] = plain(result[name], keep_lines=True)

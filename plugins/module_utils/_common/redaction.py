@@ -32,6 +32,10 @@ _USER_INFO = fr"(?<=//)(?:{_NAME_AND_PASSWORD}|[^/?#\s'\"]*)(?=@)"
 # Addresses may have no scheme.
 _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
+# The query of a URL may be the signature by which an image store lets anybody read. What ends a phrase is none of it,
+# and what is marked already stays.
+_URL_QUERY = re.compile(r"(://[^\s'\"?#]{0,2048}\?)(?!\(hidden|\*\*\*)([^\s'\"#]{0,8192}[^\s'\"#.,;:)\]}])")
+
 # Fields by name, as options and as the APIs have them. Of these nothing is shown;
 _DOCUMENTS = ("content", "additionalConfig", "config_drive", "config_drives", "configdrive")
 # of these how many there are, and what distinguishes them;
@@ -41,9 +45,10 @@ _TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "pre
 _REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
 # A text among these should have been a structure.
 _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
-# In other texts: credentials in URLs, and assignments, as in options of a mount.
+# In other texts: credentials and queries of URLs, and assignments, as in options of a mount.
 _PARTS = (
     re.compile(f"()({_USER_INFO})"),
+    _URL_QUERY,
     re.compile(r"((?:passw\w{0,40}|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # A key in place of the path of its file.
 _PRIVATE_KEY = "PRIVATE KEY-----"
@@ -77,11 +82,28 @@ NODE_KEYS = Keys(re.compile(
 
 
 def redacted(text: str, mark: str = "***") -> str:
-    """Return a text with the user names and passwords of its URLs hidden.
+    """Return a text with the user names, passwords and queries of its URLs hidden.
 
     :param mark: what is in their place
     """
-    return _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
+    text = _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
+    return _URL_QUERY.sub(lambda match: match.group(1) + mark, text) if "?" in text else text
+
+
+def before_query(text: str) -> str:
+    """Return an address without a scheme, or what is said of one, up to its query."""
+    return text.partition("?")[0]
+
+
+def without_queries(value: Any) -> Any:
+    """Return a copy of a structure whose texts have no queries of URLs."""
+    if isinstance(value, dict):
+        return dict((key, without_queries(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [without_queries(item) for item in value]
+    if not isinstance(value, str) or "?" not in value:
+        return value
+    return _URL_QUERY.sub(lambda match: match.group(1) + HIDDEN, value)
 
 
 def is_secret_key(key: Any) -> bool:
