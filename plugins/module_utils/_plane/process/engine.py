@@ -4,8 +4,6 @@
 """Builds the pinned upstream programs once and keeps them in the cache, with their providers' manifests."""
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import glob
 import hashlib
 import os
@@ -14,10 +12,11 @@ import shutil
 import subprocess
 import time
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
-from ..._common import cache_entry
+from ..._common import cache_entry, file_lock
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
@@ -250,7 +249,7 @@ class Engine:
             return []
         work = os.path.join(self._base, "work")
         os.makedirs(self._base, mode=0o755, exist_ok=True)
-        with _exclusive(os.path.join(self._base, "lock"), progress):
+        with self._locked(progress):
             # Another run may have built it meanwhile.
             if self.complete(sets):
                 return []
@@ -280,7 +279,7 @@ class Engine:
         :raises EngineError: when a module can't be read or rendered
         """
         work = os.path.join(self._base, "work")
-        with _exclusive(os.path.join(self._base, "lock"), progress):
+        with self._locked(progress):
             os.makedirs(work, mode=0o755, exist_ok=True)
             toolchain.ensure(self._toolchain, self.pins.go, progress)
             self._render_missing(work, self._environ(work), progress)
@@ -385,6 +384,10 @@ class Engine:
         except webhook_host.PatchError as exc:
             raise EngineError(str(exc)) from exc
 
+    def _locked(self, progress: Any) -> AbstractContextManager[None]:
+        return file_lock.held(os.path.join(self._base, "lock"),
+                              lambda: progress.event("Another build is under way: waiting for it"))
+
     def _module_dir(self, module: str, environ: Mapping[str, str]) -> str:
         self._go(["mod", "download", "-modcacherw", module], environ, module)
         return self._go(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module], environ, module).strip()
@@ -393,14 +396,3 @@ class Engine:
 def _partial(name: str) -> str:
     """Return the name under which a program is linked; what a killed build left has it too."""
     return f".{name}.partial"
-
-
-@contextlib.contextmanager
-def _exclusive(path: str, progress: Any) -> Iterator[None]:
-    with open(path, "w", encoding="utf-8") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.event("Another build is under way: waiting for it")
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
