@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .problem import Problem
+
 # The variable of all playbooks by which a user confirms.
 VARIABLE = "metal3_confirm"
 
@@ -60,6 +62,19 @@ def request(effect: Any, names: Any, given: Any = None, noun: str = "server", am
     objects = f"{len(names)} {noun}{'' if len(names) == 1 else 's'} ({', '.join(names)})"
     wrong = "" if given in (None, "") else f'{VARIABLE}: found "{given}", expected {"names" if among else len(names)}. '
     return f"{wrong}This {effect.replace('%s', objects)}. To continue, {way(names, among, playbook)}."
+
+
+def problem(subject: str, given: Any, names: Sequence[str], what: str, among: Sequence[str] = ()) -> Problem:
+    """Return the record that asks a user of a module for the confirmation.
+
+    :param subject: the object as the user names it
+    :param given, names: as for :func:`request`
+    :param what: what they are and what happens to them, as a phrase in the plural: ``hosts whose pods are evicted: h1``
+    :param among: as for :func:`way`
+    """
+    return Problem("confirmation-missing", subject, "confirm", given or None,
+                   f"the names of the {what}" if among else f"{len(names)}, the number of {what}",
+                   f"to continue {way(names, among)} (module option confirm)")
 
 
 def among(names: Sequence[str], batch: Sequence[str], left: Sequence[str], play: Sequence[str]) -> list[str]:

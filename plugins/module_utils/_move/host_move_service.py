@@ -134,12 +134,9 @@ class HostMove:
             problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
         names = [host["metadata"]["name"] for host in leaving]
         among = self._params["confirm_among"]
-        unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names, among) else [Problem(
-            "confirmation-missing", "host_move", "confirm", self._params["confirm"] or None,
-            ",".join(sorted(among)) or confirmation.expected(names),
-            f"{len(names)} host{'' if len(names) == 1 else 's'} ({', '.join(sorted(names))}) would be managed by "
-            f"{self._there.client.server} from then on; to continue {confirmation.way(names, among)} (module option "
-            "confirm)")]
+        given, there = self._params["confirm"], self._there.client.server
+        unconfirmed = [] if not names or confirmation.confirmed(given, names, among) else [confirmation.problem(
+            "host_move", given, names, f"hosts that {there} manages from then on: {', '.join(sorted(names))}", among)]
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
         return unconfirmed

@@ -295,6 +295,12 @@ def test_a_mark_makes_up_for_no_confirmation(plane, workload):
     assert go(plane, workload)["changed"]
 
 
+def test_where_only_names_count_they_are_asked_for(plane, workload):
+    with pytest.raises(RefusedError, match=rf"expected the names of the hosts whose pods are evicted: {HOST} .*; to "
+                                           rf"continue set metal3_confirm={HOST},other: the play has several batches"):
+        go(plane, workload, confirm="1", confirm_among=[HOST, "other"])
+
+
 def test_a_run_that_is_taken_up_repeats_its_number_or_names_what_is_left(plane, workload):
     hosts = (HOST, "host-of-c1-one-1")
     for confirm in ("2", "1", "host-of-c1-one-1", ",".join(hosts)):
