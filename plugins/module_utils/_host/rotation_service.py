@@ -32,7 +32,7 @@ from .._common.connected import connected
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.problem import text as problem_text
-from .._common.redaction import without_secrets
+from .._common.quoted_secrets import without_secrets
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going

@@ -15,7 +15,8 @@ from typing import Any
 from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
-from .._common.redaction import secret_texts, without_secrets
+from .._common.quoted_secrets import without_secrets
+from .._common.redaction import secret_texts
 from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._host.actions import ACTIONS, has_status
