@@ -16,7 +16,7 @@ from .._kube.module import KubeModule
 from .action_service import HostActionService
 from .actions import ACTIONS, Request
 from .module import finish
-from .rules.action import USED_BY
+from .rules.action_request import USED_BY
 
 
 def _request_spec():

@@ -32,6 +32,7 @@ from . import (
 from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
 from .reading import BMH, hardware_data_of, host_of, hosts_of
 from .rules import action as host_action_rules
+from .rules import action_request
 from .wait import wait_for_hosts
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
@@ -179,7 +180,7 @@ class HostActionService:
         }
 
     def _checked(self):
-        problems = host_action_rules.check_requests(self.requests)
+        problems = action_request.check_requests(self.requests)
         if problems:
             raise RefusedError(problems, self.names)
         current, hardware_data = self._read()

@@ -4,7 +4,7 @@
 """What can be asked of a BareMetalHost: what each action writes, and how the host shows that it was done.
 
 Pure functions of data. Source: BMO 0.13, ``baremetalhost_controller.go`` and ``host_state_machine.go``; what BMO would
-ignore or misread is refused by ``host_action_rules.py``.
+ignore or misread is refused by ``rules/action.py``.
 """
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Change, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action as host_action_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
 
 PAUSED = {"baremetalhost.metal3.io/paused": ""}
 DETACHED = {"baremetalhost.metal3.io/detached": ""}
@@ -360,16 +361,16 @@ def test_a_host_that_is_not_there():
     ([request("set_hardware", hardware={"ram": 1})], "hardware.ram", "ramMebibytes"),
 ])
 def test_faulty_requests(requests, field, message):
-    problems = host_action_rules.check_requests(requests)
+    problems = action_request.check_requests(requests)
     assert [problem.field for problem in problems] == [field]
     assert message in str(problems[0])
 
 
 def test_each_option_is_refused_where_it_says_nothing():
-    for option, actions in host_action_rules.USED_BY.items():
+    for option, actions in action_request.USED_BY.items():
         for action in host_actions.ACTIONS:
             value = {"key": "k", "force": True, "mode": "hard", "delete_action": "delay"}.get(option, {"x": 1})
-            fields = [problem.field for problem in host_action_rules.check_unused(request(action, **{option: value}))]
+            fields = [problem.field for problem in action_request.check_unused(request(action, **{option: value}))]
             assert fields == ([] if action in actions else [option])
 
 
