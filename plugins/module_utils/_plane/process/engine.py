@@ -23,6 +23,7 @@ from ..._common.plain_text import end_of
 from .. import catalogue, manifests
 from ..catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
+from .go_mod import KUBERNETES, GoMod, linker_flags
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
 RECIPE = "2"
@@ -30,7 +31,6 @@ BUILD_FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw")
 GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
 GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 
-KUBERNETES = "k8s.io/kubernetes"
 ETCD = "go.etcd.io/etcd/server/v3"
 HELM = "helm.sh/helm/v3"
 ETCDUTL = "go.etcd.io/etcd/etcdutl/v3"
@@ -77,80 +77,6 @@ BUILT, FROM_IMAGES = "build", "images"
 
 class EngineError(ReportedError):
     """The engine could not be built; the message names the program and what to do."""
-
-
-class GoMod:
-    """The pins of a ``go.mod``: its Go version and its modules' versions.
-
-    :param text: contents of the file
-    """
-
-    def __init__(self, text: str) -> None:
-        match = re.search(r"^go (\S+)$", text, re.MULTILINE)
-        if not match:
-            raise EngineError("go.mod: no line \"go <version>\"")
-        self.go = match.group(1)
-        self._versions = {}
-        for block in re.findall(r"^require \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL):
-            self._versions.update(re.findall(r"^\s+(\S+) (v\S+)", block, re.MULTILINE))
-        self._versions.update(re.findall(r"^require (\S+) (v\S+)", text, re.MULTILINE))
-        for module, target, version in re.findall(r"^(?:replace)?\s+(\S+) => (\S+) (v\S+)$", text, re.MULTILINE):
-            if module == target:
-                self._versions[module] = version
-
-    def has(self, module: str) -> bool:
-        """Return whether a module is pinned."""
-        return module in self._versions
-
-    def version(self, module: str) -> str:
-        """Return the version a module is pinned to.
-
-        :raises EngineError: when it is not pinned
-        """
-        try:
-            return self._versions[module]
-        except KeyError:
-            raise EngineError(f"go.mod: module {module} is not required") from None
-
-
-def stamps(pins: GoMod) -> dict[str, str]:
-    """Return the linker's ``-X`` settings that make the programs report their versions, as a dict name → value.
-
-    The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
-    stamp: the first two know no version of their own, etcd's is a constant. What is not pinned is not stamped.
-
-    :param pins: a GoMod
-    """
-    values = {}
-    for package, module in (
-        ("k8s.io/component-base/version", KUBERNETES),
-        ("k8s.io/client-go/pkg/version", KUBERNETES),
-        ("sigs.k8s.io/cluster-api/version", CLUSTER_API),
-    ):
-        if not pins.has(module):
-            continue
-        version = pins.version(module)
-        major, minor = version.lstrip("v").split(".")[:2]
-        values.update({
-            package + ".gitVersion": version,
-            package + ".gitMajor": major,
-            package + ".gitMinor": minor,
-        })
-    if pins.has(BMO):
-        bmo = pins.version(BMO)
-        values[BMO + "/pkg/version.Raw"] = bmo
-        values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
-    if pins.has(CERT_MANAGER):
-        values[CERT_MANAGER + "/pkg/util.AppVersion"] = pins.version(CERT_MANAGER)
-    return values
-
-
-def linker_flags(pins: GoMod) -> str:
-    """Return the value of ``-ldflags``.
-
-    :param pins: a GoMod
-    """
-    return " ".join(["-s", "-w"] + ["-X '%s=%s'" % item for item in sorted(stamps(pins).items())])
 
 
 def key(go_mod: str, go_sum: str, go_version: str, flags: str) -> str:
