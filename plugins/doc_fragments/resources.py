@@ -51,7 +51,7 @@ options:
     description: Only objects that match this label selector, for example V(rack=r1).
     type: str
   full_objects:
-    description: Whether to also return each object as the API server has it.
+    description: Whether to also return each object as the API server has it, but for queries of URLs, which are hidden.
     type: bool
     default: false
 """

@@ -69,6 +69,9 @@ options:
       force:
         description: As O(force).
         type: bool
+      once:
+        description: As O(once).
+        type: bool
       delete_action:
         description: As O(delete_action).
         type: str
@@ -169,6 +172,13 @@ options:
       - For V(reboot) and V(reboot_hold), whether also a host that is not provisioned is rebooted. While the host is
         inspecting or provisioning, V(reboot) starts the deploy ramdisk again.
       - For V(detach), whether also a host in the middle of something is detached, which aborts it.
+    type: bool
+  once:
+    description:
+      - For V(reboot), whether a host whose reboot was begun by such a task before is only waited for, so that a run
+        which was killed is continued and the server is not rebooted twice.
+      - The annotation C(metal3.baremetal/reboot-begun) says so; it is written together with the request.
+        M(metal3.baremetal.host_maintenance) removes it with O(metal3.baremetal.host_maintenance#module:state=returned).
     type: bool
   delete_action:
     description:

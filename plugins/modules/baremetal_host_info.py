@@ -28,7 +28,7 @@ options:
     description: Only hosts that match this label selector, for example V(rack=r1,role!=spare).
     type: str
   full_objects:
-    description: Whether to also return each object as the API server has it.
+    description: Whether to also return each object as the API server has it, but for queries of URLs, which are hidden.
     type: bool
     default: false
   hardware_data:

@@ -50,18 +50,13 @@ options:
         commas between. Hosts of which neither is left to do do not count; a run that was interrupted may repeat the
         number or names of all O(hosts) that are nodes. A mark on a host makes up for nothing.
     type: str
-  confirm_among:
-    description: Names of all hosts that O(confirm) may name, when the task is one of several that get it; only names
-      count then.
-    type: list
-    elements: str
-    default: []
   wait_timeout_seconds:
     description: How long to wait in all.
     type: int
     default: 900
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

@@ -47,12 +47,6 @@ options:
       - How many hosts are moved, or their names with commas between. Hosts that an interrupted run has begun to move
         count, those that are there for good do not.
     type: str
-  confirm_among:
-    description: Names of all hosts that O(confirm) may name, when the task is one of several that get it; only names
-      count then.
-    type: list
-    elements: str
-    default: []
   reach_from:
     description:
       - From where it is asked whether the hosts' BMCs are reached; V(auto), from the pod of the Ironic that takes over;
@@ -76,6 +70,7 @@ options:
     type: int
     default: 600
 extends_documentation_fragment:
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:
   check_mode:

@@ -53,12 +53,6 @@ options:
   confirm:
     description: The number of hosts that may be rebooted or replaced, or their names with commas between.
     type: str
-  confirm_among:
-    description: Names of all hosts that O(confirm) may name, when the task is one of several that get it; only names
-      count then.
-    type: list
-    elements: str
-    default: []
   step_timeout_seconds:
     description: How long V(retry) and V(reboot) may take each before the next step is tried.
     type: int
@@ -77,6 +71,7 @@ options:
     default: 900
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

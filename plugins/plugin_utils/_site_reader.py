@@ -80,7 +80,8 @@ class SiteReader:
         found += self._without_add_on(clusters)
         found += [lint_checks.finding(
             "value", "cluster", name, cluster_inventory.OPTIONS_VARIABLE,
-            type_name(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]), "a dictionary", "correct it")
+            type_name(self.variables[name][cluster_inventory.OPTIONS_VARIABLE]), "a dictionary",
+            "write the options below it, as name: value")
             for name in clusters
             if not isinstance(self.variables[name].get(cluster_inventory.OPTIONS_VARIABLE) or {}, dict)]
         found += [lint_checks.Finding("cluster", problem._replace(subject=name)) for name in clusters

@@ -28,7 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import regis
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "workload"
@@ -61,7 +61,7 @@ class Bench:
         self.engine_dir = Path(self.figures["engine_dir"])
         self.kubeconfig = self.dir / "kubeconfigs" / NAME
         self.environment = dict(os.environ, LAB=lab, LAB_CLUSTER=NAME, XDG_CONFIG_HOME=str(self.work_dir))
-        pins = engine.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
+        pins = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
         self.versions = dict((part.name, pins.version(part.module)) for part in catalogue.RENDERED)
         self.variables = {
             "management_plane": {"mode": "cluster", "kubeconfig": str(self.kubeconfig), "definitions": "remove"},

@@ -24,7 +24,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Layout, Supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import Layout
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 HOST = KNOWN["BareMetalHost"]

@@ -15,7 +15,7 @@ from bmc_system import credential
 from support import NAMESPACE, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, supervisor_files
 
 ADDRESS = "127.0.0.2"
 SERVER = "server-02"
@@ -63,7 +63,7 @@ class Site:
         return KubeClient({"kubeconfig": str(self.dir / "kubeconfig")})
 
     def programs(self):
-        return sorted(supervisor.configured(supervisor.Layout(str(self.dir / "supervisor"))))
+        return sorted(supervisor_files.configured(supervisor_files.Layout(str(self.dir / "supervisor"))))
 
     def kill(self):
         """Kill the supervisor first, which would restart the others, and then all that it leaves."""

@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common import us
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BMO, CLUSTER_API, IPAM
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 PINS = {BMO: "v0.13.1", BMO + "/apis": "v0.13.1", IPAM: "v1.13.1", CLUSTER_API: "v1.13.4"}
 SOURCE = REPOSITORY / "lab" / "engine"
@@ -26,13 +26,13 @@ SUMS = Path(__file__).with_name("data") / "older.sum"
 def write_source(folder):
     """Write the lab's pins with older versions of the plane's parts; return the folder as text."""
     text = (SOURCE / "go.mod").read_text()
-    current = engine.GoMod(text)
+    current = go_mod.GoMod(text)
     for module, version in PINS.items():
         text = text.replace(f"\t{module} {current.version(module)} ", f"\t{module} {version} ")
     (folder / "go.mod").write_text(text)
     (folder / "go.sum").write_text((SOURCE / "go.sum").read_text() + SUMS.read_text())
     (folder / "toolchain.txt").write_text((SOURCE / "toolchain.txt").read_text())
-    found = engine.GoMod(text)
+    found = go_mod.GoMod(text)
     assert [found.version(module) for module in PINS] == list(PINS.values())
     return str(folder)
 
@@ -45,7 +45,7 @@ def build(source_dir, engine_dir):
     :returns: the Engine
     """
     older = engine.Engine(source_dir, user_folders.cache_dir())
-    current = engine.GoMod((SOURCE / "go.mod").read_text())
+    current = go_mod.GoMod((SOURCE / "go.mod").read_text())
     os.makedirs(older.bin_dir, exist_ok=True)
     for program in older.missing([engine.MANIFEST_SET]):
         if current.version(program.module) == older.pins.version(program.module):

@@ -19,9 +19,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import r
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
-PINS = engine.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
+PINS = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
 VERSION = PINS.version(catalogue.IPAM)
 IMAGE = "quay.io/metal3-io/ip-address-manager:" + VERSION
 

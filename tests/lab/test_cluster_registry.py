@@ -22,13 +22,13 @@ from support import NAMESPACE, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 NAME = "mirrored"
 SECONDS = 1500
-KUBERNETES = PINS.version(engine.KUBERNETES)
+KUBERNETES = PINS.version(go_mod.KUBERNETES)
 LOGIN_NEEDED, OTHER_AUTHORITY = "private.example.org", "other-authority.example.org"
 SECRET = "registry-login"
 

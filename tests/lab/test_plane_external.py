@@ -9,9 +9,9 @@ from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
-PINS = engine.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
+PINS = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
 OF_THE_PLANE = ("Namespace", "CustomResourceDefinition", "Provider", "Deployment")
 
 
@@ -34,7 +34,7 @@ def test_versions_are_found_and_nothing_is_written(lab, external):
     before = stored(lab)
     run = lab.playbook("install", extra=external).ok()
     assert run.changed() == 0 and stored(lab) == before
-    assert row(run, "kubernetes")[1] == PINS.version(engine.KUBERNETES)
+    assert row(run, "kubernetes")[1] == PINS.version(go_mod.KUBERNETES)
     for part in catalogue.RENDERED:
         # Processes have no image, and BMO is no provider to clusterctl.
         known = [PINS.version(part.module), "unchanged"] if part.type else ["version", "not"]

@@ -215,7 +215,7 @@ def check_format(name_format: str) -> list[Problem]:
         return [Problem(
             "discovered-inventory", "", "name_format", show(name_format),
             f"a format like server-{{serial_number}} ({exc})",
-            "correct it")]
+            "double a brace that is to be in the name")]
     unknown = [field for field in fields if field not in NAME_FIELDS]
     if unknown or not fields:
         return [Problem("discovered-inventory", "", "name_format", show(name_format), "one or more of %s" % ", ".join(

@@ -178,7 +178,8 @@ def _present(path: str) -> str:
         with open(path, encoding="utf-8") as stream:
             return stream.read()
     except (OSError, ValueError) as exc:
-        raise _bad_path(path, f"a file that can be read as UTF-8 ({exc})", "correct it") from exc
+        raise _bad_path(path, f"a file that can be read as UTF-8 ({exc})",
+                        "name one that does not exist, or make it readable") from exc
 
 
 def _replace(module: Module, path: str, text: str) -> None:

@@ -58,7 +58,8 @@ def url_problem(url: str) -> Problem | None:
     except ValueError:
         hidden = True
     return Problem("value", "", "url", "(not shown: it holds a password)" if hidden else show(url),
-                   "http or https, a server and a path of a file, without user name, password and query", "correct it")
+                   "http or https, a server and a path of a file, without user name, password and query",
+                   "name a file of an image server that the BMCs reach, for example http://192.0.2.1:8080/agent.iso")
 
 
 def device(facts: Mapping[str, Any], url: str) -> tuple[dict[str, Any] | None, str]:

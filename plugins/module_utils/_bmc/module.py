@@ -66,7 +66,8 @@ def settings(module: Module, authorities: str = "ca_cert") -> Settings:
         ssl.create_default_context(cafile=params[authorities])
     except OSError as exc:
         problems.append(Problem("ca-cert-invalid", "", authorities, shown(params[authorities]),
-                                f"a file with certificates ({exc})", "correct it"))
+                                f"a file with certificates ({exc})",
+                                "name a PEM file of the machine that asks, or leave it out for the system's"))
     if problems:
         raise RefusedError(problems)
     return Settings(params[authorities], params["connect_timeout_seconds"], params["read_timeout_seconds"],

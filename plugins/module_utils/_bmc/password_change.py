@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from .._common import parallel
-from .._common.redaction import without_secrets
+from .._common.quoted_secrets import without_secrets
 from . import ipmi
 from .accounts import (
     CHANGED,

@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
+from .._common import ip_texts
 from .._common.field_checks import shown
 from .._common.problem import Problem
 from . import address as bmc_address
@@ -82,7 +83,8 @@ def _read(texts: Sequence[Any]) -> tuple[list[tuple[str, Any, Any]], list[Proble
         try:
             bounds.append((text, *_bounds(text)))
         except ValueError as exc:
-            problems.append(Problem("discovery-targets", "", "addresses", shown(text), str(exc), "correct it"))
+            problems.append(Problem("discovery-targets", "", "addresses", shown(text), str(exc),
+                                    ip_texts.network_hint(text) if "/" in text else "write it as one of these"))
     return bounds, problems
 
 

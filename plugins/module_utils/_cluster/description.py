@@ -99,7 +99,8 @@ def _with_text_keys(value):
 
 def _checked(where, options, params, mistakes):
     if not isinstance(params, dict):
-        mistakes.append(Problem("value", "", where, type_name(params), "a dictionary", "correct it"))
+        mistakes.append(Problem("value", "", where, type_name(params), "a dictionary",
+                                "write its options below it, as name: value"))
         params = {}
     params = _with_right_shapes(where, options, with_dictionaries(options, params), mistakes)
     result = ArgumentSpecValidator(options).validate(params)
@@ -146,7 +147,9 @@ def _check_shape(path, value, shape, found):
     if value is None or wanted is None or (isinstance(value, str) and path.isidentifier() and path not in FREE_SHAPES):
         return
     if not isinstance(value, type(shape)):
-        found.append(Problem("value", "", path, type_name(value), wanted, "correct it"))
+        found.append(Problem("value", "", path, type_name(value), wanted,
+                             "write its options below it, as name: value" if isinstance(shape, dict)
+                             else "write each element below it, after a dash"))
     elif isinstance(value, dict):
         for key, item in value.items():
             _check_shape(f"{path}.{key}", item, shape.get(key, shape.get("*")), found)
@@ -163,7 +166,7 @@ def _no_text(path, value):
     name = value.get("name") if isinstance(value, dict) else None
     if isinstance(name, str):
         return Problem("value", "", path, f"a dictionary with name {name}", "a text", f"write {name} in its place")
-    return Problem("value", "", path, type_name(value), "a text", "correct it")
+    return Problem("value", "", path, type_name(value), "a text", "put one that has a colon or a dash in quotes")
 
 
 def without_mistakes(params):

@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from . import regular_file
+from . import file_lock, regular_file
 from .errors import ReportedError
 
 
@@ -64,12 +63,8 @@ def making(directory: str, progress: Any) -> Iterator[str | None]:
     """
     os.makedirs(os.path.dirname(directory), mode=0o755, exist_ok=True)
     partial = directory + ".partial"
-    with open(directory + ".lock", "w", encoding="utf-8") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.event(f"Another process makes {directory}: waiting for it")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+    with file_lock.held(directory + ".lock",
+                        lambda: progress.event(f"Another process makes {directory}: waiting for it")):
         if os.path.isdir(directory):
             yield None
             return

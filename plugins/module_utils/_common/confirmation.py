@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .problem import Problem
+
 # The variable of all playbooks by which a user confirms.
 VARIABLE = "metal3_confirm"
 
@@ -62,6 +64,19 @@ def request(effect: Any, names: Any, given: Any = None, noun: str = "server", am
     return f"{wrong}This {effect.replace('%s', objects)}. To continue, {way(names, among, playbook)}."
 
 
+def problem(subject: str, given: Any, names: Sequence[str], what: str, among: Sequence[str] = ()) -> Problem:
+    """Return the record that asks a user of a module for the confirmation.
+
+    :param subject: the object as the user names it
+    :param given, names: as for :func:`request`
+    :param what: what they are and what happens to them, as a phrase in the plural: ``hosts whose pods are evicted: h1``
+    :param among: as for :func:`way`
+    """
+    return Problem("confirmation-missing", subject, "confirm", given or None,
+                   f"the names of the {what}" if among else f"{len(names)}, the number of {what}",
+                   f"to continue {way(names, among)} (module option confirm)")
+
+
 def among(names: Sequence[str], batch: Sequence[str], left: Sequence[str], play: Sequence[str]) -> list[str]:
     """Return the servers that a confirmation may name in a play of several batches, none in a play of one.
 
@@ -85,6 +100,17 @@ def several(names: Sequence[str], noun: str, reason: str = "") -> str:
     field, reason = ("hosts", reason) if reason else (VARIABLE, "it would count for each of them")
     return (f"{field}: found {len(names)} {noun}s ({', '.join(names)}) in this play, expected one, because {reason}; "
             f"repeat the run with --limit <{noun}>")
+
+
+def plane_request(effect: str, names: list[str], given: Any, noun: str, planes: Sequence[str]) -> str:
+    """Return the message that asks for the confirmation of what is done to a plane, empty when it is confirmed.
+
+    :param effect, names, given, noun: as for :func:`request`
+    :param planes: names of all planes that get what the user gave; parts have the same names in each
+    """
+    if len(planes) > 1:
+        return several(planes, "plane")
+    return "" if confirmed(given, names) else request(effect, names, given, noun)
 
 
 def asked_later(problems: Iterable[Any]) -> list[str]:

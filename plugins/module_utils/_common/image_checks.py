@@ -44,13 +44,14 @@ def literal_problems(subject: str, field: str, checksum: str, kind: str | None, 
     if not _HEX.match(checksum) or len(checksum) not in lengths:
         return [Problem(
             "cluster-image", subject, field + ".checksum" + source, show(checksum),
-            "a URL, or 32, 64 or 128 hexadecimal digits")]
+            "a URL, or 32, 64 or 128 hexadecimal digits",
+            "take it from who publishes the image, or make it by sha256sum")]
     # Without a type, and with BMO's type auto, Ironic goes by the length.
     actual = lengths[len(checksum)]
     if kind and kind not in ("auto", actual):
         return [Problem(
             "cluster-image", subject, field + ".checksum_type" + source, show(kind),
-            f"{actual}, by the length of the checksum")]
+            f"{actual}, by the length of the checksum", "set checksum_type to it, or leave it out")]
     return []
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from .answer_limits import timed
-from .redaction import redacted
+from .redaction import before_query, redacted
 
 _TIMEOUT_SECONDS = 15
 # A server that sends a byte now and then does not keep a run waiting for longer.
@@ -156,7 +156,7 @@ def _redirected(url: str, location: str) -> str:
         scheme = None
     if scheme not in ("http", "https") or (scheme == "http" and urlsplit(url).scheme == "https"):
         raise OSError(_short("a redirection to %s, expected https%s" % (
-            redacted(_without_query(location)), "" if urlsplit(url).scheme == "https" else " or http")))
+            redacted(before_query(location)), "" if urlsplit(url).scheme == "https" else " or http")))
     return new
 
 
@@ -164,12 +164,7 @@ def _cause(error: Exception) -> str:
     if isinstance(error, http.client.InvalidURL):
         # It quotes what it takes for the port.
         return "a host or port that can't be read; write special characters of a password as %XX"
-    return f"{type(error).__name__}: {_without_query(str(error))}"
-
-
-def _without_query(text: str) -> str:
-    """Return a URL, or what is said of one, up to its query: that may be the signature of an image store."""
-    return text.split("?", 1)[0]
+    return f"{type(error).__name__}: {before_query(str(error))}"
 
 
 def _read(response: Any, limit: int) -> bytes:

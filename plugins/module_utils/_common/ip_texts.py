@@ -33,6 +33,14 @@ def network(text: str) -> Network:
     return found
 
 
+def network_hint(text: str) -> str:
+    """Return what to do about a text that is no network: of an address in one, which network that is."""
+    try:
+        return f"write {interface(text).network}, without bits of a host"
+    except ValueError:
+        return "write its first address, a slash and the length of its prefix"
+
+
 def _without_zone(parse: Callable[[str], Any], text: str) -> Any:
     """Return what a text is, unless it has the zone of an IPv6 address.
 

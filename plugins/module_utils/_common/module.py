@@ -13,7 +13,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from . import redaction
+from . import quoted_secrets, redaction
 from .errors import ReportedError
 from .given import refuse_structures
 from .plain_names import with_dictionaries
@@ -142,8 +142,8 @@ class Module(AnsibleModule):
 
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""
-        text = redaction.without_secrets(warning, self._secrets(self._read_parameters()))
-        super().warn(plain(text, keep_lines=True), **options)
+        text = quoted_secrets.without_secrets(warning, self._secrets(self._read_parameters()))
+        super().warn(plain(redaction.without_queries(text), keep_lines=True), **options)
 
     def _read_parameters(self) -> redaction.Parameters:
         return redaction.read_parameters(self.params, self.argument_spec, self.secret_keys)
@@ -160,7 +160,8 @@ class Module(AnsibleModule):
     def _leaving(self, result: dict[str, Any], parameters: redaction.Parameters, secrets: set[str]) -> dict[str, Any]:
         result = dict({"invocation": {"module_args": parameters.shown}}, **result)
         closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
-        result.update(redaction.without_secrets(closed, secrets, self.secret_keys.shortest))
+        result.update(redaction.without_queries(quoted_secrets.without_secrets(
+            closed, secrets, self.secret_keys.shortest)))
         for name in ("msg", "exception"):
             if isinstance(result.get(name), str):
                 result[name] = plain(result[name], keep_lines=True)
@@ -168,7 +169,7 @@ class Module(AnsibleModule):
         # that are hidden by now are in no value.
         hidden = set() if self._open_results else set(
             text for text in secrets if len(text.strip()) >= self.secret_keys.shortest)
-        self.no_log_values: set[str] = redaction.occurring_in(result, self.no_log_values - hidden)
+        self.no_log_values: set[str] = quoted_secrets.occurring_in(result, self.no_log_values - hidden)
         return result
 
 

@@ -9,6 +9,8 @@ import os
 import threading
 from typing import Any
 
+from .redaction import redacted
+
 # The action plugin (plugin_utils/_progress.py) names a file of its own here, and only when the module runs on the
 # controller; everywhere else reporting is a no-op.
 PROGRESS_FILE_VARIABLE = "METAL3_PROGRESS_FILE"
@@ -58,9 +60,9 @@ class Progress:
     def _write(self, kind: str, text: str, detail: str = "") -> None:
         if not self._path:
             return
-        report = {"kind": kind, "text": " ".join(str(text).split("\n"))}
+        report = {"kind": kind, "text": redacted(" ".join(str(text).split("\n")))}
         if detail:
-            report["detail"] = " ".join(str(detail).split("\n"))
+            report["detail"] = redacted(" ".join(str(detail).split("\n")))
         line = json.dumps(report) + "\n"
         try:
             with self._lock, open(self._path, "a", encoding="utf-8") as stream:

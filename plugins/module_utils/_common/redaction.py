@@ -1,9 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The only file that redacts: credentials in URLs, secrets inside objects and parameters, texts that quote them; pure.
+"""The only file that decides what a secret is: in URLs, inside objects and parameters, by key or by place; pure.
 
-What is read of Secrets themselves is taken out of logs by ``_logs/secret_values.py``, with the forms that are here.
+Texts that quote what was found here are cleaned by ``quoted_secrets.py``. What is read of Secrets themselves is taken
+out of logs by ``_logs/secret_values.py``.
 
 Secrets belong into Secrets (content_secret, passwdFrom), but kubeadm, cloud-init and Ironic's drivers also take them in
 the open, and nobody knows what a file or a command holds. A mark says nothing about a value: who knows its digest
@@ -11,15 +12,12 @@ can guess it.
 """
 from __future__ import annotations
 
-import base64
-import bisect
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .occurring_texts import occurring
 from .paired_lists import IDENTITIES, MISSING, paired
 
 HIDDEN = "(hidden)"
@@ -32,6 +30,10 @@ _USER_INFO = fr"(?<=//)(?:{_NAME_AND_PASSWORD}|[^/?#\s'\"]*)(?=@)"
 # Addresses may have no scheme.
 _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
+# The query of a URL may be the signature by which an image store lets anybody read. What ends a phrase is none of it,
+# and what is marked already stays.
+_URL_QUERY = re.compile(r"(://[^\s'\"?#]{0,2048}\?)(?!\(hidden|\*\*\*)([^\s'\"#]{0,8192}[^\s'\"#.,;:)\]}])")
+
 # Fields by name, as options and as the APIs have them. Of these nothing is shown;
 _DOCUMENTS = ("content", "additionalConfig", "config_drive", "config_drives", "configdrive")
 # of these how many there are, and what distinguishes them;
@@ -41,14 +43,13 @@ _TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "pre
 _REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
 # A text among these should have been a structure.
 _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
-# In other texts: credentials in URLs, and assignments, as in options of a mount.
+# In other texts: credentials and queries of URLs, and assignments, as in options of a mount.
 _PARTS = (
     re.compile(f"()({_USER_INFO})"),
+    _URL_QUERY,
     re.compile(r"((?:passw\w{0,40}|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
 # A key in place of the path of its file.
 _PRIVATE_KEY = "PRIVATE KEY-----"
-# Texts are cut at this many characters or later; of a secret that is cut, so many are no accident.
-_CUT_AT, _BEGINNING = 100, 6
 # Deeper structures are hidden as a whole; Python's own limit must not be reached.
 _DEEPEST = 100
 
@@ -77,11 +78,28 @@ NODE_KEYS = Keys(re.compile(
 
 
 def redacted(text: str, mark: str = "***") -> str:
-    """Return a text with the user names and passwords of its URLs hidden.
+    """Return a text with the user names, passwords and queries of its URLs hidden.
 
     :param mark: what is in their place
     """
-    return _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
+    text = _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
+    return _URL_QUERY.sub(lambda match: match.group(1) + mark, text) if "?" in text else text
+
+
+def before_query(text: str) -> str:
+    """Return an address without a scheme, or what is said of one, up to its query."""
+    return text.partition("?")[0]
+
+
+def without_queries(value: Any) -> Any:
+    """Return a copy of a structure whose texts have no queries of URLs."""
+    if isinstance(value, dict):
+        return dict((key, without_queries(item)) for key, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return [without_queries(item) for item in value]
+    if not isinstance(value, str) or "?" not in value:
+        return value
+    return _URL_QUERY.sub(lambda match: match.group(1) + HIDDEN, value)
 
 
 def is_secret_key(key: Any) -> bool:
@@ -157,31 +175,6 @@ def secret_texts(value: Any, spec: Mapping[str, Any] | None = None, keys: Keys =
     else:
         walk.options(value, spec)
     return walk.named if named_only else walk.named | walk.placed
-
-
-def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEYS.shortest) -> Any:
-    """Return a copy of a structure whose texts hold none of the given ones, as they are or as others quote them.
-
-    :param texts: the secrets
-    :param shortest: shorter ones are left
-    """
-    quoted = set(form for text in texts for form in forms(text) if len(form) >= shortest)
-    text = _joined(value)
-    there = occurring(quoted, text)
-    value = _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
-    # Messages are cut at 2000 characters at most; a longer look back would take long for long texts.
-    longest = min(max(map(len, quoted), default=0), 2500)
-    beginnings: dict[str, list[str]] = {}
-    for form in quoted:
-        if len(form) > _BEGINNING:
-            beginnings.setdefault(form[:_BEGINNING], []).append(form)
-    return _without_beginnings(value, beginnings, longest) if beginnings and "..." in text else value
-
-
-def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
-    """Return those of many texts that occur in a structure."""
-    texts = set(f"{text}" for text in texts)
-    return occurring(texts, _joined(value)) if texts else texts
 
 
 class _Nature(NamedTuple):
@@ -332,75 +325,3 @@ def _without_documents(value: Any) -> Any:
 def _is_document(text: str) -> bool:
     # What begins with two braces is a template of a text.
     return "\n" in text or (text.lstrip()[:1] in ("{", "[") and text.lstrip()[:2] != "{{")
-
-
-def forms(text: str) -> tuple[str, ...]:
-    """Return a secret as texts quote it: as it is, on one line, in JSON, as Python writes it, in base64."""
-    plain = json.dumps(text, ensure_ascii=False)[1:-1]
-    # As Go writes JSON, which is how webhooks quote.
-    escaped = plain.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-    # As Secrets have it.
-    encoded = base64.b64encode(text.encode("utf-8", "replace")).decode()
-    return text.strip(), " ".join(text.split()), plain, escaped, json.dumps(text)[1:-1], repr(text)[1:-1], encoded
-
-
-def _joined(value: Any) -> str:
-    """Return all values in a structure as one text, each that is there more than once only once."""
-    leaves: set[str] = set()
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            leaves.add(item)
-        elif isinstance(item, dict):
-            left.extend(item.values())
-        elif isinstance(item, (list, tuple, set)):
-            left.extend(item)
-        else:
-            leaves.add(f"{item}")
-    return "\n".join(leaves)
-
-
-def _without_beginnings(value: Any, beginnings: dict[str, list[str]], longest: int) -> Any:
-    """Hide secrets of which only the beginning is left, because a long text was cut.
-
-    :param beginnings: first characters of secrets to these secrets
-    :param longest: how many characters before the dots are looked at
-    """
-    if isinstance(value, dict):
-        return dict((key, _without_beginnings(item, beginnings, longest)) for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return [_without_beginnings(item, beginnings, longest) for item in value]
-    if not isinstance(value, str) or len(value) < _CUT_AT or "..." not in value:
-        return value
-    # Found once for all: from each of a million dots, looking back would take days.
-    starts = [start for start in range(len(value) - _BEGINNING) if value[start:start + _BEGINNING] in beginnings]
-    ends = [start + max(_common(value[start:start + longest], form)
-                        for form in beginnings[value[start:start + _BEGINNING]]) for start in starts]
-    parts, rest = [], len(value)
-    for match in reversed(list(re.finditer(r"\.\.\.", value)) if starts else []):
-        end = match.start()
-        last = bisect.bisect_right(starts, end - _BEGINNING) if end <= rest else 0
-        for number in range(bisect.bisect_left(starts, end - longest), last):
-            if ends[number] >= end:
-                parts += [value[end:rest], HIDDEN]
-                rest = starts[number]
-                break
-    return "".join(reversed([*parts, value[:rest]]))
-
-
-def _common(text: str, other: str) -> int:
-    """Return how many characters two texts have in common at their beginning."""
-    return next((number for number, (one, two) in enumerate(zip(text, other)) if one != two),
-                min(len(text), len(other)))
-
-
-def _cleaned(value: Any, forms: list[str]) -> Any:
-    if isinstance(value, dict):
-        return dict((key, _cleaned(item, forms)) for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return [_cleaned(item, forms) for item in value]
-    if isinstance(value, str):
-        for form in forms:
-            value = value.replace(form, HIDDEN)
-    return value

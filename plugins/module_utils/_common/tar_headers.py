@@ -17,15 +17,17 @@ class ShortHeaders(io.BufferedIOBase):
     """Before a class of files: a header is refused that is longer. tarfile reads at once what it announces.
 
     :ivar in_file: whether it is a file's content that is read
+    :ivar longest_bytes: of a header
     """
 
     in_file = False
+    longest_bytes = LONGEST_BYTES
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return what is read.
 
         :raises TarError: for a header that is too long
         """
-        if not self.in_file and (size is None or not 0 <= size <= LONGEST_BYTES):
+        if not self.in_file and (size is None or not 0 <= size <= self.longest_bytes):
             raise tarfile.ReadError("longer than headers are")
         return super().read(size)

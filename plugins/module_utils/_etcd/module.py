@@ -31,7 +31,8 @@ def run_etcd_snapshot() -> None:
         wrong = [name for name in names if not is_name(name)]
         if wrong or not names or len(set(names)) != len(names):
             problems.append(Problem("etcd-clusters", "", "clusters", show(wrong or names) if names else "none",
-                                    "names of clusters, each once", "correct it"))
+                                    "names of clusters, each once",
+                                    "name those that cluster_info lists, without their namespace"))
         if problems:
             raise RefusedError(problems)
         result = Snapshots(module.connect(), params, module.check_mode, module.progress).taken()
@@ -61,6 +62,7 @@ def run_etcd_restore() -> None:
     with module.reporting(lambda: dict(restore.done) if restore else {"changed": False}):
         if not is_name(module.params["cluster_name"]):
             raise RefusedError([Problem("etcd-clusters", "", "cluster_name", show(module.params["cluster_name"]),
-                                        "the name of a cluster", "correct it")])
+                                        "the name of a cluster",
+                                        "name one that cluster_info lists, without its namespace")])
         restore = Restore(module.connect(), module.params, module.check_mode, module.progress)
         module.finish(restore.run())

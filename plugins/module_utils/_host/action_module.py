@@ -16,7 +16,7 @@ from .._kube.module import KubeModule
 from .action_service import HostActionService
 from .actions import ACTIONS, Request
 from .module import finish
-from .rules.action import USED_BY
+from .rules.action_request import USED_BY
 
 
 def _request_spec():
@@ -25,6 +25,7 @@ def _request_spec():
         "mode": {"type": "str", "choices": ["soft", "hard"]},
         "key": {"type": "str", "no_log": False},
         "force": {"type": "bool"},
+        "once": {"type": "bool"},
         "delete_action": {"type": "str", "choices": ["delay", "delete"]},
         "reason": {"type": "str"},
         "until": {"type": "str"},

@@ -29,9 +29,10 @@ from . import (
 from . import (
     table as host_table,
 )
-from .actions import ACTIONS, NOTHING, difference, patch
+from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
 from .reading import BMH, hardware_data_of, host_of, hosts_of
 from .rules import action as host_action_rules
+from .rules import action_request
 from .wait import wait_for_hosts
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.
@@ -153,6 +154,9 @@ class HostActionService:
         :raises KubeError: when the API server can't be asked
         """
         outcomes = self._checked()
+        for item in outcomes:
+            if is_reboot_begun(item.stored, item.request):
+                self.progress.event(f"{item.request.name}: not rebooted again, since a run before has begun it")
         self._try([item for item in outcomes if item.changed and item.request.action in _TRIED_FIRST])
         self.writes.announce([item.entry for item in outcomes], len(outcomes), "hosts")
         for item, written in zip(outcomes, self.writes.write([item.entry for item in outcomes])):
@@ -176,7 +180,7 @@ class HostActionService:
         }
 
     def _checked(self):
-        problems = host_action_rules.check_requests(self.requests)
+        problems = action_request.check_requests(self.requests)
         if problems:
             raise RefusedError(problems, self.names)
         current, hardware_data = self._read()

@@ -4,7 +4,7 @@
 """What can be asked of a BareMetalHost: what each action writes, and how the host shows that it was done.
 
 Pure functions of data. Source: BMO 0.13, ``baremetalhost_controller.go`` and ``host_state_machine.go``; what BMO would
-ignore or misread is refused by ``host_action_rules.py``.
+ignore or misread is refused by ``rules/action.py``.
 """
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ STEADY = AVAILABLE + RUNNING
 
 # action: key of ACTIONS. mode: soft or hard. key: of a keyed reboot annotation. delete_action: delay or delete.
 # reason: text for those who read the annotation. until: end of a lock. status, hardware: dicts. now: time of the run.
+# once: whether a reboot that was begun by such a request is only waited for.
 Request = namedtuple("Request", [
-    "name", "action", "mode", "key", "force", "delete_action", "reason", "status", "hardware", "now", "until"],
-    defaults=["soft", None, False, None, None, None, None, "", None])
+    "name", "action", "mode", "key", "force", "delete_action", "reason", "status", "hardware", "now", "until", "once"],
+    defaults=["soft", None, False, None, None, None, None, "", None, False])
 
 # annotations: {key: text, or None to remove it}; online: what spec.online is to be, None for as it is.
 Change = namedtuple("Change", ["annotations", "online"], defaults=[None])
@@ -78,8 +79,19 @@ def _reboot_value(request):
     return host_annotations.compact(dict({"mode": request.mode}, **({"force": True} if request.force else {})))
 
 
+def is_reboot_begun(bmh, request):
+    """Say whether BMO has acted on a reboot that was asked for once, and that is not over or was not looked at yet."""
+    stored = host_annotations.of(bmh)
+    return request.once and host_annotations.REBOOT_BEGUN in stored and host_annotations.REBOOT not in stored
+
+
 def _reboot(bmh, request):
-    return _set(bmh, host_annotations.REBOOT, _reboot_value(request))
+    if is_reboot_begun(bmh, request):
+        return NOTHING
+    change = _set(bmh, host_annotations.REBOOT, _reboot_value(request))
+    if not request.once or host_annotations.REBOOT_BEGUN in host_annotations.of(bmh):
+        return change
+    return Change(dict(change.annotations, **{host_annotations.REBOOT_BEGUN: request.now}))
 
 
 def _has_rebooted(baseline, bmh, dummy):

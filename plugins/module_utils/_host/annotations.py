@@ -24,6 +24,9 @@ PAUSED_BY_CAPM3 = "metal3.io/capm3"
 # This collection's own, with the time as its value: BMO looks at a host again at once when any annotation changes
 # (updateEventHandler), whatever pause it makes after a failure or a flash.
 RETRY = "metal3.baremetal/retry"
+# With the time as its value, of a host whose reboot was asked for and is not to be asked for again, so that a run that
+# was killed is continued. It is written together with REBOOT, which BMO takes away.
+REBOOT_BEGUN = "metal3.baremetal/reboot-begun"
 # Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
 FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
 # Marks, in the value of DETACHED, a host that is on its way to another plane, by the uid of that cluster's kube-system.

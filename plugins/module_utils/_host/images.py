@@ -33,7 +33,7 @@ def problems(hosts, current, fetch, run):
     """
     images = due(hosts, current)
     asked = run([_question(named[0]["image"], fetch) for named in images.values()], _AT_ONCE, OSError)
-    return [mistake._replace(subject=host["name"], hint=mistake.hint or "correct it")
+    return [mistake._replace(subject=host["name"])
             for named, outcome in zip(images.values(), asked) for host in named for mistake in outcome.value]
 
 

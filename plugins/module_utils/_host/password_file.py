@@ -43,7 +43,8 @@ class PasswordFile:
         except FileNotFoundError:
             return []
         except (OSError, UnicodeDecodeError) as exc:
-            return [self._problem(str(getattr(exc, "strerror", None) or "no text"), "correct it")]
+            return [self._problem(str(getattr(exc, "strerror", None) or "no text"),
+                                  "make it a file that you can read, or name one that does not exist")]
         if text.startswith("$ANSIBLE_VAULT"):
             return [self._problem("a file that ansible-vault has encrypted",
                                   "give its passwords as bmc_new_password of the hosts, or name another file")]

@@ -32,7 +32,7 @@ from .._common.connected import connected
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.problem import text as problem_text
-from .._common.redaction import without_secrets
+from .._common.quoted_secrets import without_secrets
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
@@ -234,10 +234,8 @@ class RotationService:
         given = self.params["confirm"]
         if not names or confirmation.confirmed(given, names):
             return
-        problem = Problem(
-            "confirmation-missing", f"namespace {self.namespace}", "confirm", given or None,
-            f"{len(names)}, the number of hosts whose BMC gets another password: {', '.join(names)}",
-            f"to continue {confirmation.way(names)} (module option confirm)")
+        problem = confirmation.problem(f"namespace {self.namespace}", given, names,
+                                       f"hosts whose BMC gets another password: {', '.join(names)}")
         if not self.check_mode:
             raise RefusedError([problem], self.names)
         self.warnings += confirmation.asked_later([problem_text(problem, self.names)])

@@ -57,7 +57,8 @@ def problems(images: Sequence[Any], field: str = "images") -> list[Problem]:
 def _name_problems(name: Any, field: str) -> list[Problem]:
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return [Problem("image-name", "", field, None if name is None else show(name),
-                        "a file name of letters, digits, '-', '_', '+' and '.'", "correct it")]
+                        "a file name of letters, digits, '-', '_', '+' and '.'",
+                        "set it, for example to debian-13.qcow2")]
     if name.endswith(_RESERVED) or _VERSION.search(name):
         return [Problem("image-name", name, field, show(name),
                         "no name of a checksum, a description or a version of an image", "choose another one")]
@@ -72,9 +73,10 @@ def _source_problems(image: Mapping[str, Any], where: str) -> list[Problem]:
                              "say where the image comes from"))
     if url and not _is_http(str(url), ("http", "https")):
         found.append(Problem("image-url", name, f"{where}.url", show(redacted(str(url))),
-                             "an address with http or https", "correct it"))
+                             "an address with http or https", "correct it, or give path for a file of this machine"))
     if path and not str(path).startswith("/"):
-        found.append(Problem("image-path", name, f"{where}.path", show(path), "an absolute path", "correct it"))
+        found.append(Problem("image-path", name, f"{where}.path", show(path), "an absolute path",
+                             "write it from / on, or give url for a file that is downloaded"))
     return found + _checksum_problems(image, where)
 
 
@@ -91,7 +93,8 @@ def _checksum_problems(image: Mapping[str, Any], where: str) -> list[Problem]:
     if is_url(str(checksum)):
         # Whoever can change it on its way decides what is published.
         return found + ([] if _is_http(str(checksum), ("https",)) else [
-            Problem("image-checksum", name, field, show(redacted(str(checksum))), _EXPECTED_CHECKSUM, "correct it")])
+            Problem("image-checksum", name, field, show(redacted(str(checksum))), _EXPECTED_CHECKSUM,
+                    "give the checksum itself when its file is not served by https")])
     if read_checksum(str(checksum), kind) is None:
         found.append(Problem("image-checksum", name, field, show(checksum),
                              f"{kind}, as checksum_type says" if kind in CHECKSUM_TYPES else _EXPECTED_CHECKSUM,

@@ -25,7 +25,7 @@ def problems(field: str, download: Mapping[str, Any]) -> list[Problem]:
     parts = url_parts(download["url"])
     if parts.scheme not in ("http", "https") or not parts.netloc:
         found.append(Problem("image-url", "", f"{field}url", show(download["url"]), "an address with http or https",
-                             "correct it"))
+                             "write it with its scheme, for example https://images.example.org/file"))
     if not _CHECKSUM.fullmatch(download["checksum"] or ""):
         found.append(Problem("image-checksum", "", f"{field}checksum",
                              show(download["checksum"]) if download["checksum"] else None,

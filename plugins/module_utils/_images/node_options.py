@@ -30,8 +30,10 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
     :param params: the module's parameters, in which ``files`` have ``content`` as bytes
     """
     found = [] if _NAME.fullmatch(params["name"]) else [
-        _wrong("name", params["name"], "a file name that ends with .qcow2, .raw or .img")]
-    found += [_wrong(f"disks.{host}", size, "a number of bytes") for host, size in params["disks"].items()
+        _wrong("name", params["name"], "a file name that ends with .qcow2, .raw or .img",
+               "end it with the image's format")]
+    found += [_wrong(f"disks.{host}", size, "a number of bytes",
+                     "write it without a unit, or leave the host out") for host, size in params["disks"].items()
               if disk_bytes(size) is None]
     if params["download"]:
         return found + download_rules.problems("download.", params["download"]) + [
@@ -69,5 +71,5 @@ def disk_bytes(size: Any) -> int | None:
     return int(size) if not isinstance(size, bool) and re.fullmatch(r"[1-9][0-9]{0,18}", str(size)) else None
 
 
-def _wrong(field: str, value: Any, expected: str) -> Problem:
-    return Problem("node-image", "", field, show(value), expected, "correct it")
+def _wrong(field: str, value: Any, expected: str, hint: str = "correct it") -> Problem:
+    return Problem("node-image", "", field, show(value), expected, hint)

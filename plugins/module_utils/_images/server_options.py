@@ -37,7 +37,8 @@ def problems(described: Mapping[str, Any]) -> list[Problem]:
     found += _address_problems(described)
     port = str(described["port"])
     if not port.isdigit() or not 1 <= int(port) <= 65535:
-        found.append(_wrong("port", described["port"], "a number from 1 to 65535"))
+        found.append(_wrong("port", described["port"], "a number from 1 to 65535",
+                            "leave it out for that of http or https"))
     if not str(described["keep_versions"]).isdigit():
         found.append(_wrong("keep_versions", described["keep_versions"], "a number, 0 or more"))
     directory = str(described["directory"])

@@ -15,20 +15,16 @@ from typing import Any
 
 from .._common.answer_limits import limit_pools
 from .._common.plain_text import cut
-from .errors import KubeError
-from .kubeconfig import (
-    check_impersonation,
-    check_proxy,
+from .connection_choice import DEFAULT_KUBECONFIG, Choice
+from .connection_values import (
     check_server,
     check_token,
-    choose,
-    from_dict,
     impersonation_headers,
-    invalid,
-    read_files,
+    refused,
     split_proxy,
     take_impersonation,
 )
+from .kubeconfig import choose, from_dict, invalid, read_files
 
 try:
     import kubernetes
@@ -42,27 +38,7 @@ WORKERS = 8
 _KEPT_CONNECTIONS = 64
 # Tokens of exec plugins and service accounts live for minutes at least.
 CREDENTIALS_SECONDS = 10
-DEFAULT_KUBECONFIG = "~/.kube/config"
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
-
-# Options and the environment variables they fall back to, the first that is set. Not ``fallback`` of the argument spec:
-# what the user wrote for this task counts more than the environment, so that it must be known which is which.
-ENVIRONMENT = {
-    "kubeconfig": ("KUBECONFIG", "K8S_AUTH_KUBECONFIG"),
-    "context": ("K8S_AUTH_CONTEXT",),
-    "host": ("K8S_AUTH_HOST",),
-    "api_key": ("K8S_AUTH_API_KEY",),
-    "ca_cert": ("K8S_AUTH_SSL_CA_CERT",),
-    "client_cert": ("K8S_AUTH_CERT_FILE",),
-    "client_key": ("K8S_AUTH_KEY_FILE",),
-    "validate_certs": ("K8S_AUTH_VERIFY_SSL",),
-    "impersonate_user": ("K8S_AUTH_IMPERSONATE_USER",),
-    "impersonate_groups": ("K8S_AUTH_IMPERSONATE_GROUPS",),
-    "proxy": ("K8S_AUTH_PROXY",),
-    "no_proxy": ("K8S_AUTH_NO_PROXY",),
-}
-_FILES = ("ca_cert", "client_cert", "client_key")
-_BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
 def kube_argument_spec() -> dict[str, dict[str, Any]]:
@@ -81,114 +57,6 @@ def kube_argument_spec() -> dict[str, dict[str, Any]]:
         "proxy": {"type": "str"},
         "no_proxy": {"type": "str"},
     }
-
-
-class Choice:
-    """What options and environment together ask for; see the fragment ``kubernetes`` for the rules.
-
-    :param params: dict with the options of :func:`kube_argument_spec`; None for what is not given
-    :param environ: environment variables
-    :raises KubeError: when they contradict each other or do not name a server
-    """
-
-    def __init__(self, params: dict[str, Any], environ: Any) -> None:
-        # An empty text or list, as a template makes it of a variable that is not set, is no choice.
-        self._params = dict((name, None if params.get(name) in ("", []) else params.get(name)) for name in ENVIRONMENT)
-        self._environ = environ
-        self._origins = {}
-        self.kubeconfig = self._params["kubeconfig"]
-        self._fall_back("context", "ca_cert", "validate_certs", "proxy", "no_proxy")
-        if self._params["impersonate_user"] is None and self._params["impersonate_groups"] is None:
-            self._fall_back("impersonate_user", "impersonate_groups")
-        if self._params["kubeconfig"] is None:
-            # Who names the server or the user does not mean the ones of a kubeconfig that lies around.
-            has_own = self._params["api_key"] is not None or self._params["client_cert"] is not None
-            if not has_own and self._is_environments_server():
-                self._fall_back("api_key", "client_cert", "client_key")
-            self._fall_back("host")
-        self._check()
-        if self.kubeconfig is None and self["host"] is None:
-            self._fall_back("kubeconfig")
-            self.kubeconfig = self._params["kubeconfig"]
-
-    def __getitem__(self, name: str) -> Any:
-        return self._params[name]
-
-    def name(self, option: str) -> str:
-        """Return an option as the user gave it: by its name, or by that of the environment variable."""
-        return self._origins.get(option, option)
-
-    def _is_environments_server(self) -> bool:
-        """Say whether the environment's credentials may go to the server of the options: not when it names another."""
-        given = self._params["host"]
-        others = [self._environ[name] for name in ENVIRONMENT["host"] if self._environ.get(name)]
-        return given is None or not others or str(given).rstrip("/") == others[0].rstrip("/")
-
-    def _fall_back(self, *names: Any) -> None:
-        for name in names:
-            if self._params[name] is not None:
-                continue
-            for variable in ENVIRONMENT[name]:
-                if self._environ.get(variable):
-                    value = self._environ[variable]
-                    self._params[name] = _from_environment(name, variable, value)
-                    self._origins[name] = variable
-                    break
-
-    def _check(self) -> None:
-        if self["api_key"] is not None and self["client_cert"] is not None:
-            raise _wrong(f"{self.name('api_key')} and {self.name('client_cert')}: found both, expected one of them: a "
-                         "server that accepts the certificate does not look at the token", "leave one out")
-        if self["client_key"] is not None and self["client_cert"] is None:
-            raise _wrong(f"{self.name('client_key')}: found no {'client_cert'}, expected the certificate that the key "
-                         "belongs to", "give both or none")
-        for name in ("api_key", "client_cert"):
-            if self[name] is not None and self["host"] is None and self["kubeconfig"] is None:
-                raise _wrong(f"{self.name(name)}: found neither host nor the option kubeconfig, expected one: it is "
-                             "not sent to the server of a kubeconfig that only the environment names",
-                             "give host (or K8S_AUTH_HOST)")
-        if self["api_key"] is not None:
-            check_token(self["api_key"], self.name("api_key"))
-        check_impersonation(self["impersonate_user"], self["impersonate_groups"], self.name("impersonate_user"),
-                            self.name("impersonate_groups"))
-        if self["proxy"] is not None:
-            check_proxy(self["proxy"], self.name("proxy"))
-        _check_kubeconfig(self.kubeconfig)
-        if self["host"] is not None:
-            self._params["host"] = check_server(self["host"], self.name("host"))
-        for name in _FILES:
-            if self[name] is not None and not os.path.isfile(os.path.expanduser(self[name])):
-                raise _wrong(f"{self.name(name)}: found no file {self[name]}, expected one", "correct the path")
-
-    def kubeconfig_paths(self) -> list[str]:
-        """Return the paths of the kubeconfig's files."""
-        given = self.kubeconfig or DEFAULT_KUBECONFIG
-        return [os.path.expanduser(os.path.expandvars(path)) for path in given.split(os.pathsep) if path]
-
-
-def _check_kubeconfig(given: Any) -> None:
-    """Refuse a kubeconfig that is neither a path nor a dictionary, without a word of it."""
-    is_content = isinstance(given, str) and ("\n" in given or given.lstrip().startswith("{"))
-    if given is not None and not isinstance(given, dict) and (is_content or not isinstance(given, str)):
-        raise _wrong("kubeconfig: found %s, expected a path or a dictionary" % (
-            "the content of a file" if is_content else f"a {type(given).__name__}"),
-            "set it to the path, or to a dictionary, for example by the filter from_yaml")
-
-
-def _from_environment(name: str, variable: str, value: str) -> Any:
-    if name == "impersonate_groups":
-        return [part.strip() for part in value.split(",") if part.strip()]
-    return _boolean(variable, value) if name == "validate_certs" else value
-
-
-def _boolean(variable: str, value: str) -> Any:
-    if value.strip().lower() not in _BOOLEANS:
-        raise _wrong(f"{variable}: found {value[:50]}, expected true or false", "correct it")
-    return _BOOLEANS[value.strip().lower()]
-
-
-def _wrong(text: str, next_step: str) -> KubeError:
-    return KubeError(text, reason="Configuration", next_step=next_step)
 
 
 class Connection:
@@ -264,8 +132,8 @@ class Connection:
                                     self._answer_seconds)
         # An SSLError is an OSError.
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as exc:
-            raise _wrong(f"{self._user or self.server}: certificates can't be used: {exc}",
-                         "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
+            raise refused(f"{self._user or self.server}: certificates can't be used: {exc}",
+                          "correct ca_cert, client_cert and client_key, or the kubeconfig's") from exc
 
     def _own_credentials(self, settings: Any) -> None:
         choice = self._choice
@@ -310,17 +178,17 @@ class Connection:
             name = f"kubeconfig {os.pathsep.join(paths)}"
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
-            raise _wrong(f"{choice.name('kubeconfig')}: found no file {os.pathsep.join(paths)} that is not empty, "
-                         "expected a kubeconfig", "correct kubeconfig, or make the file")
+            raise refused(f"{choice.name('kubeconfig')}: found no file {os.pathsep.join(paths)} that is not empty, "
+                          "expected a kubeconfig", "correct kubeconfig, or make the file")
         return self._load_service_account(settings)
 
     def _load_service_account(self, settings: Any) -> str:
         host, port = (self._environ.get(f"KUBERNETES_SERVICE_{part}") for part in ("HOST", "PORT"))
         token_file, authority = (os.path.join(SERVICE_ACCOUNT, name) for name in ("token", "ca.crt"))
         if not host or not port or not os.path.isfile(token_file) or not os.path.isfile(authority):
-            raise _wrong("no Kubernetes API server given: found neither kubeconfig nor host, no file "
-                         f"{DEFAULT_KUBECONFIG} and no service account of a pod",
-                         "set kubeconfig (metal3_kubeconfig in an inventory, or KUBECONFIG), or host and api_key")
+            raise refused("no Kubernetes API server given: found neither kubeconfig nor host, no file "
+                          f"{DEFAULT_KUBECONFIG} and no service account of a pod",
+                          "set kubeconfig (metal3_kubeconfig in an inventory, or KUBECONFIG), or host and api_key")
         self._pin(check_server("https://%s:%s" % (f"[{host}]" if ":" in host else host, port),
                                "KUBERNETES_SERVICE_HOST"), "the pod's service account")
         settings.host, settings.ssl_ca_cert = self._kubeconfig_server, authority
@@ -351,9 +219,9 @@ class Connection:
     def _pin(self, server: str, name: str) -> None:
         """Remember the server that credentials are for; a kubeconfig that names another one by now is not used."""
         if self._kubeconfig_server not in (None, server):
-            raise _wrong(f"{name}: found server {server}, expected {self._kubeconfig_server} as at the beginning of "
-                         "this run: credentials for another server are not sent to this one",
-                         "run again when the kubeconfig is corrected")
+            raise refused(f"{name}: found server {server}, expected {self._kubeconfig_server} as at the beginning of "
+                          "this run: credentials for another server are not sent to this one",
+                          "run again when the kubeconfig is corrected")
         self._kubeconfig_server = server
 
     def authorization(self) -> str | None:
@@ -439,8 +307,8 @@ def _read_token(path: str) -> str:
         with open(path, encoding="utf-8") as stream:
             token = stream.read(1024 * 1024).strip()
     except (OSError, ValueError) as exc:
-        raise _wrong(f"token file {path}: {getattr(exc, 'strerror', None) or 'found no text'}",
-                     "make it a readable file with a token") from exc
+        raise refused(f"token file {path}: {getattr(exc, 'strerror', None) or 'found no text'}",
+                      "make it a readable file with a token") from exc
     check_token(token, f"token file {path}")
     return token
 

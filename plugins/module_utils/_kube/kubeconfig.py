@@ -7,11 +7,17 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import re
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
 
-from .._common.plain_text import few, shortened
+from .._common.plain_text import few
+from .connection_values import (
+    check_impersonation,
+    check_server,
+    check_token,
+    is_text,
+    kind_of,
+    refused,
+)
 from .errors import KubeError
 
 try:
@@ -23,8 +29,6 @@ except ImportError:
 # A kubeconfig of a thousand clusters has about 5 MB.
 MAX_BYTES = 16 * 1024 * 1024
 # Types of fields, as errors name them; their values are not quoted, for they may be secrets.
-# Bytes that client-go leaves as they are in the name of a header (transport/round_trippers.go, legalHeaderKeyBytes).
-_HEADER_LETTERS = "!#$&'*+^`|"
 _TEXT, _FLAG, _OBJECT = "text", "true or false", "a mapping"
 _STRINGS, _OBJECTS = "a list of texts", "a list of mappings"
 
@@ -55,7 +59,7 @@ def invalid(source: str, text: str, next_step: str = "correct it") -> KubeError:
     :param text: what is wrong, without a secret
     :param next_step: what to do
     """
-    return KubeError(f"{source}: {text}", reason="Configuration", next_step=next_step)
+    return refused(f"{source}: {text}", next_step)
 
 
 def parse(content: bytes, source: str) -> dict[Any, Any]:
@@ -85,7 +89,7 @@ def from_dict(config: Any, source: str) -> dict[Any, Any]:
     :raises KubeError: when it is none
     """
     if not isinstance(config, dict):
-        raise invalid(source, f"found {_kind(config)}, expected a kubeconfig, which is a mapping")
+        raise invalid(source, f"found {kind_of(config)}, expected a kubeconfig, which is a mapping")
     return dict(config, **dict((key, _named(config.get(key), key, source)) for key in _INLINE))
 
 
@@ -98,24 +102,15 @@ def _named(entries: Any, key: str, source: str) -> list[dict[str, Any]]:
     if entries is None:
         return []
     if not isinstance(entries, list):
-        raise invalid(source, f"{key}: found {_kind(entries)}, expected a list")
+        raise invalid(source, f"{key}: found {kind_of(entries)}, expected a list")
     part = _INLINE[key][0]
     for position, entry in enumerate(entries):
-        if not isinstance(entry, dict) or not _is_text(entry.get("name")):
+        if not isinstance(entry, dict) or not is_text(entry.get("name")):
             raise invalid(source, f"{key}[{position}]: expected an entry with a name")
         # kubectl writes null for a user without fields.
         if not isinstance(entry.get(part) or {}, dict):
-            raise invalid(source, f"{key}[{position}].{part}: found {_kind(entry[part])}, expected a mapping")
+            raise invalid(source, f"{key}[{position}].{part}: found {kind_of(entry[part])}, expected a mapping")
     return entries
-
-
-def _kind(value: Any) -> str:
-    return {type(None): "nothing", dict: "a mapping", list: "a list", str: "text", bool: "true or false"}.get(
-        type(value), f"a {type(value).__name__}")
-
-
-def _is_text(value: str | None) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 def read_files(paths: list[str]) -> dict[str, Any] | None:
@@ -154,11 +149,11 @@ def read_files(paths: list[str]) -> dict[str, Any] | None:
 def _absolute(fields: dict[str, Any], folder: str) -> dict[str, Any]:
     result = dict(fields)
     for name in _PATH_FIELDS:
-        if _is_text(result.get(name)):
+        if is_text(result.get(name)):
             result[name] = os.path.join(folder, result[name])
     plugin = result.get("exec")
     # A command without a slash is looked up in PATH.
-    if isinstance(plugin, dict) and _is_text(plugin.get("command")) and os.sep in plugin["command"]:
+    if isinstance(plugin, dict) and is_text(plugin.get("command")) and os.sep in plugin["command"]:
         result["exec"] = dict(plugin, command=os.path.join(folder, plugin["command"]))
     return result
 
@@ -172,13 +167,13 @@ def choose(config: dict[str, Any], context: str | None, source: str) -> tuple[An
     :raises KubeError: when they are not there or have mistakes
     """
     name: Any = context or config.get("current-context")
-    if not _is_text(name):
-        raise invalid(source, f"current-context: found {_kind(name)}, expected the name of one of its contexts",
+    if not is_text(name):
+        raise invalid(source, f"current-context: found {kind_of(name)}, expected the name of one of its contexts",
                       "set it, or give the option context")
     chosen = _entry(config, "contexts", name, source, "correct kubeconfig or context")
     for part in ("cluster", "user"):
         if not isinstance(chosen.get(part) or "", str):
-            raise invalid(source, f"context {name}: {part}: found {_kind(chosen[part])}, expected a name")
+            raise invalid(source, f"context {name}: {part}: found {kind_of(chosen[part])}, expected a name")
     if not chosen.get("cluster"):
         raise invalid(source, f"context {name}: cluster: not set, expected the name of a cluster")
     cluster = _entry(config, "clusters", chosen["cluster"], source)
@@ -206,7 +201,7 @@ def _check(fields: dict[str, Any], types: dict[str, str], subject: str, source: 
         if value is None:
             continue
         if not _fits(value, expected):
-            raise invalid(source, f"{subject}: {name}: found {_kind(value)}, expected {expected}")
+            raise invalid(source, f"{subject}: {name}: found {kind_of(value)}, expected {expected}")
         if name in _PEM_FIELDS and not _is_pem(value):
             raise invalid(source, f"{subject}: {name}: expected PEM text in base64")
 
@@ -234,8 +229,8 @@ def _check_user(user: dict[str, Any], subject: str, source: str) -> None:
                         f"{source}: {subject}: as-uid")
     for key, values in (user.get("as-user-extra") or {}).items():
         name = f"{source}: {subject}: as-user-extra.{_name_of(key)}"
-        if not _is_text(key) or not _fits(values, _STRINGS):
-            raise invalid(name, f"found {_kind(values)}, expected {_STRINGS} below a name")
+        if not is_text(key) or not _fits(values, _STRINGS):
+            raise invalid(name, f"found {kind_of(values)}, expected {_STRINGS} below a name")
         check_impersonation(user.get("as"), values, f"{source}: {subject}: as", name)
     plugin = user.get("exec")
     if plugin is not None:
@@ -243,111 +238,12 @@ def _check_user(user: dict[str, Any], subject: str, source: str) -> None:
         if not plugin.get("command"):
             raise invalid(source, f"{subject}: exec: command: not set, expected a program")
         for variable in plugin.get("env") or []:
-            if not _is_text(variable.get("name")) or not isinstance(variable.get("value"), str):
+            if not is_text(variable.get("name")) or not isinstance(variable.get("value"), str):
                 raise invalid(source, f"{subject}: exec: env: expected entries with name and value")
     provider = user.get("auth-provider")
     if provider is not None and not (
-            _is_text(provider.get("name")) and isinstance(provider.get("config") or {}, dict)):
+            is_text(provider.get("name")) and isinstance(provider.get("config") or {}, dict)):
         raise invalid(source, f"{subject}: auth-provider: expected name and config")
-
-
-def check_token(token: str, subject: str) -> None:
-    """Refuse a bearer token that can't be part of a request's header; the error does not quote it.
-
-    :param subject: what it is, for messages
-    :raises KubeError: when it can't
-    """
-    if not isinstance(token, str) or not token or any(not "!" <= character <= "~" for character in token):
-        raise KubeError(f"{subject}: expected a bearer token: printable ASCII without spaces or line breaks",
-                        reason="Configuration", next_step="correct it")
-
-
-def check_impersonation(user: str | None, groups: Any, user_name: str, groups_name: str) -> None:
-    """Refuse names of a user and groups that cannot be part of a request's header.
-
-    :param user: text, or None for nobody else
-    :param groups: list of texts, or None
-    :param user_name: what the user is called in messages
-    :param groups_name: what the groups are called in messages
-    :raises KubeError: when they cannot, or groups are given without a user, which the API server refuses
-    """
-    if groups and not user:
-        raise KubeError(f"{groups_name}: found without {user_name}, expected both", reason="Configuration",
-                        next_step=f"set {user_name}, or remove {groups_name}")
-    for name, values in ((user_name, [user]), (groups_name, groups or ())):
-        if any(value is not None and not re.fullmatch("[!-~]([ -~]*[!-~])?", value) for value in values):
-            raise KubeError(f"{name}: expected printable ASCII that neither begins nor ends with a space",
-                            reason="Configuration", next_step="correct it")
-
-
-def take_impersonation(user: dict[str, Any]) -> list[tuple[str, str]]:
-    """Remove from a kubeconfig's user whom it acts for, and return that as headers.
-
-    :param user: the user's fields, checked; changed
-    """
-    name, groups, uid = (user.pop(field, None) for field in ("as", "as-groups", "as-uid"))
-    headers = impersonation_headers(name, groups) + [("Impersonate-Uid", uid)] * bool(uid)
-    for key, values in (user.pop("as-user-extra", None) or {}).items():
-        headers += [(f"Impersonate-Extra-{quote(key, safe=_HEADER_LETTERS)}", value) for value in values]
-    return headers
-
-
-def impersonation_headers(user: str | None, groups: list[str] | None) -> list[tuple[str, str]]:
-    """Return the headers that make a server act for another user, none without one."""
-    return [("Impersonate-User", user)] + [("Impersonate-Group", group) for group in groups or ()] if user else []
-
-
-def check_proxy(proxy: str, subject: str) -> None:
-    """Refuse a proxy that is no URL of http or https.
-
-    :param subject: what it is, for messages
-    :raises KubeError: without the URL, which may hold a password
-    """
-    try:
-        parts = urlsplit(proxy)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable or any(not "!" <= letter <= "~" for letter in proxy):
-        raise KubeError(f"{subject}: expected the URL of a proxy, for example http://192.0.2.10:3128",
-                        reason="Configuration", next_step="correct it")
-
-
-def split_proxy(proxy: str) -> tuple[str, str]:
-    """Return a proxy's URL without credentials, and the credentials as ``name:password`` or an empty text."""
-    head, at, host = proxy.rpartition("@")
-    if not at:
-        return proxy, ""
-    scheme, dummy, credentials = head.partition("://")
-    return f"{scheme}://{host}", unquote(credentials)
-
-
-def check_server(server: Any, subject: str) -> str:
-    """Return the URL of an API server without a slash at its end.
-
-    :param subject: what it is, for messages
-    :raises KubeError: when it is no URL of http or https, or names a user
-    """
-    expected = "expected the URL of an API server, for example https://192.0.2.10:6443"
-    if not _is_text(server):
-        raise KubeError(f"{subject}: found {_kind(server)}, {expected}", reason="Configuration",
-                        next_step="correct it")
-    try:
-        parts = urlsplit(server)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        parts, usable = None, False
-    # Wherever it stands: without a scheme, or after a slash in a password, it is not in the URL's host.
-    if "@" in server:
-        raise KubeError(f"{subject}: found a user name, expected a URL without one", reason="Configuration",
-                        next_step="give credentials by api_key, client_cert or a kubeconfig")
-    if parts is None or not usable or parts.query or parts.fragment or any(
-            not "!" <= letter <= "~" for letter in server):
-        shown = re.split("[?#]", server)[0]
-        has_more = " with a query or fragment, which is not shown" if shown != server else ""
-        raise KubeError(f"{subject}: found {shortened(shown)}{has_more}, {expected}", reason="Configuration",
-                        next_step="correct it")
-    return server.rstrip("/")
 
 
 # From a Secret
@@ -403,7 +299,7 @@ def _refuse_aliases(content: bytes, source: str) -> None:
 
 
 def _name_of(key: Any) -> str:
-    return str(key)[:100] if isinstance(key, (str, int)) else f"a key that is {_kind(key)}"
+    return str(key)[:100] if isinstance(key, (str, int)) else f"a key that is {kind_of(key)}"
 
 
 def as_text(config: dict[str, Any]) -> bytes:

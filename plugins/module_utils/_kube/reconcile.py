@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Callable, NamedTuple
 
-from .._common.redaction import secret_texts, without_secrets
+from .._common.quoted_secrets import without_secrets
+from .._common.redaction import secret_texts
 from . import bulk, checked, plan
 from .errors import KubeError
 from .finalizers import is_going, staying_problem

@@ -16,7 +16,7 @@ from typing import Any
 from .._common import cache_entry
 from .._common.errors import ReportedError
 from .._common.formats import duration
-from .._plane.process import engine, toolchain
+from .._plane.process import engine, go_mod, toolchain
 
 # Raise it when the programs are built in another way than before: it is part of the cache's key.
 RECIPE = "1"
@@ -37,7 +37,7 @@ def programs(pins: Any) -> Any:
         Program("flanneld", FLANNEL, True, ("-tags", "netgo,osusergo"),
                 f"-extldflags -static -X {FLANNEL}/pkg/version.Version={pins.version(FLANNEL)}"),
         Program("kube-vip", KUBE_VIP, False, (), f"-X main.Version={pins.version(KUBE_VIP)}"),
-        Program("agnhost", engine.KUBERNETES + "/test/images/agnhost", False, (), ""),
+        Program("agnhost", go_mod.KUBERNETES + "/test/images/agnhost", False, (), ""),
     )
 
 
@@ -63,7 +63,7 @@ class Addons(cache_entry.CacheEntry):
             except OSError as exc:
                 raise AddonsError(f"{os.path.join(source_dir, name)}: {exc.strerror}") from exc
             digest.update(texts[name].encode() + b"\0")
-        self.pins = engine.GoMod(texts["go.mod"])
+        self.pins = go_mod.GoMod(texts["go.mod"])
         self._toolchain = toolchain.choose(
             self.pins.go, cache_dir, os.path.join(os.path.dirname(os.path.abspath(source_dir)), toolchain.LOCK_FILE))
         digest.update(self._toolchain.version.encode())

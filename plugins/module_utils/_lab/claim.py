@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import ipaddress
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from .._common import file_lock
 from .._common.plain_text import few
 from .._common.whole_file import write_private
 from .._plane.process import figures as figures_file
@@ -29,8 +29,7 @@ def exclusive(labs_dir: str) -> Iterator[None]:
     :param labs_dir: folder that holds one folder for each lab
     """
     os.makedirs(labs_dir, mode=0o700, exist_ok=True)
-    with open(os.path.join(labs_dir, ".lock"), "w", encoding="utf-8") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with file_lock.held(os.path.join(labs_dir, ".lock")):
         yield
 
 

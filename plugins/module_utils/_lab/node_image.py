@@ -16,7 +16,7 @@ from typing import Any
 from .._common import cache_entry
 from .._images import debian_root, node_disk
 from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
-from .._plane.process import engine
+from .._plane.process import go_mod
 from . import addons, container_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
@@ -162,7 +162,7 @@ class NodeImage(cache_entry.CacheEntry):
         add("kube-vip", f"{OWN_REGISTRY}/kube-vip/kube-vip:{self._addons.pins.version(addons.KUBE_VIP)}",
             [container_image.File("/kube-vip", self._addons.path("kube-vip"))], ["/kube-vip"])
         # By the version that it is made of, so that images of two versions have it under one name.
-        made_of = self._addons.pins.version(engine.KUBERNETES).lstrip("v")
+        made_of = self._addons.pins.version(go_mod.KUBERNETES).lstrip("v")
         add("agnhost", f"{registry}/{TEST_IMAGE_NAME}:{made_of}",
             [container_image.File("/agnhost", self._addons.path("agnhost"))], ["/agnhost"], ["pause"])
         return made

@@ -11,7 +11,8 @@ from typing import Any
 
 from .._common import formats, text_table
 from .._plane.process import readiness
-from .._plane.process.supervisor import Layout, Supervisor, configured
+from .._plane.process.supervisor import Supervisor
+from .._plane.process.supervisor_files import Layout, configured
 from . import claim
 
 REAL, SIMULATED = "real", "simulated"

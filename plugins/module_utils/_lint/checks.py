@@ -15,6 +15,7 @@ from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.endpoint import holder_warning
+from .._common import ip_texts
 from .._common.field_checks import text_of
 from .._common.problem import Problem
 from .._host import fields as host_fields
@@ -292,7 +293,7 @@ def _provisioning(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
         network = ipaddress.ip_network(site.provisioning_cidr)
     except ValueError as exc:
         return [finding("value", "site", "", "provisioning_cidr", str(exc), "a network such as 172.22.0.0/24",
-                        "correct it")]
+                        ip_texts.network_hint(site.provisioning_cidr))]
     found = []
     for name, description in sorted(descriptions.items()):
         for option in ("pod_cidrs", "service_cidrs"):

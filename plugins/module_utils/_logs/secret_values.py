@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from .._common import redaction
+from .._common import quoted_secrets, redaction
 from .._common.occurring_texts import Texts
 
 try:
@@ -185,7 +185,7 @@ def marks(value: Any) -> int:
 
 def _quoted(value: str) -> set[str]:
     bare = value.strip()
-    return {*redaction.forms(value), *redaction.forms(bare), quote(bare, safe="", errors="replace"),
+    return {*quoted_secrets.forms(value), *quoted_secrets.forms(bare), quote(bare, safe="", errors="replace"),
             quote_plus(bare, errors="replace")}
 
 

@@ -7,21 +7,44 @@ Source: OCI image specification 1.0, layer.md (whiteouts).
 """
 from __future__ import annotations
 
+import contextlib
+import gzip
+import io
 import json
 import os
 import posixpath
 import tarfile
+import zlib
+from collections.abc import Iterator
 from typing import IO
 
+from .._common import tar_headers
 from .._common.errors import ReportedError
 from . import archive, bill
 
 # Beyond what the largest program of the plane has, several times.
 LONGEST_BYTES = 2 * 1024 ** 3
+# Of a layer, beyond those of any image that has a program of the plane. A few megabytes may be packed to terabytes.
+LONGEST_LAYER_BYTES = 16 * 1024 ** 3
+MOST_MEMBERS = 1_000_000
+_GZIP = b"\x1f\x8b"
 _CHUNK_BYTES = 1024 * 1024
 # Of a chain of links, more than any image has.
 _LINKS = 8
 _WHITEOUT, _OPAQUE = ".wh.", ".wh..wh..opq"
+
+
+class _Headers(tar_headers.ShortHeaders):
+    # A path and the one that it leads to, with what file systems know of a file.
+    longest_bytes = 16 * 1024
+
+
+class _Plain(_Headers, io.BufferedReader):
+    """A layer as it is."""
+
+
+class _Packed(_Headers, gzip.GzipFile):
+    """A layer that is compressed."""
 
 
 class ImageFileError(ReportedError):
@@ -51,10 +74,12 @@ def _taken(directory: str, path: str, target: str) -> str | None:
     for layer in reversed(_layers(directory)):
         if is_hidden:
             break
-        with tarfile.open(layer, "r:*") as stream:
-            for member in stream:
+        with _opened(path, layer) as (stream, plain):
+            for member in _members(path, stream):
                 name = posixpath.normpath(member.name).lstrip("/")
-                if name == wanted and member.isreg():
+                # What a sparse file becomes has no limit.
+                if name == wanted and member.isreg() and not member.issparse():
+                    plain.in_file = True
                     _write(path, stream.extractfile(member), member.size, target)
                     return None
                 if name == wanted and (member.issym() or member.islnk()):
@@ -67,6 +92,37 @@ def _taken(directory: str, path: str, target: str) -> str | None:
     if folder_link:
         return folder_link
     raise ImageFileError(f"{path}: {'removed in a layer of' if is_hidden else 'not in'} the image; name another image")
+
+
+@contextlib.contextmanager
+def _opened(path: str, layer: str) -> Iterator[tuple[tarfile.TarFile, _Plain | _Packed]]:
+    """Give a layer, and the file that it is.
+
+    :param path: of the wanted file, for messages
+    :raises ImageFileError: for what is no layer
+    """
+    try:
+        with open(layer, "rb", buffering=0) as raw:
+            packed = raw.read(len(_GZIP)) == _GZIP
+            raw.seek(0)
+            plain = _Packed(fileobj=raw) if packed else _Plain(raw)
+            with tarfile.open(fileobj=plain, mode="r:") as stream:
+                yield stream, plain
+    except (*tar_headers.FAULTS, zlib.error, gzip.BadGzipFile) as exc:
+        raise ImageFileError(f"{path}: found a layer that can't be read ({exc}), expected a tar archive, plain or by "
+                             "gzip; name another image") from exc
+
+
+def _members(path: str, stream: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield what a layer has, as far as that of an honest image goes."""
+    for number, member in enumerate(stream):
+        # What the next one is read behind of.
+        if number >= MOST_MEMBERS or stream.offset > LONGEST_LAYER_BYTES:
+            raise ImageFileError(f"{path}: found a layer with more than {MOST_MEMBERS} entries or "
+                                 f"{LONGEST_LAYER_BYTES // 1024 ** 3} GiB, expected less; name another image")
+        yield member
+        # They would be kept until the end.
+        stream.members.clear()  # type: ignore[attr-defined]
 
 
 def _removes(name: str, wanted: str) -> bool:

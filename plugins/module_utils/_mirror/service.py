@@ -16,7 +16,7 @@ from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.catalogue import BY_NAME
-from .._plane.process import engine, rendered_manifests
+from .._plane.process import engine, go_mod, rendered_manifests
 from . import archive, registry, verified_copy, work_folder
 from . import bill as bills
 
@@ -55,7 +55,7 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
             raise RefusedError([Problem("mirror-source", "", "source_dir", None, "the folder with go.mod",
                                         "set it, or set parts to [] and programs to false")])
         with open(os.path.join(source_dir, "go.mod"), encoding="utf-8") as stream:
-            pins = engine.GoMod(stream.read())
+            pins = go_mod.GoMod(stream.read())
         named += [f"{image}:{pins.version(BY_NAME[name].module)}" for name in parts
                   for image in BY_NAME[name].images.values()]
         if programs:

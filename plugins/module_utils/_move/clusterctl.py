@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .._common import file_lock
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
 
@@ -45,7 +46,7 @@ def alone(work_dir: str, report: Report) -> Iterator[int]:
     :raises MoveError: when another one does not end
     """
     os.makedirs(work_dir, mode=0o700, exist_ok=True)
-    with open(os.path.join(work_dir, "move.lock"), "w", encoding="utf-8") as lock:
+    with file_lock.opened(os.path.join(work_dir, "move.lock")) as lock:
         _wait_for(lock, report)
         yield lock.fileno()
 

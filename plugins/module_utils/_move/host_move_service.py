@@ -15,7 +15,8 @@ from typing import Any
 from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
-from .._common.redaction import secret_texts, without_secrets
+from .._common.quoted_secrets import without_secrets
+from .._common.redaction import secret_texts
 from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._host.actions import ACTIONS, has_status
@@ -134,12 +135,9 @@ class HostMove:
             problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
         names = [host["metadata"]["name"] for host in leaving]
         among = self._params["confirm_among"]
-        unconfirmed = [] if not names or confirmation.confirmed(self._params["confirm"], names, among) else [Problem(
-            "confirmation-missing", "host_move", "confirm", self._params["confirm"] or None,
-            ",".join(sorted(among)) or confirmation.expected(names),
-            f"{len(names)} host{'' if len(names) == 1 else 's'} ({', '.join(sorted(names))}) would be managed by "
-            f"{self._there.client.server} from then on; to continue {confirmation.way(names, among)} (module option "
-            "confirm)")]
+        given, there = self._params["confirm"], self._there.client.server
+        unconfirmed = [] if not names or confirmation.confirmed(given, names, among) else [confirmation.problem(
+            "host_move", given, names, f"hosts that {there} manages from then on: {', '.join(sorted(names))}", among)]
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
         return unconfirmed

@@ -148,7 +148,7 @@ def run_host_move() -> None:
         wrong = [name for name in params["hosts"] if not is_name(name)]
         if wrong or not params["hosts"]:
             raise RefusedError([Problem("move-host", "", "hosts", show(wrong) if wrong else "none", "names of hosts",
-                                        "correct it")])
+                                        "name those that baremetal_host_info lists, without their namespace")])
         source = module.connect()
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
         result = HostMove(source, target, params, module.check_mode, module.progress).moved()

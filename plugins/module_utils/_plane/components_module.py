@@ -59,6 +59,7 @@ def run_plane_components() -> None:
         definitions={"type": "str", "choices": ["keep", "remove"], "default": "keep"},
         with_ironic={"type": "bool", "default": False},
         confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         show_table={"type": "bool", "default": False},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},

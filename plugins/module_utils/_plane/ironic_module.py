@@ -85,6 +85,7 @@ def run_plane_ironic() -> None:
         tolerations={"type": "list", "elements": "dict"},
         priority_class={"type": "str"},
         confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},
     ))
@@ -110,6 +111,7 @@ def run_plane_ironic_operator() -> None:
         name={"type": "str", "default": "ironic"},
         namespace={"type": "str", "default": ironic.PART.namespace},
         confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 900},
     ))

@@ -144,6 +144,18 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert not go(plane, workload, "returned")["changed"]
 
 
+def test_a_reboot_that_was_begun_is_of_one_maintenance(plane, workload):
+    begun = {"metal3.baremetal/reboot-begun": "2026-01-01T00:00:00Z"}
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"] = dict(begun)
+    go(plane, workload)
+    assert annotations(plane, "BareMetalHost", HOST) == {"metal3.baremetal/maintenance": "fan"}
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"].update(begun)
+    go(plane, workload, reason="disk")
+    assert annotations(plane, "BareMetalHost", HOST) == dict(begun, **{"metal3.baremetal/maintenance": "disk"})
+    go(plane, workload, "returned")
+    assert annotations(plane, "BareMetalHost", HOST) == {}
+
+
 def test_what_others_have_set_stays(plane, workload):
     plane.objects["Machine", "c1-one-0"]["metadata"]["annotations"] = {SKIP: ""}
     workload.objects["Node", NODE]["spec"] = {"unschedulable": True}
@@ -281,6 +293,12 @@ def test_a_mark_makes_up_for_no_confirmation(plane, workload):
         go(plane, workload, confirm=None)
     assert workload.evicted == [] and workload.objects["Node", NODE]["spec"] == {}
     assert go(plane, workload)["changed"]
+
+
+def test_where_only_names_count_they_are_asked_for(plane, workload):
+    with pytest.raises(RefusedError, match=rf"expected the names of the hosts whose pods are evicted: {HOST} .*; to "
+                                           rf"continue set metal3_confirm={HOST},other: the play has several batches"):
+        go(plane, workload, confirm="1", confirm_among=[HOST, "other"])
 
 
 def test_a_run_that_is_taken_up_repeats_its_number_or_names_what_is_left(plane, workload):

@@ -21,6 +21,20 @@ def test_a_failed_build_leaves_nothing(tmp_path):
     assert sorted(os.listdir(tmp_path / "cache")) == ["key.lock"]
 
 
+def test_nobody_else_can_hold_the_lock(tmp_path):
+    """Who may read it may lock it; earlier releases let everybody."""
+    lock = tmp_path / "key.lock"
+    lock.write_text("")
+    lock.chmod(0o644)
+    with cache_entry.making(str(tmp_path / "key"), Progress()):
+        assert lock.stat().st_mode & 0o777 == 0o600
+    lock.unlink()
+    lock.symlink_to(tmp_path / "somebody's")
+    with pytest.raises(OSError), cache_entry.making(str(tmp_path / "key"), Progress()):
+        raise AssertionError
+    assert not (tmp_path / "somebody's").exists()
+
+
 def test_what_a_killed_build_left_is_not_taken_for_complete(tmp_path):
     directory = str(tmp_path / "key")
     os.makedirs(directory + ".partial")

@@ -62,3 +62,17 @@ def test_a_difference_steers_no_terminal(answer, many):
 def test_other_results_are_what_they_are(answer):
     """Ansible prints them as JSON, and other tasks read them."""
     assert answer(lambda module: module.finish({"changed": False, "stdout": STEERING}))["stdout"] == STEERING
+
+
+SIGNED = "http://images/a.raw?sig=abc"
+
+
+def test_no_query_of_a_url_leaves_a_module(answer, monkeypatch):
+    """Whoever has the signature of an image store can read: BMO quotes it, and it is in no parameter."""
+    given = []
+    monkeypatch.setattr(AnsibleModule, "warn", lambda _module, warning, **_options: given.append(warning))
+    found = answer(lambda module: module.finish({
+        "changed": False, "hosts": [{"image_url": SIGNED}], "warnings": [f"found {SIGNED}"]}))
+    assert found["hosts"] == [{"image_url": "http://images/a.raw?(hidden)"}]
+    assert given == ["found http://images/a.raw?(hidden)"]
+    assert answer(lambda module: module.fail_json(f"{SIGNED}: no"))["msg"] == "http://images/a.raw?(hidden): no"

@@ -86,7 +86,8 @@ class Server:
 
 
 def given(**values):
-    params = dict.fromkeys(("names", "hosts", "action", "mode", "key", "force", "delete_action", "reason", "until"))
+    params = dict.fromkeys((
+        "names", "hosts", "action", "mode", "key", "force", "once", "delete_action", "reason", "until"))
     params.update(namespace="metal3", force_hosts=[], wait=True, wait_timeout_seconds=5, error_limit=2)
     return dict(params, **values)
 
@@ -227,6 +228,25 @@ def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():
     server.lost["h1"] = lambda: None
     result, dummy = run(server, names=["h1"], action="reboot", force=True, wait=False)
     assert result["changed"] and not result["hosts"][0]["failed"]
+
+
+def test_a_reboot_that_a_killed_run_has_begun_is_finished_and_not_done_again():
+    server = Server("h1", obeys=False)
+    server.hosts["h1"]["status"]["provisioning"]["state"] = "provisioned"
+    reboot = {"names": ["h1"], "action": "reboot", "once": True, "wait": False}
+    assert run(server, **reboot)[0]["changed"]
+    host, requests = server.hosts["h1"], len(server.writes())
+    assert "reboot.metal3.io" in host["metadata"]["annotations"]
+    # BMO has found the server off: where the run was killed, the next one was refused.
+    del host["metadata"]["annotations"]["reboot.metal3.io"]
+    host["status"]["poweredOn"] = False
+    result, lines = run(server, **reboot)
+    assert not result["changed"] and "h1: not rebooted again, since a run before has begun it" in lines
+    host["status"]["poweredOn"] = True
+    result = run(server, **dict(reboot, wait=True))[0]
+    assert not result["changed"] and not result["hosts"][0]["failed"] and len(server.writes()) == requests
+    # One without the option asks for another.
+    assert run(server, **dict(reboot, once=None))[0]["changed"]
 
 
 @pytest.mark.parametrize("retry_after", [{}, {"Retry-After": "1"}], ids=["", "Retry-After"])

@@ -16,11 +16,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Change, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action as host_action_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
 
 PAUSED = {"baremetalhost.metal3.io/paused": ""}
 DETACHED = {"baremetalhost.metal3.io/detached": ""}
 CONSUMER = {"consumerRef": {"kind": "Metal3Machine", "namespace": "metal3", "name": "m"}}
 DEPLOYED = {"provisioning": {"state": "provisioned", "image": {"url": "http://i"}}}
+BEGUN = {"metal3.baremetal/reboot-begun": "2026-01-01T00:00:00Z"}
 HARDWARE = {"cpu": {"arch": "x86_64", "count": 4}, "nics": [{"name": "eno1", "mac": "00:5c:52:00:00:01"}]}
 
 
@@ -61,6 +63,12 @@ def refused(action, obj, hardware_data=None, forced=(), **options):
     ("reboot", bmh("provisioned"), {"mode": "hard"}, Change({"reboot.metal3.io": '{"mode":"hard"}'})),
     ("reboot", bmh(), {"force": True}, Change({"reboot.metal3.io": '{"force":true,"mode":"soft"}'})),
     ("reboot", bmh(annotations={"reboot.metal3.io": '{"mode":"soft"}'}), {}, Change({})),
+    ("reboot", bmh("provisioned"), {"once": True}, Change(dict(BEGUN, **{"reboot.metal3.io": '{"mode":"soft"}'}))),
+    ("reboot", bmh("provisioned", annotations=BEGUN), {}, Change({"reboot.metal3.io": '{"mode":"soft"}'})),
+    ("reboot", bmh("provisioned", annotations=BEGUN), {"once": True}, Change({})),
+    ("reboot", bmh("provisioned", annotations=dict(BEGUN, **{"reboot.metal3.io": '{"mode":"soft"}'})),
+     {"once": True, "mode": "hard"}, Change({"reboot.metal3.io": '{"mode":"hard"}'})),
+    ("reboot", bmh("provisioned", annotations={"reboot.metal3.io": '{"mode":"soft"}'}), {"once": True}, Change(BEGUN)),
     ("reboot_hold", bmh(), {"key": "me"}, Change({"reboot.metal3.io/me": '{"mode":"soft"}'})),
     ("reboot_release", bmh(annotations={"reboot.metal3.io/me": ""}), {"key": "me"},
      Change({"reboot.metal3.io/me": None})),
@@ -153,6 +161,8 @@ ANEW = {"operationHistory": {"inspect": {"start": "3", "end": "4"}}}
     ("reboot", bmh(annotations={"reboot.metal3.io": ""}), None, {}, False),
     ("reboot", bmh(on=False), None, {}, False),
     ("reboot", bmh(), None, {}, True),
+    ("reboot", bmh("provisioned", on=False, annotations=BEGUN), None, {"once": True}, False),
+    ("reboot", bmh("provisioned", annotations=BEGUN), None, {"once": True}, True),
     ("reboot", bmh("inspecting", on=False), bmh("inspecting", on=False), {}, True),
     ("reboot_hold", bmh(annotations={"reboot.metal3.io/me": ""}), None, {"key": "me"}, False),
     ("reboot_hold", bmh(on=False, annotations={"reboot.metal3.io/me": ""}), None, {"key": "me"}, True),
@@ -217,6 +227,9 @@ DATA = {"spec": {"hardware": HARDWARE}}
     ("reboot", bmh("inspecting"), {}, "starts the deploy ramdisk again"),
     ("reboot", bmh("preparing"), {"force": True}, "state preparing"),
     ("reboot", bmh("provisioned", on=False), {}, "powered off"),
+    ("reboot", bmh("provisioned", on=False), {"once": True}, "powered off"),
+    ("reboot", bmh("provisioned", on=False, annotations=BEGUN), {}, "powered off"),
+    ("reboot", bmh("provisioned", on=False, online=False, annotations=BEGUN), {"once": True}, "power_on"),
     ("reboot", bmh("provisioned", online=False), {}, "power_on"),
     ("reboot", bmh("provisioned", on=True, annotations={"reboot.metal3.io/me": ""}), {}, "release it first"),
     ("reboot_hold", bmh("provisioned", spec={"disablePowerOff": True}), {"key": "me"}, "again and again"),
@@ -275,6 +288,7 @@ def test_each_hold_that_an_inspection_would_end_is_reported():
     ("power_off", bmh(online=False, on=False, spec=CONSUMER), {}),
     ("power_on", bmh(annotations=PAUSED), {}),
     ("reboot", bmh("externally provisioned"), {}),
+    ("reboot", bmh("provisioned", on=False, annotations=BEGUN), {"once": True}),
     ("reboot", bmh(), {"force": True}),
     ("reboot", bmh("inspecting"), {"force": True}),
     ("inspect", bmh(), {}),
@@ -347,16 +361,16 @@ def test_a_host_that_is_not_there():
     ([request("set_hardware", hardware={"ram": 1})], "hardware.ram", "ramMebibytes"),
 ])
 def test_faulty_requests(requests, field, message):
-    problems = host_action_rules.check_requests(requests)
+    problems = action_request.check_requests(requests)
     assert [problem.field for problem in problems] == [field]
     assert message in str(problems[0])
 
 
 def test_each_option_is_refused_where_it_says_nothing():
-    for option, actions in host_action_rules.USED_BY.items():
+    for option, actions in action_request.USED_BY.items():
         for action in host_actions.ACTIONS:
             value = {"key": "k", "force": True, "mode": "hard", "delete_action": "delay"}.get(option, {"x": 1})
-            fields = [problem.field for problem in host_action_rules.check_unused(request(action, **{option: value}))]
+            fields = [problem.field for problem in action_request.check_unused(request(action, **{option: value}))]
             assert fields == ([] if action in actions else [option])
 
 

@@ -12,6 +12,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action as host_action_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
 
 # 2026-01-01T00:00:00Z
@@ -50,7 +51,7 @@ def test_what_is_no_time_in_utc_is_none(text):
 
 def refused(action, obj, now="2026-01-01T00:00:00Z", **options):
     request = Request("h1", action, now=now, **options)
-    return [*host_action_rules.check_requests([request]), *host_action_rules.check_hosts(
+    return [*action_request.check_requests([request]), *host_action_rules.check_hosts(
         [request], {"h1": obj}, {}, "metal3", ("h1",))]
 
 

@@ -14,7 +14,7 @@ import certifi
 import pytest
 from fakes.api_server import ApiServer, kubeconfig_of, status
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import connection
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import connection, connection_choice
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -27,7 +27,7 @@ REFUSED = status(401, "Unauthorized", "Unauthorized")
 @pytest.fixture(autouse=True)
 def environment(monkeypatch, tmp_path):
     """Take away what the environment says, and any kubeconfig of one's own."""
-    for names in connection.ENVIRONMENT.values():
+    for names in connection_choice.ENVIRONMENT.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(connection, "DEFAULT_KUBECONFIG", str(tmp_path / "no-kubeconfig"))
@@ -140,13 +140,13 @@ def test_the_environments_credentials_are_not_sent_to_another_server_than_its_ow
     for name, value in credentials.items():
         monkeypatch.setenv(name, value)
     # Without a server of its own the environment's credentials are for the one that is given.
-    taken = connection.Choice({"host": meant.url}, credentials)
+    taken = connection_choice.Choice({"host": meant.url}, credentials)
     assert (taken["api_key"], taken["client_cert"], taken["client_key"]) == tuple(
         credentials.get("K8S_AUTH_" + name) for name in ("API_KEY", "CERT_FILE", "KEY_FILE"))
     for given in (None, other.url, other.url + "/"):
-        taken = connection.Choice({"host": given}, dict(credentials, K8S_AUTH_HOST=other.url))
+        taken = connection_choice.Choice({"host": given}, dict(credentials, K8S_AUTH_HOST=other.url))
         assert taken["api_key"] or taken["client_cert"]
-    taken = connection.Choice({"host": meant.url}, dict(credentials, K8S_AUTH_HOST=other.url))
+    taken = connection_choice.Choice({"host": meant.url}, dict(credentials, K8S_AUTH_HOST=other.url))
     assert (taken["api_key"], taken["client_cert"], taken["client_key"]) == (None, None, None)
     monkeypatch.setenv("K8S_AUTH_HOST", other.url)
     use(KubeClient({"host": meant.url}))

@@ -13,7 +13,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import connection, kubeconfig
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import (
+    connection_choice,
+    connection_values,
+    kubeconfig,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
@@ -205,11 +209,11 @@ def test_any_bytes_are_taken_or_refused_with_a_message(content):
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(st.dictionaries(st.sampled_from(sorted(set(connection.ENVIRONMENT) - {"validate_certs"})),
+@given(st.dictionaries(st.sampled_from(sorted(set(connection_choice.ENVIRONMENT) - {"validate_certs"})),
                        st.none() | st.text(max_size=20) | st.just("https://192.0.2.1"), max_size=4))
 def test_any_options_are_taken_or_refused_with_a_message(params):
     try:
-        connection.Choice(params, {})
+        connection_choice.Choice(params, {})
     except KubeError as exc:
         assert exc.reason == "Configuration"
 
@@ -219,5 +223,5 @@ def test_any_options_are_taken_or_refused_with_a_message(params):
     "https://192.0.2.10:6443/?token=hunter2", "https://192.0.2.10:6443/#hunter2", "https://[?hunter2"])
 def test_no_secret_of_a_server_s_url_is_quoted(server):
     with pytest.raises(KubeError, match=r"host: found .*expected") as caught:
-        kubeconfig.check_server(server, "host")
+        connection_values.check_server(server, "host")
     assert "hunter2" not in caught.value.message

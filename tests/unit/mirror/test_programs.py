@@ -4,6 +4,7 @@
 """Programs out of images: the right file of the right layer, by the digest that was given, and once."""
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -79,6 +80,26 @@ def test_an_image_without_the_file_is_named_and_nothing_of_this_machine_is_read(
     with pytest.raises(image_file.ImageFileError, match=text):
         image_file.take(str(image(tmp_path / "image", *layers)), "/bin/manager", str(tmp_path / "manager"))
     assert not (tmp_path / "manager").exists()
+
+
+def test_a_layer_is_read_as_far_as_honest_ones_go(tmp_path, monkeypatch):
+    long = tarfile.TarInfo("x" * 20000)
+    announced = tarfile.TarInfo("x")
+    announced.size = 2 ** 60
+    cases = {
+        "longer than headers are": long.tobuf(tarfile.PAX_FORMAT),
+        "entries or 16 GiB": announced.tobuf(tarfile.GNU_FORMAT),
+        "expected a tar archive, plain or by gzip": b"\x28\xb5\x2f\xfd" + bytes(1024),
+        "layer that can't be read": gzip.compress(layer(("a", b"x"), packed=""))[:40]}
+    for number, (text, content) in enumerate(cases.items()):
+        directory = image(tmp_path / str(number), content)
+        with pytest.raises(image_file.ImageFileError, match=text):
+            image_file.take(str(directory), "/manager", str(tmp_path / "manager"))
+    monkeypatch.setattr(image_file, "MOST_MEMBERS", 2)
+    for names, text in ((("a", "b"), "not in the image"), (("a", "b", "c"), "more than 2 entries")):
+        with pytest.raises(image_file.ImageFileError, match=text):
+            image_file.take(str(image(tmp_path / text, layer(*((name, b"") for name in names)))), "/manager",
+                            str(tmp_path / "manager"))
 
 
 def test_a_list_of_images_is_refused(tmp_path):

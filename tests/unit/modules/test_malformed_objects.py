@@ -145,7 +145,7 @@ def test_a_host_without_spec_stops_nobody():
 @QUICK
 @given(changed(BMH), st.sampled_from(sorted(ACTIONS)))
 def test_actions_get_along_with_any_host(bmh, action):
-    params = dict.fromkeys(("names", "hosts", "mode", "key", "force", "delete_action", "reason", "until"))
+    params = dict.fromkeys(("names", "hosts", "mode", "key", "force", "once", "delete_action", "reason", "until"))
     params.update(namespace="metal3", force_hosts=["h1"], wait=True, wait_timeout_seconds=0.01, error_limit=2,
                   action=action)
     status = json.dumps({"provisioning": {"state": "available"}})

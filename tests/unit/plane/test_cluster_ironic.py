@@ -58,8 +58,8 @@ def options(**changes):
         "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
-        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None, "wait": False,
-        "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
+        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None,
+        "confirm_among": [], "wait": False, "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
 
 
 def container(name, **more):
@@ -311,7 +311,7 @@ def removal(server, **changes):
     operator = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}]
     return service.Components(server, dict({
         "parts": [{"name": "bmo"}, {"name": "ironic"}], "certificates": "collection", "definitions": "keep",
-        "confirm": "2", "wait_timeout_seconds": 1}, **changes), {
+        "confirm": "2", "confirm_among": [], "wait_timeout_seconds": 1}, **changes), {
             "bmo": (operator, "v0.13.2"), "ironic": (shipped(), "")}, False, Progress(None),
         sleep=lambda seconds: None, clock=lambda: 0.0)
 

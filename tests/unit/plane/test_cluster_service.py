@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import re
 
 import pytest
 from fakes.clock import Clock
@@ -37,7 +38,7 @@ def shipped():
 
 def parameters(**given):
     return dict({"parts": [{"name": "ipam"}], "certificates": "cert_manager", "objects": [], "wait": True,
-                 "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None}, **given)
+                 "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None, "confirm_among": ["one"]}, **given)
 
 
 def components(server, check_mode=False, names=("ipam",), **given):
@@ -423,6 +424,26 @@ def test_an_upgrade_to_another_minor_asks_for_the_number_and_check_mode_warns():
         release(server, NEW).present()
     assert server.writes == []
     assert release(server, NEW, confirm="1").present()["changed"]
+
+
+SEVERAL = r"metal3_confirm: found 2 planes \(one, two\) in this play, .*; repeat the run with --limit <plane>"
+
+
+@pytest.mark.parametrize("confirm", [None, "1", "ipam"])
+def test_with_several_planes_in_the_play_no_confirmation_counts(confirm):
+    server, given = Server(), {"confirm": confirm, "confirm_among": ["one", "two"]}
+    assert release(server, "v1.12.3", **given).present()["changed"]
+    assert not release(server, "v1.12.3", **given).present()["changed"]
+    server.store("Deployment", "capi-system", {"kind": "Deployment", "metadata": {
+        "name": "capi-controller-manager", "namespace": "capi-system"}, "spec": {"template": {"spec": {"containers": [
+            {"image": "registry.k8s.io/cluster-api/cluster-api-controller:v1.13.5"}]}}}})
+    server.writes.clear()
+    assert re.search(SEVERAL, release(server, NEW, check_mode=True, **given).present()["confirmation"])
+    with pytest.raises(ReportedError, match=SEVERAL):
+        release(server, NEW, **given).present()
+    with pytest.raises(ReportedError, match=SEVERAL):
+        components(server, **given).absent()
+    assert server.writes == [] and components(server, check_mode=True, **given).absent()["changed"]
 
 
 def test_what_stands_against_an_upgrade_is_asked_again_before_a_part_is_written(monkeypatch):

@@ -14,7 +14,12 @@ from ansible.module_utils.testing import patch_module_args
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, toolchain, webhook_host
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    engine,
+    go_mod,
+    toolchain,
+    webhook_host,
+)
 from ansible_collections.metal3.baremetal.plugins.modules import plane_programs
 
 SOURCE = Path(__file__).resolve().parents[3] / "lab" / "engine"
@@ -23,7 +28,7 @@ TOOLCHAIN = SOURCE / toolchain.LOCK_FILE
 
 @pytest.fixture
 def pins():
-    return engine.GoMod((SOURCE / "go.mod").read_text())
+    return go_mod.GoMod((SOURCE / "go.mod").read_text())
 
 
 @pytest.fixture
@@ -60,7 +65,7 @@ def test_versions_of_the_pinned_modules(pins):
     assert pins.go == "1.26.0"
     assert pins.version("k8s.io/kubernetes") == "v1.35.4"
     assert pins.version("k8s.io/api") == "v0.35.4", "a replacement wins"
-    with pytest.raises(engine.EngineError, match=r"example\.test is not required"):
+    with pytest.raises(go_mod.GoModError, match=r"example\.test is not required"):
         pins.version("example.test")
 
 
@@ -76,7 +81,7 @@ def test_every_program_is_a_tool_of_go_mod(folder):
     programs = set(program for name in names for program in engine.SETS[name])
     assert sorted(program.package for program in programs) == sorted(tools)
     for program in programs:
-        assert engine.GoMod(text).version(program.module).startswith("v")
+        assert go_mod.GoMod(text).version(program.module).startswith("v")
 
 
 def test_every_rendered_part_has_a_program():
@@ -92,7 +97,7 @@ def test_a_folder_below_the_engine_has_its_toolchain(go):
 
 
 def test_stamps(pins):
-    flags = engine.linker_flags(pins)
+    flags = go_mod.linker_flags(pins)
     for part in ("'k8s.io/component-base/version.gitVersion=v1.35.4'", "'k8s.io/component-base/version.gitMinor=35'",
                  "'sigs.k8s.io/cluster-api/version.gitVersion=v1.13.5'",
                  "'github.com/metal3-io/baremetal-operator/pkg/version.Raw=v0.13.2'"):
@@ -103,8 +108,8 @@ def test_stamps(pins):
 def test_kubernetes_alone_can_be_pinned(version):
     minor = version[1:].rpartition(".")[0]
     path = SOURCE.parents[1] / "tests" / "lab" / "data" / f"kubernetes-{minor}" / "go.mod"
-    another = engine.GoMod(path.read_text())
-    flags = engine.linker_flags(another)
+    another = go_mod.GoMod(path.read_text())
+    flags = go_mod.linker_flags(another)
     assert f"version.gitVersion={version}'" in flags and "cluster-api" not in flags
     for name in ("node", "control-plane"):
         for program in engine.SETS[name]:

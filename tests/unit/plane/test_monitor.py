@@ -160,7 +160,8 @@ def test_what_the_manifests_lack_is_refused():
 
 def parameters(monitored, **given):
     return dict({"parts": [{"name": "ipam", "monitor": monitored}], "certificates": "collection", "objects": [],
-                 "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None}, **given)
+                 "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None,
+                 "confirm_among": []}, **given)
 
 
 def components(server, monitored=True, check_mode=False, **given):

@@ -20,7 +20,7 @@ DATABASE = {"host": "db", "name": "ironic", "credentials_name": "db-login"}
 def options(**changes):
     given = dict((field.name, None) for field in operated.FIELDS)
     return dict(given, **dict({"name": "ironic", "namespace": NAMESPACE, "state": "present", "wait": False,
-                               "wait_timeout_seconds": 120, "confirm": None}, **changes))
+                               "wait_timeout_seconds": 120, "confirm": None, "confirm_among": []}, **changes))
 
 
 class Operator(Server):
@@ -177,5 +177,7 @@ def test_it_is_removed_only_without_hosts_and_with_a_confirmation():
     server.objects["Ironic", NAMESPACE, "ironic"]["metadata"]["labels"] = labels
     with pytest.raises(ReportedError, match="metal3_confirm=1"):
         run(server).absent()
+    with pytest.raises(ReportedError, match="found 2 planes"):
+        run(server, confirm="ironic", confirm_among=["one", "two"]).absent()
     assert run(server, confirm="ironic", wait=True).absent()["changed"]
     assert not run(server).absent()["changed"] and not run(Server()).absent()["changed"]

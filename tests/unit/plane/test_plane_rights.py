@@ -98,7 +98,8 @@ def server():
 
 def run(server, **given):
     params = dict({"parts": [{"name": "ipam"}], "certificates": "cert_manager", "objects": [], "wait": True,
-                   "wait_timeout_seconds": 30, "definitions": "remove", "confirm": None, "with_ironic": False}, **given)
+                   "wait_timeout_seconds": 30, "definitions": "remove", "confirm": None, "confirm_among": [],
+                   "with_ironic": False}, **given)
     return service.Components(server, params, {"ipam": (shipped(), "v1.13.2")}, False, Progress(None),
                               lambda _seconds: None, lambda: 0.0)
 

@@ -9,7 +9,10 @@ import json
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, process_group, readiness
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Layout, SupervisorError
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
+    Layout,
+    SupervisorError,
+)
 
 
 class Dead:

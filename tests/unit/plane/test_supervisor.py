@@ -14,13 +14,17 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout as lab_layout
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import readiness, supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
+    readiness,
+    supervisor,
+    supervisor_files,
+)
 
 
 @pytest.fixture
 def layout(tmp_path):
     # Short, for the path of its socket.
-    made = supervisor.Layout(str(tmp_path / "s"))
+    made = supervisor_files.Layout(str(tmp_path / "s"))
     supervisor.Supervisor(made).write_config()
     return made
 
@@ -30,7 +34,7 @@ def program(**changes):
 
 
 def test_program_config_quotes(layout):
-    text = supervisor.program_config(layout, program(environment={"A": 'say "50%"\\', "N": 3}))
+    text = supervisor_files.program_config(layout, program(environment={"A": 'say "50%"\\', "N": 3}))
     assert "command=/bin/etcd '--name=a b' --share=50%%\n" in text
     assert 'environment=A="say \\"50%%\\"\\\\",METAL3_LAB_DIR="' in text and 'N="3"' in text
 
@@ -38,30 +42,30 @@ def test_program_config_quotes(layout):
 @pytest.mark.parametrize("changes", [
     {"name": "Etcd"}, {"name": "a:b"}, {"name": ""}, {"environment": {"A": "1\n2"}}, {"command": ["a\nb"]}])
 def test_what_the_config_cannot_hold_is_refused(layout, changes):
-    with pytest.raises(supervisor.SupervisorError):
-        supervisor.program_config(layout, program(**changes))
+    with pytest.raises(supervisor_files.SupervisorError):
+        supervisor_files.program_config(layout, program(**changes))
 
 
 def test_a_program_is_written_when_it_or_its_files_change(layout, tmp_path):
     watched = tmp_path / "ca.crt"
     wanted = program(restart_on=[str(watched)], ready={"tcp": "127.0.0.1:1"})
-    assert supervisor.write_program(layout, wanted, check_mode=True)
-    assert supervisor.configured(layout) == {}
-    assert supervisor.write_program(layout, wanted)
-    assert not supervisor.write_program(layout, wanted)
+    assert supervisor_files.write_program(layout, wanted, check_mode=True)
+    assert supervisor_files.configured(layout) == {}
+    assert supervisor_files.write_program(layout, wanted)
+    assert not supervisor_files.write_program(layout, wanted)
     watched.write_text("new")
-    assert supervisor.write_program(layout, wanted)
-    assert supervisor.configured(layout) == {"etcd": {"tcp": "127.0.0.1:1"}}
+    assert supervisor_files.write_program(layout, wanted)
+    assert supervisor_files.configured(layout) == {"etcd": {"tcp": "127.0.0.1:1"}}
     for path in (layout.config, layout.program_file("etcd")):
         assert os.stat(path).st_mode & 0o077 == 0
-    assert supervisor.remove_program(layout, "etcd")
-    assert not supervisor.remove_program(layout, "etcd")
-    assert supervisor.configured(layout) == {}
+    assert supervisor_files.remove_program(layout, "etcd")
+    assert not supervisor_files.remove_program(layout, "etcd")
+    assert supervisor_files.configured(layout) == {}
 
 
 def test_a_socket_path_that_is_too_long_is_refused(tmp_path):
-    long = supervisor.Layout("/" + "x" * 90 + "/supervisor")
-    with pytest.raises(supervisor.SupervisorError, match="choose a shorter folder"):
+    long = supervisor_files.Layout("/" + "x" * 90 + "/supervisor")
+    with pytest.raises(supervisor_files.SupervisorError, match="choose a shorter folder"):
         long.check()
 
 
@@ -76,10 +80,10 @@ def test_without_supervisord(layout):
 def test_last_lines(tmp_path):
     path = tmp_path / "log"
     path.write_text("".join(f"line {number}\n" for number in range(10000)))
-    assert supervisor.last_lines(str(path), 2) == ["line 9998", "line 9999"]
-    assert supervisor.last_lines(str(tmp_path / "none")) == []
+    assert supervisor_files.last_lines(str(path), 2) == ["line 9998", "line 9999"]
+    assert supervisor_files.last_lines(str(tmp_path / "none")) == []
     path.write_text("x" * 9000)
-    assert supervisor.last_lines(str(path)) == ["x" * supervisor.LINE_LIMIT]
+    assert supervisor_files.last_lines(str(path)) == ["x" * supervisor_files.LINE_LIMIT]
 
 
 @pytest.fixture

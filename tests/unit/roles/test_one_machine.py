@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,15 +43,8 @@ def test_a_confirmation_is_for_one_machine(tmp_path, name):
 
 # Roles in a play of a user's: a number counts for each of their hosts, and so does a name that others have.
 ROLES = {
-    "bmo": ("main", {"bmo_mode": "cluster", "bmo_state": "absent"}),
-    "capi": ("main", {"capi_mode": "cluster", "capi_state": "absent"}),
-    "capm3": ("main", {"capm3_mode": "cluster", "capm3_state": "absent"}),
-    "cert_manager": ("main", {"cert_manager_mode": "cluster", "cert_manager_state": "absent"}),
     "cluster": ("machines", {"cluster_machine_action": "replace", "cluster_machines": ["none"]}),
     "etcd": ("restore", {"etcd_path": "/nowhere", "etcd_identity_file": "/nowhere", "etcd_etcdutl": "/nowhere"}),
-    "ipam": ("main", {"ipam_mode": "cluster", "ipam_state": "absent"}),
-    "ironic": ("main", {"ironic_mode": "cluster", "ironic_state": "absent", "ironic_provisioning_ip": "192.0.2.1"}),
-    "ironic, by its operator": ("main", {"ironic_mode": "cluster", "ironic_by": "operator", "ironic_state": "absent"}),
 }
 
 
@@ -61,16 +55,14 @@ def play_of(task):
 
 @pytest.mark.parametrize("name", sorted(ROLES))
 def test_a_role_alone_takes_a_confirmation_for_one(tmp_path, name):
-    role, (file, variables) = name.partition(",")[0], ROLES[name]
-    given = json.dumps(dict(variables, metal3_confirm="1", management_plane={
-        "mode": "cluster", "kubeconfig": "/nowhere", "manifests_dir": "/nowhere"}))
-    whole = {"import_role": {"name": f"metal3.baremetal.{role}", "tasks_from": file}}
+    file, variables = ROLES[name]
+    given = json.dumps(dict(variables, metal3_confirm="1"))
+    whole = {"import_role": {"name": f"metal3.baremetal.{name}", "tasks_from": file}}
     code, output = playbook.play(tmp_path, INVENTORY, play_of(whole), "play.yml", "-e", given)
     words = " ".join(output.split())
     assert code != 0 and "(one, two) in this play, expected one, because " in words, output
     # With one it would go on to build programs and to write.
-    path = ROOT / "roles" / role / "tasks" / f"{'cluster' if file == 'main' and role != 'ironic' else file}.yml"
-    first = yaml.safe_load(path.read_text())[0]
+    first = yaml.safe_load((ROOT / "roles" / name / "tasks" / f"{file}.yml").read_text())[0]
     for limit, is_refused in (("one,two", True), ("one", False)):
         code, output = playbook.play(tmp_path, INVENTORY, play_of(first), "play.yml", "-e", given, "--limit", limit)
         assert (code != 0) is is_refused, output
@@ -89,14 +81,19 @@ def test_a_playbook_that_is_of_one_cluster_refuses_several(tmp_path, name, varia
     assert code != 0 and "in this play, expected one" not in " ".join(output.split()), output
 
 
-@pytest.mark.parametrize("interrupts, limit, is_refused", [
-    (True, "one,two", True), (False, "one,two", False), (True, "one", False)])
-def test_an_upgrade_that_interrupts_is_confirmed_for_one_plane(tmp_path, interrupts, limit, is_refused):
-    path = ROOT / "playbooks" / "install.yml"
-    play, = yaml.safe_load(path.read_text())
-    task, = (task for task in play["pre_tasks"] if task["name"] == "Require one plane for an upgrade that interrupts")
-    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [task], "vars": {
-        "install_plan": {"upgrades": [{"part": "bmo", "interrupts": interrupts}]},
-        "install_interrupted": play["vars"]["install_interrupted"]}}])
-    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", "metal3_confirm=1", "--limit", limit)
-    assert (code != 0) == is_refused == ("in this play, expected one" in " ".join(output.split())), output
+def tasks_of_parts(path):
+    """Return the arguments of the tasks that install or remove parts of a plane, by the modules that refuse several."""
+    found = []
+    for item in yaml.safe_load(path.read_text()):
+        for task in [item, *item.get("pre_tasks", []), *item.get("tasks", [])]:
+            found += [task[name] for name in task if re.fullmatch(
+                r"metal3\.baremetal\.plane_(components|ironic|ironic_operator)", name)]
+    return found
+
+
+def test_modules_of_parts_know_the_planes_of_the_play():
+    found = [(path, arguments) for path in [*ROOT.glob("roles/*/tasks/*.yml"), ROOT / "playbooks" / "install.yml"]
+             for arguments in tasks_of_parts(path)]
+    assert len(found) == 8
+    for path, arguments in found:
+        assert arguments["confirm_among"] == "{{ ansible_play_hosts_all }}", path

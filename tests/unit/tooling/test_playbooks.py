@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,13 @@ def test_tags_reach_every_task():
             assert "apply:" in text and text.count("ansible.builtin.include_") == 1
         else:
             assert "ansible.builtin.include_" not in text, path
+
+
+def test_a_role_resets_no_connection_by_a_meta_task():
+    """It has no condition, and warns of each that it inherits; wait_for_connection resets before each attempt."""
+    found = [path for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").rglob("*.yml")]
+             if re.search(r"meta:.*reset_connection", path.read_text())]
+    assert found == []
 
 
 @pytest.mark.parametrize("name, entry_point", [

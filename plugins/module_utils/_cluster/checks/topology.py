@@ -128,11 +128,12 @@ def class_problems(description: ClusterDescription, stored: dict[str, Any] | Non
         wanted = group.get("machine_class") or group.name
         if wanted not in classes:
             found.append(_refused(subject, f"{group.field}.machine_class", shown(wanted), _one_of(classes, name),
-                                  "correct it"))
+                                  f"name one of them, or add {wanted} to the ClusterClass"))
     given = [("cluster_class.variables", about.get("variables"))]
     given += [(f"{group.field}.class_variables", group.get("class_variables")) for group in description.groups]
     for field, values in given:
-        found += [_refused(subject, f"{field}.{variable}", "a value", _one_of(variables, name), "correct it")
+        found += [_refused(subject, f"{field}.{variable}", "a value", _one_of(variables, name),
+                           "remove it, or add it to the ClusterClass")
                   for variable in sorted(values or {}) if variable not in variables]
     return found
 

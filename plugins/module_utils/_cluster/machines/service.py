@@ -121,10 +121,8 @@ class MachineActionService:
 
     def _unconfirmed(self, snapshot: Any) -> Problem:
         named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
-        return Problem(
-            "confirmation-missing", self.subject, "confirm", self.params["confirm"] or None,
-            f"{len(self.machines)}, the number of machines that this deletes with what is on their disks ({named})",
-            f"to continue {confirmation.way(self.machines)} (module option confirm)")
+        return confirmation.problem(self.subject, self.params["confirm"], self.machines,
+                                    f"machines that this deletes with what is on their disks ({named})")
 
     def _lines(self, name: str) -> list[str]:
         snapshot = snapshot_of(self.client, self.namespace, self.name)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..._host.annotations import REBOOT_BEGUN
 from ..machines.actions import NOT_REMEDIATED
 
 Object = Mapping[str, Any]
@@ -29,12 +30,18 @@ def before(obj: Any, patch: Any) -> Any:
 
 def hold(host: Object, reason: str) -> Patch | None:
     """Return the patch that marks a host as being maintained, None when it is."""
-    return None if _annotations(host).get(HELD) == reason else {"metadata": {"annotations": {HELD: reason}}}
+    stored = _annotations(host)
+    if stored.get(HELD) == reason:
+        return None
+    # A reboot that was begun is one of this maintenance, unless this is another one.
+    left = {REBOOT_BEGUN: None} if REBOOT_BEGUN in stored and HELD not in stored else {}
+    return {"metadata": {"annotations": dict({HELD: reason}, **left)}}
 
 
 def release(host: Object) -> Patch | None:
-    """Return the patch that takes the mark away."""
-    return {"metadata": {"annotations": {HELD: None}}} if HELD in _annotations(host) else None
+    """Return the patch that takes the marks away."""
+    marks = dict((key, None) for key in (HELD, REBOOT_BEGUN) if key in _annotations(host))
+    return {"metadata": {"annotations": marks}} if marks else None
 
 
 def keep(machine: Object) -> Patch | None:

@@ -141,10 +141,8 @@ class MaintenanceService:
             return []
         named = ", ".join(f"{place.name} (node {place.node} of cluster {place.cluster})" for place in members
                           if place.name in names)
-        return [Problem(
-            "confirmation-missing", f"namespace {self.namespace}", "confirm", self.params["confirm"] or None,
-            f"{len(names)}, the number of hosts whose pods are evicted: {named}",
-            f"to continue {confirmation.way(names, self.params['confirm_among'])} (module option confirm)")]
+        return [confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                     f"hosts whose pods are evicted: {named}", self.params["confirm_among"])]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
         wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])

@@ -127,12 +127,9 @@ class RemediationService:
         if not names or confirmation.confirmed(self.params["confirm"], names, self.params["confirm_among"]):
             return []
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
-        problem = Problem(
-            "confirmation-missing", f"namespace {self.namespace}", "confirm", self.params["confirm"] or None,
-            f"{len(names)}, the number of hosts that may be rebooted"
-            + (", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else "")
-            + f": {named}",
-            f"to continue {confirmation.way(names, self.params['confirm_among'])} (module option confirm)")
+        lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
+        problem = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                       f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
         if self.check_mode:
             for line in confirmation.asked_later([problem]):
                 self.progress.event(line)

@@ -1,14 +1,12 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""When an action on a host is refused, because BMO or its webhook would ignore, misread or reject it.
+"""When an action on a host as it is is refused, because BMO or its webhook would ignore, misread or reject it.
 
 Pure functions of data. Each rule names its source in BMO 0.13: a function of ``baremetalhost_controller.go`` or
 ``host_state_machine.go``, or of the webhook's ``baremetalhost_validation.go``.
 """
 from __future__ import annotations
-
-import re
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
@@ -16,125 +14,19 @@ from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
-from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, Request, has_status, is_done
+from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, error_of, state_of
 from ..objects import consumer_of
+from .action_request import check_saved
 
-_KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
 # States in which BMO boots the deploy ramdisk, and starts it again for a forced reboot.
 _RAMDISK = ("inspecting", "provisioning")
-# checkStatusAnnotation: the webhook lists neither "servicing" nor the errors "servicing error" and "detach error".
-_SAVED_STATUS = ("", "OK", "discovered", "error", "delayed", "detached")
-_SAVED_ERRORS = ("", "provisioned registration error", "registration error", "inspection error", "preparation error",
-                 "provisioning error", "power management error")
-STATUS_FIELDS = frozenset((
-    "operationalStatus", "errorType", "lastUpdated", "hardwareProfile", "hardware", "provisioning", "goodCredentials",
-    "triedCredentials", "errorMessage", "poweredOn", "operationHistory", "errorCount", "conditions"))
-HARDWARE_FIELDS = frozenset(("systemVendor", "firmware", "ramMebibytes", "nics", "storage", "cpu", "hostname"))
-# Option → the actions that take it.
-USED_BY = {
-    "mode": ("reboot", "reboot_hold"),
-    "key": ("reboot_hold", "reboot_release"),
-    "force": ("reboot", "reboot_hold", "detach"),
-    "delete_action": ("detach",),
-    "reason": ("lock", "pause", "mark_unhealthy"),
-    "until": ("lock",),
-    "status": ("restore_status",),
-    "hardware": ("set_hardware",),
-}
-_REQUIRED = {"lock": ("reason", "until"), "reboot_hold": ("key",), "reboot_release": ("key",),
-             "restore_status": ("status",), "set_hardware": ("hardware",)}
-
-
-def check_requests(requests):
-    """Check requests by themselves.
-
-    :param requests: list of Request; ``action`` may be None
-    :returns: list of Problem
-    """
-    problems, first = [], {}
-    for request in requests:
-        if request.name in first:
-            problems.append(
-                Problem("host-action", request.name, "name", "named twice", "each host once", "remove one of them")
-            )
-            continue
-        first[request.name] = request
-        if request.action is None:
-            problems.append(Problem("host-action", request.name, "action", None, f"one of {', '.join(ACTIONS)}",
-                                    "set action for the task or for the host"))
-            continue
-        problems += [Problem("host-action", request.name, option, None, f"a value, which {request.action} needs",
-                             f"set {option}")
-                     for option in _REQUIRED.get(request.action, ()) if getattr(request, option) in (None, "")]
-        problems += check_unused(request)
-        problems += _check_values(request)
-    return problems
-
-
-def check_unused(request):
-    """Return a Problem for each option that says nothing about the request's action."""
-    return [
-        Problem(
-            "host-action", request.name, option, "given", f"an action that it belongs to ({', '.join(actions)})",
-            "remove it, or choose another action")
-        for option, actions in USED_BY.items()
-        if getattr(request, option) != Request._field_defaults[option] and request.action not in actions
-    ]
-
-
-def _check_values(request):
-    problems = []
-    if request.key and not _KEY.match(request.key):
-        problems.append(Problem("host-action", request.name, "key", show(request.key),
-                                "at most 63 letters, digits, '-', '_' and '.', beginning and ending with a letter or "
-                                "digit", "rename it"))
-    if request.action == "lock" and request.until:
-        problems += _check_end(request)
-    if request.action == "restore_status" and request.status:
-        problems += _check_fields(request.name, "status", request.status, STATUS_FIELDS)
-        if not (request.status.get("provisioning") or {}).get("state"):
-            problems.append(Problem(
-                "host-action", request.name, "status.provisioning.state", None, "the state the host was in",
-                "give the whole status, as save_status returned it"))
-        problems += _check_saved(request.name, request.status, "give a status that was saved in another moment")
-    if request.action == "set_hardware" and request.hardware:
-        problems += _check_fields(request.name, "hardware", request.hardware, HARDWARE_FIELDS)
-    return problems
-
-
-def _check_end(request):
-    end = host_lock.moment_of(request.until)
-    if end is None:
-        return [Problem("host-action", request.name, "until", show(request.until),
-                        "a time in UTC such as 2026-11-25T18:00:00Z", "correct it")]
-    if end > (host_lock.moment_of(request.now) or 0):
-        return []
-    return [Problem("host-action", request.name, "until", show(request.until), f"a time to come (it is {request.now})",
-                    "correct it, or unlock the host (action unlock)")]
-
-
-def _check_fields(name, option, given, known):
-    # Both are decoded strictly (validateStatusAnnotation, validateHwdDetailsAnnotation).
-    return [Problem("host-action", name, f"{option}.{key}", "an unknown field", f"one of {', '.join(sorted(known))}",
-                    "remove it: BMO decodes the annotation strictly") for key in sorted(set(given) - known)]
-
-
-def _check_saved(name, status, next_step):
-    problems = []
-    for field, allowed in (("operationalStatus", _SAVED_STATUS), ("errorType", _SAVED_ERRORS)):
-        value = status.get(field) or ""
-        if value not in allowed:
-            problems.append(Problem(
-                "host-action", name, f"status.{field}", show(value),
-                f"one of {', '.join(text for text in allowed if text)} (BMO webhook)", next_step))
-    return problems
 
 
 def check_hosts(requests, current, hardware_data, namespace, forced=()):
     """Check requests against the hosts that are there.
 
-    :param requests: list of Request that :func:`check_requests` found no fault with
+    :param requests: list of Request that ``action_request.check_requests`` found no fault with
     :param current: ``{name: BareMetalHost}``
     :param hardware_data: ``{(namespace, name): HardwareData}``; needed for ``set_hardware`` only
     :param namespace: name of the namespace, for messages
@@ -274,7 +166,7 @@ def _reboot_rule(request, bmh, dummy):
     yield from _held(bmh)
     if state in STEADY and spec.get("online") is False:
         yield "a host with online false", "a host with online true", "power it on (action power_on)"
-    elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn"):
+    elif state in STEADY and not (bmh.get("status") or {}).get("poweredOn") and not is_reboot_begun(bmh, request):
         # manageHostPower removes the annotation as soon as the server is off.
         yield ("a host that is powered off", "a host that is powered on: BMO would drop the request",
                "wait until it is powered on")
@@ -356,7 +248,7 @@ def _save_rule(request, bmh, dummy):
     if host_annotations.PAUSED not in host_annotations.of(bmh):
         yield ("a host that is not paused", "a paused host: BMO removes the annotation at once otherwise",
                "pause it first (action pause)")
-    for found in _check_saved(request.name, bmh.get("status") or {}, "wait until it is over, then run again"):
+    for found in check_saved(request.name, bmh.get("status") or {}, "wait until it is over, then run again"):
         yield f"{found.field} {found.actual}", found.expected, found.hint
 
 

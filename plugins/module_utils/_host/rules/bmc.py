@@ -54,7 +54,8 @@ def check_credentials(label, host):
                                 "set bmc.address"))
     if bmc.get("credentials_name") and not DNS_NAME.match(bmc["credentials_name"]):
         problems.append(Problem("bmc-credentials", label, "bmc.credentials_name", show(bmc["credentials_name"]),
-                                "a Secret's name (lower case letters, digits, '-' and '.')", "correct it"))
+                                "a Secret's name (lower case letters, digits, '-' and '.')",
+                                "name the Secret without its namespace, which is the host's"))
     return problems
 
 

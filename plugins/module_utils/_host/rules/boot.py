@@ -20,7 +20,8 @@ def check(label, host, address):
     if mac is not None:
         problem = mac_error(mac)
         if problem:
-            problems.append(Problem("boot-mac-invalid", label, "boot_mac_address", show(mac), problem, "correct it"))
+            problems.append(Problem("boot-mac-invalid", label, "boot_mac_address", show(mac), problem, "set "
+                                    "boot_mac_address to that of the NIC the server boots from; bmc_info lists them"))
     elif address and (address.driver.needs_mac or host_annotations.is_inspection_disabled(
             host.get("inspection_mode"), host.get("annotations"))):
         why = f"the scheme {address.scheme.name}" if address.driver.needs_mac else "a host without inspection"

@@ -30,7 +30,8 @@ def check(label, host):
         data = host.get(option) or {}
         name, content = data.get("name"), data.get("content")
         if name and not DNS_NAME.match(name):
-            problems.append(Problem("host-data", label, option + ".name", show(name), "a Secret's name", "correct it"))
+            problems.append(Problem("host-data", label, option + ".name", show(name), "a Secret's name",
+                                    f"name the Secret without its namespace, or give {option}.content in its place"))
         if content is not None and not content.strip():
             problems.append(Problem("host-data", label, option + ".content", "an empty text", "content",
                                     f"give content, or an empty {option} to remove it"))

@@ -38,7 +38,8 @@ def check(label, path, hints):
     hctl = hints.get("hctl")
     if hctl and not _HCTL.match(hctl):
         problems.append(
-            Problem("root-device-hints", label, path + ".hctl", show(hctl), "four numbers like 0:0:0:0", "correct it")
+            Problem("root-device-hints", label, path + ".hctl", show(hctl), "four numbers like 0:0:0:0",
+                    "take it from the disks that an inspection has found (hardware_data_info)")
         )
     if hints.get("min_size_gigabytes") is not None and hints["min_size_gigabytes"] < 0:
         problems.append(Problem(

@@ -37,9 +37,8 @@ def _check_annotations(label, host):
             if value.lstrip().startswith("{"):
                 problems += _check_json(label, path, value, {"deleteAction": ("", "delay", "delete")})
         elif key == host_annotations.INSPECT and value not in ("", host_annotations.INSPECTION_DISABLED):
-            problems.append(
-                Problem("metadata", label, path, show(value), "'' or 'disabled' (BMO webhook)", "correct it")
-            )
+            problems.append(Problem("metadata", label, path, show(value), "'' or 'disabled' (BMO webhook)",
+                                    "set inspection_mode to agent or disabled, in place of the annotation"))
         elif key == host_annotations.HARDWARE_DETAILS and value:
             if not host_annotations.is_inspection_disabled(host.get("inspection_mode"), host.get("annotations")):
                 problems.append(Problem("metadata", label, path, "hardware details", "inspection_mode disabled with it",
@@ -61,7 +60,8 @@ def _check_json(label, path, value, choices):
     except ValueError:
         data = None
     if not isinstance(data, dict):
-        return [Problem("metadata", label, path, show(value), "a JSON object or nothing", "correct it")]
+        example = "".join(f", for example {json.dumps({key: few[-1]})}" for key, few in choices.items())
+        return [Problem("metadata", label, path, show(value), "a JSON object or nothing", f"write one{example}")]
     return [Problem("metadata", label, path, f"{key} {show(data[key])}",
                     f"{key} one of {', '.join(filter(None, few))}", "correct it")
             for key, few in choices.items() if key in data and data[key] not in few]

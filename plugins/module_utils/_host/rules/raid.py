@@ -60,7 +60,8 @@ def _software(label, volumes):
     problems = []
     if volumes and volumes[0].get("level") != "1":
         problems.append(Problem("raid", label, "raid.software_raid_volumes[0].level", show(volumes[0].get("level")),
-                                "1 for the first volume, from which the server boots", "correct it"))
+                                "1 for the first volume, from which the server boots",
+                                "set its level to 1, or put the volume with level 1 before it"))
     for position, volume in enumerate(volumes):
         path = f"raid.software_raid_volumes[{position}]"
         disks = volume.get("physical_disks") or []

@@ -82,7 +82,7 @@ def problems(options: Object) -> list[Problem]:
                   for name, expected in needed if not options.get(name)]
     if address and not ip_texts.is_address(address):
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", show(address),
-                             "an IP address", "correct it"))
+                             "an IP address", "set it to that by which servers and their BMCs reach Ironic"))
     if options["tls"] == "cert_manager" and not address:
         found.append(Problem("ironic-address", "ironic", "provisioning_ip", None, "the address of the certificate",
                              "set it, because tls=cert_manager issues a certificate for it"))

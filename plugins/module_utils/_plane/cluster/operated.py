@@ -150,7 +150,8 @@ def problems(options: Object) -> list[Problem]:
 
     version = options.get("version")
     if version and not _VERSION.fullmatch(version):
-        add("version", show(version), "latest, or two numbers such as 35.0", "correct it")
+        add("version", show(version), "latest, or two numbers such as 35.0",
+            "leave it out for that of the operator's release")
     if options.get("high_availability"):
         if not options.get("database"):
             add("database", None, "a MariaDB for all replicas with high_availability=true", "set it")
@@ -168,7 +169,8 @@ def problems(options: Object) -> list[Problem]:
             "networking.ip_address and networking.interface with it", "set both")
     for name in ("ip_address", "external_ip"):
         if network.get(name) and _address(network[name]) is None:
-            add(f"networking.{name}", show(network[name]), "an IP address", "correct it")
+            add(f"networking.{name}", show(network[name]), "an IP address",
+                "set it to one by which servers and their BMCs reach Ironic")
     if network.get("dhcp"):
         found += _dhcp(subject, network["dhcp"])
     if (options.get("deploy_ramdisk") or {}).get("disable_downloader"):
@@ -188,7 +190,7 @@ def _dhcp(subject: str, dhcp: Object) -> list[Problem]:
         network = ip_texts.network(dhcp["network_cidr"])
     except ValueError:
         return [*found, Problem(CODE, subject, "networking.dhcp.network_cidr", show(dhcp["network_cidr"]),
-                                "a network such as 192.0.2.0/24", "correct it")]
+                                "a network such as 192.0.2.0/24", ip_texts.network_hint(dhcp["network_cidr"]))]
     ends = [(name, _address(dhcp[name])) for name in ("range_begin", "range_end")]
     found += [Problem(CODE, subject, f"networking.dhcp.{name}", show(dhcp[name]), f"an address of {network}",
                       "correct it") for name, address in ends if address is None or address not in network]

@@ -94,10 +94,11 @@ class OperatedIronic(ManifestsService):
             raise RefusedError([Problem(
                 operated.CODE, self.title, HOST, f"{len(hosts)} of them", "none",
                 "delete them, or move them to another plane: the operator works on them through Ironic")])
-        if not self.check_mode and not confirmation.confirmed(self.params["confirm"], [self.params["name"]]):
-            raise ReportedError(confirmation.request(
-                "removes %s from the cluster, with all that it knows of nodes unless it has a database", [
-                    self.params["name"]], self.params["confirm"], "Ironic"))
+        request = confirmation.plane_request(
+            "removes %s from the cluster, with all that it knows of nodes unless it has a database",
+            [self.params["name"]], self.params["confirm"], "Ironic", self.params["confirm_among"])
+        if request and not self.check_mode:
+            raise ReportedError(request)
         written = self.writes.write([deletion(RESOURCE, stored)])
         raise_refused(self.client, written)
         if self.params["wait"] and not self.check_mode and until_nothing(

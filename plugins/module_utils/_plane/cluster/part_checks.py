@@ -54,11 +54,12 @@ def confirm(run: ComponentsRun, found: Object) -> None:
     """
     names = [item["part"] for item in found["upgrades"] if item["interrupts"]]
     found["confirmation"] = ""
-    if not names or confirmation.confirmed(run.params["confirm"], names):
-        return
-    request = confirmation.request(
+    request = confirmation.plane_request(
         "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
-        "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part")
+        "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part",
+        run.params["confirm_among"]) if names else ""
+    if not request:
+        return
     if not run.check_mode:
         raise ReportedError(request)
     found["confirmation"] = request

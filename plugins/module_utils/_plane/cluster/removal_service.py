@@ -57,9 +57,10 @@ def remove(run: ComponentsRun) -> Object:
     run.refuse([managed(), of_others(going), neighbours()])
     titles = set(entry.title for entry in going)
     names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
-    if going and not run.check_mode and not confirmation.confirmed(run.params["confirm"], names):
-        raise ReportedError(confirmation.request(
-            "removes %s from the cluster", names, run.params["confirm"], "part"))
+    request = confirmation.plane_request(
+        "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"])
+    if going and request and not run.check_mode:
+        raise ReportedError(request)
     written = _delete(run, going, managed, neighbours)
     return {"changed": any(item.changed for item in written),
             "objects": [{"object": item.entry.title, "action": item.action} for item in written],

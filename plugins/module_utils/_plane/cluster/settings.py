@@ -34,7 +34,7 @@ def problems(settings: Object) -> list[Problem]:
                              f"true with replicas={settings['replicas']}", "set leader_election=true"))
     if settings.get("replicas") is not None and settings["replicas"] < 0:
         found.append(Problem("part-replicas", subject, "replicas", show(settings["replicas"]), "0 or more",
-                             "correct it"))
+                             "leave it out for upstream's number"))
     digest = settings.get("digest")
     if digest and not DIGEST.fullmatch(digest):
         found.append(Problem("part-digest", subject, "digest", show(digest), "sha256: and 64 hexadecimal digits",
@@ -42,7 +42,8 @@ def problems(settings: Object) -> list[Problem]:
     if digest and len(part.images) > 1:
         found.append(Problem("part-digest-of-several", subject, "digest", show(digest),
                              f"no value, because {part.title} has {len(part.images)} images", "remove digest"))
-    found += [Problem("part-argument", subject, "arguments", show(argument), "a flag that begins with --", "correct it")
+    found += [Problem("part-argument", subject, "arguments", show(argument), "a flag that begins with --",
+                      "write it as --<name>=<value>")
               for argument in settings.get("arguments") or [] if not argument.startswith("--")]
     return found
 

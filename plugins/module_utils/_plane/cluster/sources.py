@@ -66,7 +66,7 @@ class _Refused(Exception):
 def _rendered(part: Part, settings: Object, pinned: Any) -> tuple[list[Object], str]:
     if not pinned.pins.has(part.module):
         raise _Refused("source_dir", settings.get("source_dir"), f"a folder whose go.mod requires {part.module}",
-                       "correct it")
+                       "name the collection's lab/engine, for cert-manager its lab/engine/addons")
     version = pinned.pins.version(part.module)
     if settings.get("version") not in (None, version):
         raise _Refused("version", settings["version"], version, "set manifests to those of the other version")

@@ -78,7 +78,7 @@ def _address(lab: Any, name: Any, part: Any) -> Any:
 
 
 def program(lab: Any, name: Any, namespace: Any, arguments: Any, environment: Any, restart_on: Any) -> Any:
-    """Return a manager as supervisor.program_config() takes it.
+    """Return a manager as supervisor_files.program_config() takes it.
 
     :param lab: the lab's figures
     :param name: of the provider

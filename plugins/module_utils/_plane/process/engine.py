@@ -4,8 +4,6 @@
 """Builds the pinned upstream programs once and keeps them in the cache, with their providers' manifests."""
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import glob
 import hashlib
 import os
@@ -14,16 +12,18 @@ import shutil
 import subprocess
 import time
 from collections import namedtuple
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
-from ..._common import cache_entry
+from ..._common import cache_entry, file_lock
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
 from .. import catalogue, manifests
 from ..catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
+from .go_mod import KUBERNETES, GoMod, linker_flags
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
 RECIPE = "2"
@@ -31,7 +31,6 @@ BUILD_FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw")
 GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
 GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 
-KUBERNETES = "k8s.io/kubernetes"
 ETCD = "go.etcd.io/etcd/server/v3"
 HELM = "helm.sh/helm/v3"
 ETCDUTL = "go.etcd.io/etcd/etcdutl/v3"
@@ -78,80 +77,6 @@ BUILT, FROM_IMAGES = "build", "images"
 
 class EngineError(ReportedError):
     """The engine could not be built; the message names the program and what to do."""
-
-
-class GoMod:
-    """The pins of a ``go.mod``: its Go version and its modules' versions.
-
-    :param text: contents of the file
-    """
-
-    def __init__(self, text: str) -> None:
-        match = re.search(r"^go (\S+)$", text, re.MULTILINE)
-        if not match:
-            raise EngineError("go.mod: no line \"go <version>\"")
-        self.go = match.group(1)
-        self._versions = {}
-        for block in re.findall(r"^require \(\n(.*?)^\)", text, re.MULTILINE | re.DOTALL):
-            self._versions.update(re.findall(r"^\s+(\S+) (v\S+)", block, re.MULTILINE))
-        self._versions.update(re.findall(r"^require (\S+) (v\S+)", text, re.MULTILINE))
-        for module, target, version in re.findall(r"^(?:replace)?\s+(\S+) => (\S+) (v\S+)$", text, re.MULTILINE):
-            if module == target:
-                self._versions[module] = version
-
-    def has(self, module: str) -> bool:
-        """Return whether a module is pinned."""
-        return module in self._versions
-
-    def version(self, module: str) -> str:
-        """Return the version a module is pinned to.
-
-        :raises EngineError: when it is not pinned
-        """
-        try:
-            return self._versions[module]
-        except KeyError:
-            raise EngineError(f"go.mod: module {module} is not required") from None
-
-
-def stamps(pins: GoMod) -> dict[str, str]:
-    """Return the linker's ``-X`` settings that make the programs report their versions, as a dict name → value.
-
-    The same for all programs: the linker skips what a program does not contain. CAPM3, IPAM and etcd have nothing to
-    stamp: the first two know no version of their own, etcd's is a constant. What is not pinned is not stamped.
-
-    :param pins: a GoMod
-    """
-    values = {}
-    for package, module in (
-        ("k8s.io/component-base/version", KUBERNETES),
-        ("k8s.io/client-go/pkg/version", KUBERNETES),
-        ("sigs.k8s.io/cluster-api/version", CLUSTER_API),
-    ):
-        if not pins.has(module):
-            continue
-        version = pins.version(module)
-        major, minor = version.lstrip("v").split(".")[:2]
-        values.update({
-            package + ".gitVersion": version,
-            package + ".gitMajor": major,
-            package + ".gitMinor": minor,
-        })
-    if pins.has(BMO):
-        bmo = pins.version(BMO)
-        values[BMO + "/pkg/version.Raw"] = bmo
-        values[BMO + "/pkg/version.String"] = "metal3-io/baremetal-operator " + bmo
-    if pins.has(CERT_MANAGER):
-        values[CERT_MANAGER + "/pkg/util.AppVersion"] = pins.version(CERT_MANAGER)
-    return values
-
-
-def linker_flags(pins: GoMod) -> str:
-    """Return the value of ``-ldflags``.
-
-    :param pins: a GoMod
-    """
-    return " ".join(["-s", "-w"] + ["-X '%s=%s'" % item for item in sorted(stamps(pins).items())])
 
 
 def key(go_mod: str, go_sum: str, go_version: str, flags: str) -> str:
@@ -250,7 +175,7 @@ class Engine:
             return []
         work = os.path.join(self._base, "work")
         os.makedirs(self._base, mode=0o755, exist_ok=True)
-        with _exclusive(os.path.join(self._base, "lock"), progress):
+        with self._locked(progress):
             # Another run may have built it meanwhile.
             if self.complete(sets):
                 return []
@@ -280,7 +205,7 @@ class Engine:
         :raises EngineError: when a module can't be read or rendered
         """
         work = os.path.join(self._base, "work")
-        with _exclusive(os.path.join(self._base, "lock"), progress):
+        with self._locked(progress):
             os.makedirs(work, mode=0o755, exist_ok=True)
             toolchain.ensure(self._toolchain, self.pins.go, progress)
             self._render_missing(work, self._environ(work), progress)
@@ -385,6 +310,10 @@ class Engine:
         except webhook_host.PatchError as exc:
             raise EngineError(str(exc)) from exc
 
+    def _locked(self, progress: Any) -> AbstractContextManager[None]:
+        return file_lock.held(os.path.join(self._base, "lock"),
+                              lambda: progress.event("Another build is under way: waiting for it"))
+
     def _module_dir(self, module: str, environ: Mapping[str, str]) -> str:
         self._go(["mod", "download", "-modcacherw", module], environ, module)
         return self._go(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module], environ, module).strip()
@@ -393,14 +322,3 @@ class Engine:
 def _partial(name: str) -> str:
     """Return the name under which a program is linked; what a killed build left has it too."""
     return f".{name}.partial"
-
-
-@contextlib.contextmanager
-def _exclusive(path: str, progress: Any) -> Iterator[None]:
-    with open(path, "w", encoding="utf-8") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.event("Another build is under way: waiting for it")
-            fcntl.flock(stream, fcntl.LOCK_EX)
-        yield

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._common.errors import ReportedError
 from ..._common.wait_loop import until_nothing
-from .supervisor import LAB_DIR_VARIABLE, Layout
+from .supervisor_files import LAB_DIR_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
 KILL_SECONDS = 10

@@ -9,16 +9,8 @@ from typing import Any
 
 from . import figures as figures_file
 from . import orphans, ports, readiness, service_manager
-from .supervisor import (
-    ALIVE_STATES,
-    Layout,
-    Supervisor,
-    SupervisorError,
-    configured,
-    last_lines,
-    remove_program,
-    write_program,
-)
+from .supervisor import ALIVE_STATES, Supervisor
+from .supervisor_files import Layout, SupervisorError, configured, last_lines, remove_program, write_program
 
 RUNNING = "running"
 ABSENT = "absent"
@@ -34,7 +26,7 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
     When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
 
     :param supervisor: a Supervisor
-    :param programs: list of dicts, see supervisor.program_config()
+    :param programs: list of dicts, see supervisor_files.program_config()
     :param check_mode: change nothing, only report
     :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
     """

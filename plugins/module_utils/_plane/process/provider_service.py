@@ -16,7 +16,7 @@ from ..._kube.reconcile import Reconcile
 from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
 from .. import fit, fit_service, manifests
-from . import controllers, process_group, provider, provider_options, supervisor
+from . import controllers, process_group, provider, provider_options, supervisor, supervisor_files
 
 
 def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode: bool, progress: Progress
@@ -50,7 +50,7 @@ def start(params: dict[str, Any], connect: Callable[[], KubeClient], check_mode:
         controllers.program(lab, item["name"], accounts[item["name"]][0], item["arguments"], item["environment"],
                             item["restart_on"])
         for item in wanted]
-    daemon = supervisor.Supervisor(supervisor.Layout(controllers.supervisor_dir(lab)))
+    daemon = supervisor.Supervisor(supervisor_files.Layout(controllers.supervisor_dir(lab)))
     actions = process_group.start(daemon, programs, check_mode)
     if not check_mode:
         process_group.note(actions, progress.wrote)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -17,7 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..._common import user_folders
+from ..._common import file_lock, user_folders
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.progress import Progress
@@ -70,8 +69,7 @@ def is_finished(path: Any) -> Any:
 def locked(path: Any) -> Iterator[Any]:
     """Hold a lock beside a folder: two clones may ask for the same environment at once."""
     os.makedirs(os.path.dirname(path), mode=0o755, exist_ok=True)
-    with open(path + ".lock", "w", encoding="utf-8") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with file_lock.held(path + ".lock"):
         yield
 
 

@@ -14,7 +14,7 @@ from ..._common import user_folders
 from ..._common.errors import ReportedError
 from ..._common.plain_text import end_of
 from . import service_unit
-from .supervisor import LAB_DIR_VARIABLE, Layout
+from .supervisor_files import LAB_DIR_VARIABLE, Layout
 
 SYSTEM_FOLDER = "/etc/systemd/system"
 # Written by systemd when it is the init: sd_booted(3).

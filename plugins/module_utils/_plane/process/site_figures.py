@@ -110,7 +110,7 @@ def boot_problems(images: Mapping[str, str | None]) -> list[Problem]:
     for name, url in sorted(given.items()):
         if not (_BASE_URL_RULE if name == _EXTERNAL else _URL_RULE).match(url):
             found.append(Problem("boot-image", "", BOOT_VARIABLES[name], show(url), "an http or https URL",
-                                 "correct it"))
+                                 "set it to one that the servers and their BMCs reach"))
     apart = ("kernel", "ramdisk", "bootloader")
     if "iso" not in given or any(name in given for name in apart):
         # Ironic puts an ISO for UEFI together from all three.
@@ -127,7 +127,8 @@ def _port_problems(ports: Mapping[str, Any]) -> list[Problem]:
             found.append(_problem("plane-port", f"ports.{part}", port, "one of " + ", ".join(sorted(DEFAULT_PORTS)),
                                   "correct the name"))
         elif not isinstance(port, int) or isinstance(port, bool) or not 1 <= port <= 65535:
-            found.append(_problem("plane-port", f"ports.{part}", port, "1 to 65535", "correct it"))
+            found.append(_problem("plane-port", f"ports.{part}", port, "1 to 65535",
+                                  f"leave it out for {DEFAULT_PORTS[part]}"))
     if found:
         return found
     parts: dict[int, list[str]] = {}

@@ -30,7 +30,7 @@ from . import (
     service_manager,
     service_unit,
     site_figures,
-    supervisor,
+    supervisor_files,
 )
 from . import figures as figures_file
 
@@ -150,8 +150,8 @@ def _folder_problems(computed: dict[str, Any]) -> list[Problem]:
         return [Problem("machine-dir", "", "management_plane.dir", f'"{directory}", {actual}', expected, hint)]
 
     try:
-        supervisor.Layout(os.path.join(directory, "supervisor")).check()
-    except supervisor.SupervisorError as exc:
+        supervisor_files.Layout(os.path.join(directory, "supervisor")).check()
+    except supervisor_files.SupervisorError as exc:
         return problem(str(exc), "a shorter path", "set management_plane.dir")
     if os.path.islink(directory) or (os.path.exists(directory) and not os.path.isdir(directory)):
         return problem("which is no folder", "a folder, or a path where none is", "set another one")
@@ -232,7 +232,7 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if found is None:
         return {"changed": False, "removed": []}
     _refuse_managed(found)
-    names = sorted(supervisor.configured(supervisor.Layout(os.path.join(directory, "supervisor"))))
+    names = sorted(supervisor_files.configured(supervisor_files.Layout(os.path.join(directory, "supervisor"))))
     effect, noun = f"stops %s and deletes {directory} with all data of the plane", "program"
     if not names:
         # Their configuration may be lost, and the data is there.

@@ -1,0 +1,41 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Locks that the kernel gives back when a process ends in whatever way: files that only their owner may open."""
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+
+_MODE = 0o600
+
+
+def opened(path: str) -> IO[bytes]:
+    """Return a lock's file, which is made when there is none; its folder is there.
+
+    :raises OSError: when it cannot be opened, or is a link
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, _MODE)
+    # Who may read it may hold it for ever; earlier releases let everybody.
+    if os.fstat(descriptor).st_mode & 0o777 != _MODE:
+        os.fchmod(descriptor, _MODE)
+    return os.fdopen(descriptor, "rb+", buffering=0)
+
+
+@contextlib.contextmanager
+def held(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[None]:
+    """Hold a lock for the time of a ``with``.
+
+    :param path: as for :func:`opened`
+    :param waiting: called without arguments when another process holds it, before it is waited for
+    """
+    with opened(path) as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            waiting()
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
