@@ -177,5 +177,7 @@ def test_it_is_removed_only_without_hosts_and_with_a_confirmation():
     server.objects["Ironic", NAMESPACE, "ironic"]["metadata"]["labels"] = labels
     with pytest.raises(ReportedError, match="metal3_confirm=1"):
         run(server).absent()
+    assert "metal3_confirm=1" in run(server, check_mode=True).absent()["warnings"][0]
+    assert not run(server, check_mode=True, confirm="1").absent()["warnings"]
     assert run(server, confirm="ironic", wait=True).absent()["changed"]
     assert not run(server).absent()["changed"] and not run(Server()).absent()["changed"]

@@ -57,11 +57,14 @@ def remove(run: ComponentsRun) -> Object:
     run.refuse([managed(), of_others(going), neighbours()])
     titles = set(entry.title for entry in going)
     names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
-    if going and not run.check_mode and not confirmation.confirmed(run.params["confirm"], names):
-        raise ReportedError(confirmation.request(
-            "removes %s from the cluster", names, run.params["confirm"], "part"))
+    warnings: list[str] = []
+    if going and not confirmation.confirmed(run.params["confirm"], names):
+        request = confirmation.request("removes %s from the cluster", names, run.params["confirm"], "part")
+        if not run.check_mode:
+            raise ReportedError(request)
+        warnings = confirmation.asked_later([request])
     written = _delete(run, going, managed, neighbours)
-    return {"changed": any(item.changed for item in written),
+    return {"changed": any(item.changed for item in written), "warnings": warnings,
             "objects": [{"object": item.entry.title, "action": item.action} for item in written],
             "counts": counts({"action": item.action, "error": ""} for item in written),
             "diff": [difference(item.entry) for item in written if item.changed]}

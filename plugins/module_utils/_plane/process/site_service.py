@@ -237,8 +237,12 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if not names:
         # Their configuration may be lost, and the data is there.
         effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
-    if not check_mode and not confirmation.confirmed(params["confirm"], names):
-        raise ReportedError(confirmation.request(effect, names, params["confirm"], noun))
+    warnings: list[str] = []
+    if not confirmation.confirmed(params["confirm"], names):
+        request = confirmation.request(effect, names, params["confirm"], noun)
+        if not check_mode:
+            raise ReportedError(request)
+        warnings = confirmation.asked_later([request])
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
@@ -250,7 +254,7 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         _delete(directory)
         for item in removed:
             progress.wrote(item, "deleted")
-    return {"changed": True, "removed": removed}
+    return {"changed": True, "removed": removed, "warnings": warnings}
 
 
 def stopped(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:
