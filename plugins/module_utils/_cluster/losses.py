@@ -44,8 +44,12 @@ def losses(description, changes, removed, snapshot):
             found.append(Loss(change["owner"], change["kind"], REPLACED, len(replaced), replaced))
         elif change["rolls"] and nodes:
             found.append(Loss(change["owner"], change["kind"], ROLLED, len(nodes), nodes))
-        elif fewer:
-            found.append(_scaled(change, machines, max(0, len(machines) - after), snapshot))
+        else:
+            replaced = []
+        if fewer:
+            # Those that are replaced are counted already; of the others too many may be left.
+            rest = [item for item in machines if item not in replaced]
+            found.append(_scaled(change, rest, max(0, len(rest) - after), snapshot))
     found += [Loss(item["metadata"]["name"], item["kind"], REMOVED, len(_machines(snapshot, item)),
                    _machines(snapshot, item)) for item in removed if item["kind"] in ("MachineDeployment", "Machine")]
     return [loss for loss in found if loss.count]
@@ -113,6 +117,14 @@ def lock_problems(subject, found, changes, snapshot, now):
 def count(found):
     """Return how many machines go in all."""
     return sum(loss.count for loss in found)
+
+
+def by_owner(found):
+    """Return ``{(kind, name): list of its Losses}``: of one owner some may be replaced while others go."""
+    result = {}
+    for loss in found:
+        result.setdefault((loss.kind, loss.owner), []).append(loss)
+    return result
 
 
 def lines(found):

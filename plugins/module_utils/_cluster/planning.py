@@ -83,7 +83,8 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     found += [unconfirmed] if unconfirmed and not run.check_mode else []
     if found:
         raise RefusedError(found, run.names)
-    run.writes.allowed = dict(((loss.kind, loss.owner), loss.count) for loss in losses)
+    run.writes.allowed = dict(
+        (owner, cluster_losses.count(going)) for owner, going in cluster_losses.by_owner(losses).items())
     warnings = checked.unread + description_warnings(description) + gates
     warnings += cluster_rollout.cleaning_warnings(entries) + _of_kept(run, kept) + made_before
     warnings += firewall_warnings(description, entries)
@@ -122,8 +123,9 @@ def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answe
 def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any]], losses: list[Any]) -> list[str]:
     """Return what stands in the way of the machines' replacement, what the workload cluster says included."""
     rolling = [change["owner"] for change in changes if change["machines"]]
-    nodes = dict((loss.owner, [node for name, _host in loss.machines
-                               for node in [checked.snapshot.node_of(name)] if node]) for loss in losses)
+    nodes = dict((owner, [node for loss in going for name, _host in loss.machines
+                          for node in [checked.snapshot.node_of(name)] if node])
+                 for (_kind, owner), going in cluster_losses.by_owner(losses).items())
     return rollout_warnings(checked.description, checked.facts, rolling) + gate_warnings(
         checked.description, checked.snapshot, rolling) + drain_warnings(
         run.workload, checked.description, nodes)

@@ -131,7 +131,7 @@ class ClusterWrites(Reconcile):
 
     def _check_allowed(self, losses):
         """Refuse Losses that are larger than those that were checked."""
-        for loss in losses:
-            if loss.count > self.allowed.get((loss.kind, loss.owner), 0):
+        for owner, found in cluster_losses.by_owner(losses).items():
+            if cluster_losses.count(found) > self.allowed.get(owner, 0):
                 raise KubeError("changed by others since it was read, and would now take more machines away: "
-                                f"{cluster_losses.lines([loss])[0]}; run again", 409, "Conflict")
+                                f"{'; '.join(cluster_losses.lines(found))}; run again", 409, "Conflict")

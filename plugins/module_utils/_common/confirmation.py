@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .errors import ReportedError
 from .problem import Problem
 
 # The variable of all playbooks by which a user confirms.
@@ -111,6 +112,17 @@ def plane_request(effect: str, names: list[str], given: Any, noun: str, planes: 
     if len(planes) > 1:
         return several(planes, "plane")
     return "" if confirmed(given, names) else request(effect, names, given, noun)
+
+
+def required(missing: str, check_mode: bool) -> list[str]:
+    """Return the warnings of a run in check mode, and stop any other run whose confirmation is missing.
+
+    :param missing: the message that asks for it, empty when it is confirmed
+    :raises ReportedError: with that message
+    """
+    if missing and not check_mode:
+        raise ReportedError(missing)
+    return asked_later([missing] if missing else [])
 
 
 def asked_later(problems: Iterable[Any]) -> list[str]:

@@ -269,13 +269,21 @@ class Service:
             self._do(item, _POWERED[power], lambda: self._on(
                 item, "machine_" + power, stored["id"], {}, label, _POWERED[power]))
 
-    def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
-        """Do to a machine what costs whoever has it something."""
+    def _require_ours(self, item: Item, label: str) -> None:
+        """Make sure that what an entry meant is still there.
+
+        :raises MetalError: when it was freed, or is somebody else's by now
+        """
         if not self._ours(item, label):
             raise MetalError(f"{label}: found that it was freed at this moment; run again to allocate another one")
+
+    def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
+        """Do to a machine what costs whoever has it something."""
+        self._require_ours(item, label)
         self.client.call(operation, key, body, subject=label, became=became)
 
     def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
+        self._require_ours(item, label)
         answer = self.client.call(operation, body, subject=label, became="updated")
         if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
             item.stored = answer

@@ -147,6 +147,36 @@ def test_machines_that_are_going_already_are_not_counted(plane):
     assert go(plane, confirm="1", workers=dict(POOLS, one={"replicas": 1}))["losses"][0]["count"] == 1
 
 
+def make_of_present_templates(plane, name, owner="c1-one"):
+    """Let a machine be a node that was made of the templates which its pool has now."""
+    spec = plane.spec("MachineDeployment", owner)["template"]["spec"]
+    machine = plane.objects["Machine", name]
+    machine["spec"].update(version=spec["version"], bootstrap={"configRef": {"name": name}})
+    machine["status"] = {"nodeRef": {"name": name}}
+    plane.add("bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfig", name, spec={})
+    for kind, template in (("Metal3Machine", spec["infrastructureRef"]),
+                           ("KubeadmConfig", spec["bootstrap"]["configRef"])):
+        plane.objects[kind, name]["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": template["name"]}
+
+
+def test_machines_that_are_replaced_and_others_that_are_too_many_are_counted_together(plane):
+    """A rollout that is taken back half way, by a description of fewer machines."""
+    for number in (0, 1):
+        make_of_present_templates(plane, f"c1-one-{number}")
+    go(plane, workers=dict(POOLS, one={"replicas": 3, "image": OTHER_IMAGE}), confirm="2")
+    make_of_present_templates(plane, "c1-one-2")
+    back = dict(POOLS, one={"replicas": 1})
+    with pytest.raises(RefusedError, match="expected 2, the number of machines") as refused:
+        go(plane, workers=back, confirm="1")
+    for text in ("c1-one replaces its 1 machine, one after another, each when another has taken its place: c1-one-2 on",
+                 "c1-one loses 1 machine out of these 2: c1-one-0 on host host-of-c1-one-0, c1-one-1 on host"):
+        assert text in str(refused.value)
+    # A controller that writes meanwhile takes nothing of what was confirmed away.
+    plane.meanwhile["MachineDeployment", "c1-one"] = lambda: plane.touch("MachineDeployment", "c1-one")
+    assert [loss["count"] for loss in go(plane, workers=back, confirm="2")["losses"]] == [1, 1]
+    assert plane.conflicts == 1 and plane.spec("MachineDeployment", "c1-one")["replicas"] == 1
+
+
 # What others do between reading and writing -------------------------------------------------------------------------
 
 def test_a_status_that_is_written_meanwhile_is_no_reason_to_give_up(plane):

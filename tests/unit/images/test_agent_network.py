@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,6 +118,24 @@ def test_a_machine_that_nobody_describes_uses_dhcp(monkeypatch, tmp_path):
     folder = machine(monkeypatch, tmp_path, ["00:5c:52:00:00:99"], DOCUMENTS)
     assert network_data.main() == 0
     assert [path.name for path in folder.iterdir()] == [network_data.DEFAULT]
+
+
+GIB = 1024 ** 3
+
+
+@pytest.mark.parametrize("device, is_medium", [
+    ({"path": "/dev/sr0", "type": "rom", "tran": "sata", "size": GIB}, True),
+    ({"path": "/dev/sdb", "type": "disk", "tran": "usb", "size": GIB}, True),
+    # Left by a system that ran on this machine.
+    ({"path": "/dev/sda", "type": "disk", "tran": "sas", "size": GIB}, False),
+    ({"path": "/dev/nvme0n1", "type": "disk", "tran": "nvme", "size": GIB}, False),
+    ({"path": "/dev/vda", "type": "disk", "tran": None, "size": GIB}, False),
+    ({"path": "/dev/sdc", "type": "disk", "tran": "usb", "size": 16 * GIB}, False),
+    ({"path": "/dev/sdb1", "type": "part", "tran": "usb", "size": GIB}, False)])
+def test_only_what_a_bmc_shows_is_the_boot_medium(monkeypatch, device, is_medium):
+    listed = json.dumps({"blockdevices": [dict(device, label="config-2")]})
+    monkeypatch.setattr(network_data.subprocess, "run", lambda *args, **kwargs: SimpleNamespace(stdout=listed))
+    assert network_data.medium() == (device["path"] if is_medium else None)
 
 
 def test_data_on_the_boot_medium_come_first(monkeypatch, tmp_path):

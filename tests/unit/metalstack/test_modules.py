@@ -166,6 +166,31 @@ def test_what_somebody_else_was_given_since_it_was_read_is_left_alone(api, run, 
     assert api.machines[PINNED]["allocation"]["name"] == "theirs"
 
 
+def test_what_somebody_else_was_given_since_it_was_read_gets_no_tags(api, run, monkeypatch):
+    run("machine", machines=[machine(id=PINNED)])
+    taken = Taken(api, monkeypatch, 1)
+    taken.allocation = api.machines[PINNED]["allocation"]
+    before = list(api.machines[PINNED]["tags"])
+    result = run("machine", machines=[machine(id=PINNED, tags=["ours"])])
+    assert result["failed"] and 'found "theirs"' in result["msg"], result
+    assert api.machines[PINNED]["tags"] == before
+
+
+def test_an_address_that_was_freed_since_it_was_read_is_not_made_static(api, run, monkeypatch):
+    run("ip", ips=[ip(type="ephemeral")])
+    route = api._route
+
+    def freeing(method, path, text):
+        answered = route(method, path, text)
+        if path == "/v1/ip/find":
+            api.ips.clear()
+        return answered
+    monkeypatch.setattr(api, "_route", freeing)
+    result = run("ip", ips=[ip(type="static")])
+    assert result["failed"] and "it was freed at this moment" in result["msg"], result
+    assert not any(method == "POST" and path == "/v1/ip" for method, path in writes(api)[1:])
+
+
 def test_a_release_whose_answer_got_lost_frees_nothing_of_somebody_else(api, run, monkeypatch):
     run("machine", machines=[machine(id=PINNED)])
     # Read, looked at again, freed.

@@ -119,11 +119,12 @@ def test_removal_asks_for_the_number_and_goes_backwards():
     with pytest.raises(ReportedError, match=r"removes 1 part \(ipam\) from the cluster. To continue, set "
                                             r"metal3_confirm=1"):
         components(server).absent()
-    assert server.writes == []
+    planned = components(server, check_mode=True).absent()
+    assert planned["changed"] and "metal3_confirm=1" in planned["warnings"][0] and server.writes == []
     result = components(server, confirm="1").absent()
     assert server.writes == ["-ipam-webhook", "-ipam-controller-manager", "-ipam-manager", "-" + IPAM.namespace]
     assert result["changed"] and ("CustomResourceDefinition", None, "ippools.ipam.metal3.io") in server.objects
-    assert not components(server).absent()["changed"]
+    assert not components(server).absent()["changed"] and not components(server, check_mode=True).absent()["warnings"]
 
 
 def test_removal_takes_definitions_when_asked_to():

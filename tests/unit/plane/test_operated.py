@@ -179,5 +179,7 @@ def test_it_is_removed_only_without_hosts_and_with_a_confirmation():
         run(server).absent()
     with pytest.raises(ReportedError, match="found 2 planes"):
         run(server, confirm="ironic", confirm_among=["one", "two"]).absent()
+    assert "metal3_confirm=1" in run(server, check_mode=True).absent()["warnings"][0]
+    assert not run(server, check_mode=True, confirm="1").absent()["warnings"]
     assert run(server, confirm="ironic", wait=True).absent()["changed"]
     assert not run(server).absent()["changed"] and not run(Server()).absent()["changed"]

@@ -71,6 +71,9 @@ def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
     monkeypatch.setattr(site_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
     with pytest.raises(ReportedError, match=asked):
         site_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, False, Progress(None))
+    monkeypatch.setattr(site_service.orphans, "find", lambda _figures: [])
+    planned = site_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, True, Progress(None))
+    assert planned["changed"] and "without check mode this would be refused" in planned["warnings"][0]
     assert (folder / "ironic" / "ironic.sqlite").exists()
 
 

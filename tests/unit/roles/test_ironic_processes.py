@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from fakes import playbook
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -47,6 +48,28 @@ def test_the_database_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, 
     assert (code == 0) == (goes or "--check" in arguments), output
     assert (plane / "ironic" / "ironic.db").exists() != goes
     assert code == 0 or "To continue, set metal3_confirm=mysite" in " ".join(output.split())
+
+
+@pytest.mark.parametrize(("arguments", "is_lab", "goes"), [
+    ((), False, False), (("-e", "metal3_confirm=1"), False, False), (("-e", "metal3_confirm=mysite"), False, True),
+    ((), True, True)])
+def test_a_conductor_less_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, is_lab, goes):
+    for name in ("ironic", "ironic-conductor-3"):
+        (plane / "supervisor" / "conf.d" / f"{name}.conf").unlink()
+    for name in ("ironic.db", "database-schema"):
+        (plane / "ironic" / name).unlink()
+    # The question alone: what is stopped after it needs a supervisor.
+    tasks = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "tasks" / "former_processes.yml").read_text())[:1]
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
+        "management_plane": dict({"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+                                 **({"index": 1} if is_lab else {})),
+        "ironic_processes": "separate", "ironic_conductors": 1}, "tasks": [
+        {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")}, *tasks]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
+    assert (code == 0) == goes, output
+    words = " ".join(output.split())
+    assert goes or "ironic_conductors=1 stops ironic-conductor-2 of mysite: what it is doing with hosts fails. To " \
+        "continue, set metal3_confirm=mysite, or set ironic_conductors back" in words, words
 
 
 @pytest.mark.parametrize(("processes", "programs", "databases", "connection"), [

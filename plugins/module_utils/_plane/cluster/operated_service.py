@@ -94,11 +94,9 @@ class OperatedIronic(ManifestsService):
             raise RefusedError([Problem(
                 operated.CODE, self.title, HOST, f"{len(hosts)} of them", "none",
                 "delete them, or move them to another plane: the operator works on them through Ironic")])
-        request = confirmation.plane_request(
+        warnings = confirmation.required(confirmation.plane_request(
             "removes %s from the cluster, with all that it knows of nodes unless it has a database",
-            [self.params["name"]], self.params["confirm"], "Ironic", self.params["confirm_among"])
-        if request and not self.check_mode:
-            raise ReportedError(request)
+            [self.params["name"]], self.params["confirm"], "Ironic", self.params["confirm_among"]), self.check_mode)
         written = self.writes.write([deletion(RESOURCE, stored)])
         raise_refused(self.client, written)
         if self.params["wait"] and not self.check_mode and until_nothing(
@@ -107,7 +105,7 @@ class OperatedIronic(ManifestsService):
                                 "gone; look whether the Ironic operator runs, which removes the finalizer")
         removed = [{"object": item.entry.title, "action": item.action} for item in written]
         return {"changed": True, "objects": removed, "counts": counts(dict(item, error="") for item in removed),
-                "diff": [difference(item.entry) for item in written]}
+                "diff": [difference(item.entry) for item in written], "warnings": warnings}
 
     def _refuse_restart(self) -> None:
         """Refuse another specification while hosts are worked on: the operator replaces Ironic's pods with it.

@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..._common import confirmation
-from ..._common.errors import ReportedError
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import KNOWN
@@ -53,17 +52,11 @@ def confirm(run: ComponentsRun, found: Object) -> None:
     :raises ReportedError: without it
     """
     names = [item["part"] for item in found["upgrades"] if item["interrupts"]]
-    found["confirmation"] = ""
-    request = confirmation.plane_request(
+    found["confirmation"] = confirmation.plane_request(
         "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
         "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part",
         run.params["confirm_among"]) if names else ""
-    if not request:
-        return
-    if not run.check_mode:
-        raise ReportedError(request)
-    found["confirmation"] = request
-    found["warnings"] += confirmation.asked_later([request])
+    found["warnings"] += confirmation.required(found["confirmation"], run.check_mode)
 
 
 def _other_installations(run: ComponentsRun, there: fit.Plane) -> list[Problem]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._common import confirmation
-from ..._common.errors import ReportedError
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
@@ -57,12 +56,11 @@ def remove(run: ComponentsRun) -> Object:
     run.refuse([managed(), of_others(going), neighbours()])
     titles = set(entry.title for entry in going)
     names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
-    request = confirmation.plane_request(
-        "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"])
-    if going and request and not run.check_mode:
-        raise ReportedError(request)
+    warnings = confirmation.required(confirmation.plane_request(
+        "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"]),
+        run.check_mode) if going else []
     written = _delete(run, going, managed, neighbours)
-    return {"changed": any(item.changed for item in written),
+    return {"changed": any(item.changed for item in written), "warnings": warnings,
             "objects": [{"object": item.entry.title, "action": item.action} for item in written],
             "counts": counts({"action": item.action, "error": ""} for item in written),
             "diff": [difference(item.entry) for item in written if item.changed]}

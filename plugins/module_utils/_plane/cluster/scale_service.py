@@ -48,13 +48,12 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
         "before_header": title, "before": {"replicas": before}, "after_header": title,
         "after": {"replicas": wanted}}] if before != wanted else []}
     # Whoever takes the pods of a plane's program away stops what it does for all hosts.
-    request = confirmation.request(f"takes {before - wanted} of {before} pods away from %s, and what they work on is "
-                                   "interrupted", [name], params["confirm"], "Deployment")
-    due = wanted < before and not confirmation.confirmed(params["confirm"], [name])
+    warnings = confirmation.required(
+        "" if wanted >= before or confirmation.confirmed(params["confirm"], [name]) else confirmation.request(
+            f"takes {before - wanted} of {before} pods away from %s, and what they work on is interrupted", [name],
+            params["confirm"], "Deployment"), check_mode)
     if check_mode:
-        return dict(result, warnings=confirmation.asked_later([request])) if due else result
-    if due:
-        raise ReportedError(request)
+        return dict(result, warnings=warnings)
     if before != wanted:
         client.patch(_DEPLOYMENT, namespace, name, {
             "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"]},

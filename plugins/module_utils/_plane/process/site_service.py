@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._common import confirmation, user_folders
-from ..._common.errors import RefusedError, ReportedError
+from ..._common.errors import RefusedError
 from ..._common.field_checks import show
 from ..._common.plain_text import few
 from ..._common.problem import Problem
@@ -237,8 +237,9 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if not names:
         # Their configuration may be lost, and the data is there.
         effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
-    if not check_mode and not confirmation.confirmed(params["confirm"], names):
-        raise ReportedError(confirmation.request(effect, names, params["confirm"], noun))
+    warnings = confirmation.required(
+        "" if confirmation.confirmed(params["confirm"], names)
+        else confirmation.request(effect, names, params["confirm"], noun), check_mode)
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
@@ -250,7 +251,7 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
         _delete(directory)
         for item in removed:
             progress.wrote(item, "deleted")
-    return {"changed": True, "removed": removed}
+    return {"changed": True, "removed": removed, "warnings": warnings}
 
 
 def stopped(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict[str, Any]:

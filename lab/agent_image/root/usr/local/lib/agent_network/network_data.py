@@ -17,6 +17,8 @@ LABEL = "config-2"
 PATH_ON_MEDIUM = "openstack/latest/network_data.json"
 FOLDER = "/etc/systemd/network"
 BUILT_IN = "/etc/agent-network"
+# A larger disk on USB is the machine's own.
+USB_LIMIT_BYTES = 4 * 1024 ** 3
 INTERFACES = "/sys/class/net"
 # What uses DHCP everywhere; a link that nobody describes is not to be waited for.
 DEFAULT = "10-all.network"
@@ -169,13 +171,21 @@ def _known(links, name, what):
 
 
 def medium():
-    """Return the device of the boot medium, or None: a whole one; a partition is what a system has left on a disk."""
-    command = ["lsblk", "--json", "--output", "PATH,TYPE,LABEL"]
+    """Return the device of the boot medium, or None; a BMC shows it as a CD, or as a small disk on USB.
+
+    What has the label on any other disk was written by a system that ran on this machine before.
+    """
+    command = ["lsblk", "--json", "--bytes", "--output", "PATH,TYPE,LABEL,TRAN,SIZE"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True)
     for device in json.loads(listed.stdout)["blockdevices"]:
-        if device["label"] == LABEL and device["type"] in ("rom", "disk"):
+        if device["label"] == LABEL and (device["type"] == "rom" or _is_of_a_bmc(device)):
             return device["path"]
     return None
+
+
+def _is_of_a_bmc(device):
+    # The agent has the same rule for media from which it takes its configuration.
+    return device["type"] == "disk" and device["tran"] == "usb" and int(device["size"]) < USB_LIMIT_BYTES
 
 
 def addresses(data):
