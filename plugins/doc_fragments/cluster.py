@@ -718,6 +718,8 @@ options:
             C(replicas).
           - A new pool begins with C(min_size) machines. The number of one that is there is brought into the range,
             which check mode reports.
+          - With O(topology) Cluster API does that only when the pool is handed over; a warning names a pool that has
+            more or fewer later on.
         type: dict
         suboptions:
           min_size:

@@ -99,7 +99,12 @@ def test_an_autoscaler_sizes_a_pool_and_nobody_fights_it(lab, site, workload):
                "the second worker is Ready", interval_seconds=1)
     assert site.run().ok().changed() == 0
     assert size(lab) == 2
-    narrow = {"autoscaler": {"min_size": 1, "max_size": 1}}
+    # Cluster API leaves the number alone once the autoscaler has it.
+    assert "found 2 machines, expected 1 to 1 by autoscaler" in " ".join(
+        site.run(pool={"autoscaler": {"min_size": 1, "max_size": 1}}).ok().output.split())
+    assert size(lab) == 2 and len(workload.ready()) == 3
+    site.run(pool={"replicas": 2, "autoscaler": None}).ok()
+    narrow = {"replicas": None, "autoscaler": {"min_size": 1, "max_size": 1}}
     site.run(pool=narrow).failed(f"MachineDeployment {POOL} loses 1 machine out of these 2")
     assert size(lab) == 2
     site.run(confirm=1).ok()

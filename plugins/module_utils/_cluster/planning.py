@@ -88,6 +88,8 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     warnings = checked.unread + description_warnings(description) + gates
     warnings += cluster_rollout.cleaning_warnings(entries) + _of_kept(run, kept) + made_before
     warnings += firewall_warnings(description, entries)
+    if description.by_topology:
+        warnings += cluster_topology_owners.size_warnings(description, _cluster_entry(entries), objects)
     if run.options["wait_for"] == "available":
         warnings += addon_warnings(description, checked.manifests)
     if unconfirmed:
@@ -105,8 +107,7 @@ def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answe
     description, desired, objects = checked.description, checked.desired, checked.objects
     owners, snapshot, leaving = entries, checked.snapshot, []
     if description.by_topology:
-        cluster = next(entry for entry in entries if entry.resource.kind == "Cluster")
-        planned = cluster_topology_owners.planned(description, cluster, desired, objects)
+        planned = cluster_topology_owners.planned(description, _cluster_entry(entries), desired, objects)
         owners, answers, leaving, snapshot = planned.entries, planned.answers, planned.leaving, planned.snapshot
         objects = cluster_topology.as_plain(objects)
     described = desired + [entry.desired for entry in owners if entry.desired not in desired]
@@ -118,6 +119,10 @@ def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answe
         return [renamed_field(option, run.names) for option in found]
 
     return cluster_rollout.preview(owners, snapshot, answers, because), leaving
+
+
+def _cluster_entry(entries: list[Any]) -> Any:
+    return next(entry for entry in entries if entry.resource.kind == "Cluster")
 
 
 def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any]], losses: list[Any]) -> list[str]:

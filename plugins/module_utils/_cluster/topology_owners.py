@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._kube.diff import compare
-from .model import ClusterDescription
+from .model import ClusterDescription, Group
 from .render.objects import owners
 from .topology import as_plain, pools_in, pools_of, stored_pools, topology_of
 from .workflow.snapshot import Snapshot, cloned_from
@@ -83,7 +83,7 @@ def planned(description: ClusterDescription, entry: Any, desired: Iterable[Objec
     pools = stored_pools(view, description.name)
     plane = snapshot.get(_PLANE, description.groups[0].owner) or snapshot.control_plane
     entries = _of_class(description, entry, plane, pools) if description.cluster_class else _of_own_class(
-        description, entry.desired, desired, view, plane, pools)
+        description, entry, desired, view, plane, pools)
     answers = dict(((item.desired["kind"], item.name), {"spec": {
         "replicas": item.desired["spec"].get("replicas")}}) for item in entries)
     names = set(pool["name"] for pool in pools_of(entry.desired))
@@ -125,16 +125,15 @@ def _number(number: int | None, owner: Object | None) -> dict[str, int]:
     return {} if found is None else {"replicas": found}
 
 
-def _of_own_class(description, cluster, desired, view, plane, pools):
-    config = _config_change(plane, desired, view)
-    wanted = dict((pool["name"], pool) for pool in pools_of(cluster))
+def _of_own_class(description, cluster_entry, desired, view, plane, pools):
+    config, cluster = _config_change(plane, desired, view), cluster_entry.desired
+    numbers = _pool_numbers(description, cluster_entry, pools)
     entries = []
     for group, item in zip(description.groups, owners(description)):
         if group.is_control_plane:
             entries.append(_entry(item, plane, topology_of(cluster)["controlPlane"]["replicas"], config))
         else:
-            current = pools.get(group.name)
-            entries.append(_entry(item, current, _of_pool(wanted[group.name], current, group)))
+            entries.append(_entry(item, pools.get(group.name), numbers[group.name]))
     return entries
 
 
@@ -162,13 +161,55 @@ def _at(obj: Object, path: tuple[str, ...]) -> Any:
     return obj
 
 
-def _of_pool(pool: Mapping[str, Any], current: Object | None, group: Any) -> int:
-    """Return how many machines a pool is to have; one of an autoscaler as Cluster API's webhook says it."""
+def _pool_numbers(description: ClusterDescription, cluster: Any, pools: Mapping[str, Object]) -> dict[str, int]:
+    """Return how many machines each pool is to have, by its name.
+
+    :param cluster: the entry of the Cluster
+    :param pools: stored MachineDeployments by their pool's name
+    """
+    groups = dict((group.name, group) for group in description.groups)
+    before = dict((pool["name"], pool) for pool in pools_of(cluster.current))
+    return dict((pool["name"], _of_pool(pool, before.get(pool["name"]), pools.get(pool["name"]), groups[pool["name"]]))
+                for pool in pools_of(cluster.desired))
+
+
+def _of_pool(pool: Mapping[str, Any], before: Mapping[str, Any] | None, current: Object | None, group: Group) -> int:
+    """Return how many machines a pool is to have.
+
+    Cluster API's webhook brings the number into an autoscaler's range in the moment in which the topology stops saying
+    it, and never afterwards (``calculateMachineDeploymentReplicas``).
+
+    :param before: the pool in the stored topology
+    """
     if "replicas" in pool:
         return pool["replicas"]
-    sizes = group.get("autoscaler")
     number = ((current or {}).get("spec") or {}).get("replicas")
-    return sizes["min_size"] if number is None else min(max(number, sizes["min_size"]), sizes["max_size"])
+    sizes = group.get("autoscaler")
+    if number is None:
+        return sizes["min_size"] if sizes else 1
+    if not sizes or "replicas" not in (before or {}):
+        return number
+    return min(max(number, sizes["min_size"]), sizes["max_size"])
+
+
+def size_warnings(description: ClusterDescription, cluster: Any, objects: Objects) -> list[str]:
+    """Return a warning for each pool whose number of machines its autoscaler's sizes do not have.
+
+    :param description: one with a topology
+    :param cluster: the entry of the Cluster
+    :param objects: stored objects of the namespace by kind
+    """
+    pools, groups = stored_pools(objects, description.name), dict((group.name, group) for group in description.groups)
+    found = []
+    for name, number in sorted(_pool_numbers(description, cluster, pools).items()):
+        sizes = groups[name].get("autoscaler")
+        if sizes and not sizes["min_size"] <= number <= sizes["max_size"]:
+            found.append(
+                f"MachineDeployment {description.name}-{name}: found {number} machines, expected "
+                f"{sizes['min_size']} to {sizes['max_size']} by autoscaler; with a topology Cluster API changes their "
+                "number only when the pool is handed to the autoscaler: to change it, set replicas in place of "
+                "autoscaler, run, and hand the pool over again")
+    return found
 
 
 def _entry(item: Object, current: Object | None, number: int, config: tuple[Any, Any] | None = None) -> OwnerEntry:
@@ -208,14 +249,16 @@ def _rolling(owner: Object) -> Object:
 def _of_class(description, entry, plane, pools):
     stored, cluster = entry.current, entry.desired
     shared = stored is None or _differs(stored, cluster, _shared)
+    numbers = _pool_numbers(description, entry, pools)
     entries = [_of_class_entry(
-        description.groups[0].owner, _PLANE, plane, topology_of(cluster)["controlPlane"],
+        description.groups[0].owner, _PLANE, plane, topology_of(cluster)["controlPlane"].get("replicas"),
         shared or _differs(stored, cluster, lambda topology: {
             "controlPlane": _that_rolls(topology.get("controlPlane"))}))]
     for pool in pools_of(cluster):
         rolls = shared or _differs(stored, cluster, functools.partial(_pool_that_rolls, pool["name"]))
         entries.append(_of_class_entry(
-            f"{description.name}-{pool['name']}", _POOL, pools.get(pool["name"]), pool, rolls))
+            f"{description.name}-{pool['name']}", _POOL, pools.get(pool["name"]), numbers[pool["name"]],
+            rolls))
     return entries
 
 
@@ -239,23 +282,22 @@ def _differs(stored: Object, wanted: Object, part: Callable[[Mapping[str, Any]],
     return compare(before, after).differs
 
 
-def _of_class_entry(name: str, kind: str, current: Object | None, wanted: Mapping[str, Any],
-                    rolls: bool) -> OwnerEntry:
+def _of_class_entry(name: str, kind: str, current: Object | None, number: int | None, rolls: bool) -> OwnerEntry:
     """Return the entry of an owner whose templates only the class and Cluster API know.
 
-    :param wanted: the group in the topology
+    :param number: of its machines, None for the stored one
     :param rolls: whether anything changes that may replace its machines
     """
     if current is None:
-        created = {"kind": kind, "metadata": {"name": name}, "spec": {"replicas": wanted.get("replicas", 1)}}
+        created = {"kind": kind, "metadata": {"name": name}, "spec": {"replicas": 1 if number is None else number}}
         return OwnerEntry(name, CREATE, created, None, {}, {})
     spec = current["spec"]
     inner = "machineTemplate" if kind == _PLANE else "template"
     machine = dict(spec[inner]["spec"])
     if rolls:
         machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=_ANOTHER)
-    desired = dict(current, spec=dict(
-        spec, **{"replicas": wanted.get("replicas", spec.get("replicas")), inner: dict(spec[inner], spec=machine)}))
+    replicas = spec.get("replicas") if number is None else number
+    desired = dict(current, spec=dict(spec, **{"replicas": replicas, inner: dict(spec[inner], spec=machine)}))
     before, after = ({"spec": _rolling(item)} for item in (current, desired))
     return OwnerEntry(current["metadata"]["name"], UNCHANGED if before == after else UPDATE, desired, current, before,
                       after)

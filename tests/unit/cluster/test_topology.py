@@ -266,6 +266,24 @@ def test_numbers_left_out_stay_as_they_are(plane):
     assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 5
 
 
+def test_an_autoscalers_range_counts_when_the_pool_is_handed_over_and_not_afterwards(plane):
+    """So Cluster API does it (seen on a lab): a number that nobody says stays as it is."""
+    made(plane)
+    narrow = {"one": {"autoscaler": {"min_size": 1, "max_size": 2}}, "two": {"replicas": 1}}
+    with pytest.raises(RefusedError, match="MachineDeployment c1-one loses 1 machine out of these 3"):
+        run(plane, workers=narrow)
+    run(plane, workers={"one": {"autoscaler": {"min_size": 1, "max_size": 5}}, "two": {"replicas": 1}})
+    result = run(plane, workers=narrow)
+    assert result["changed"] and result["losses"] == []
+    assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 3
+    for narrowed in (result, run(plane, workers=narrow)):
+        warning, = [line for line in narrowed["warnings"] if "by autoscaler" in line]
+        assert warning.startswith("MachineDeployment c1-one: found 3 machines, expected 1 to 2 by autoscaler")
+    run(plane, workers={"one": {"replicas": 3}, "two": {"replicas": 1}})
+    assert run(plane, workers=narrow, confirm="1")["losses"][0]["count"] == 1
+    assert plane.spec("MachineDeployment", "c1-one")["replicas"] == 2
+
+
 def test_somebody_who_scales_meanwhile_is_not_undone_unasked(plane):
     """The Cluster is changed between plan and write: what was not checked is refused."""
     made(plane)
@@ -339,6 +357,7 @@ def test_a_cluster_of_a_users_class_has_its_variables_and_leaves_the_class_alone
     ({"cluster_class": {"name": "theirs", "variables": {"image": "b"}}}, 3), ({"kubernetes_version": "v1.36.0"}, 3),
     ({"workers": {"one": {"replicas": 2, "machine_class": "worker", "class_variables": {"a": 1}}}}, 2),
     ({"workers": {"one": {"replicas": 1, "machine_class": "worker"}}}, 1), ({"workers": {}}, 2),
+    ({"workers": {"one": {"autoscaler": {"min_size": 1, "max_size": 1}, "machine_class": "worker"}}}, 1),
     ({"node_drain_timeout_seconds": 5}, 0)])
 def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, changes, count):
     of_class(theirs)

@@ -23,6 +23,8 @@ class TopologyPlane(Plane):
         super().__init__()
         self.has_feature = has_feature
         self.copies = 0
+        # Pools whose number of machines the topology said last.
+        self.numbered = set()
 
     def apply(self, resource, namespace, body, dry_run=False, force=True, checked=None):
         name = body["metadata"]["name"]
@@ -111,8 +113,18 @@ class TopologyPlane(Plane):
         if pool.get("failureDomain"):
             spec["template"]["spec"]["failureDomain"] = pool["failureDomain"]
         annotations = pool["metadata"]["annotations"]
-        spec["replicas"] = pool["replicas"] if "replicas" in pool else self._default(current, annotations)
+        spec["replicas"] = self._number(owner, pool, current, annotations)
         self._put(CAPI, "MachineDeployment", owner, spec, {POOL: pool["name"]}, annotations)
+
+    def _number(self, owner, pool, current, annotations):
+        """Return a pool's machines; the webhook has its say only when the topology has just stopped to say it."""
+        if "replicas" in pool:
+            self.numbered.add(owner)
+            return pool["replicas"]
+        if current and owner not in self.numbered:
+            return current["spec"]["replicas"]
+        self.numbered.discard(owner)
+        return self._default(current, annotations)
 
     def _copied(self, part, reference):
         """Return a reference to a copy of a template: the one that is used already, or a new one in its place."""
