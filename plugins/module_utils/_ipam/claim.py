@@ -167,7 +167,7 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
             continue
     if not any(contains(span, address) for span in spans):
         found.append(Problem("ip-claim", subject, "address", shown(address),
-                             f"an address in a range of pool {claim['pool']}"))
+                             f"an address in a range of pool {claim['pool']}", "leave it out for any free one"))
     elif too_far(spans, address):
         found.append(Problem("ip-claim", subject, "address", f"{address}, after {too_far(spans, address)} others",
                              f"one of the first {LONGEST_SEARCH} addresses of pool {claim['pool']}",
@@ -175,7 +175,8 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
     for entry in usage["allocations"]:
         if ipaddress.ip_address(entry["address"]) == address and entry["claim"] != claim["name"]:
             found.append(
-                Problem("ip-claim", subject, "address", f"{address}, which {entry['claim']} has", "a free address")
+                Problem("ip-claim", subject, "address", f"{address}, which {entry['claim']} has", "a free address",
+                        "leave it out for any free one")
             )
     if (claim["pool"], address) in wanted:
         found.append(Problem("ip-claim", subject, "address", f"{address}, which claim "
@@ -186,8 +187,8 @@ def _address(subject: str, claim: dict[str, Any], pool: dict[str, Any], usage: d
         same = ipaddress.ip_address(text) == address
         if same and name != claim["name"]:
             found.append(Problem("ip-claim", subject, "address", f"{address}, which the pool keeps for claim {name}",
-                                 "an address that is not preallocated"))
+                                 "an address that is not preallocated", "leave it out for any free one"))
         if not same and name == claim["name"]:
             found.append(Problem("ip-claim", subject, "address", shown(address),
-                                 f"{text}, preallocated for this claim"))
+                                 f"{text}, preallocated for this claim", "leave it out: IPAM gives the claim that one"))
     return found

@@ -101,7 +101,8 @@ def _names(subject: str, pool: dict[str, Any]) -> list[Problem]:
     if not pool.get("name"):
         return [Problem("pool", subject, "name", None, "a name")]
     if not pool.get("ranges"):
-        return [Problem("pool", subject, "ranges", None, "at least one range with start and end, or subnet")]
+        return [Problem("pool", subject, "ranges", None, "at least one range with start and end, or subnet",
+                        "add one, for example subnet: 198.51.100.0/24")]
     return []
 
 
@@ -124,7 +125,7 @@ def _ranges(subject: str, pool: dict[str, Any]) -> tuple[list[tuple[str, Span]],
         if range_.get("end") and range_.get("subnet") and _outside(range_["end"], range_):
             found.append(
                 Problem("pool", subject, field + ".end", shown(range_["end"]),
-                        f"an address in subnet {range_['subnet']}")
+                        f"an address in subnet {range_['subnet']}", "choose one, or leave end out for the whole subnet")
             )
         if spans and span.first.version != spans[0][1].first.version:
             found.append(Problem("pool", subject, field, f"IPv{span.first.version}",
@@ -152,7 +153,7 @@ def _unreadable(subject: str, field: str, range_: dict[str, Any]) -> list[Proble
         except ValueError:
             found.append(
                 Problem("pool", subject, field + ".subnet", shown(range_["subnet"]),
-                        "a network such as 198.51.100.0/24")
+                        "a network such as 198.51.100.0/24", ip_texts.network_hint(range_["subnet"]))
             )
     return found
 
@@ -181,7 +182,7 @@ def _prefix(subject: str, field: str, pool: dict[str, Any], range_: dict[str, An
     if network is not None and prefix != network.prefixlen:
         return [Problem(
             "pool", subject, where, shown(prefix),
-            f"{network.prefixlen}, the prefix of {field}.subnet {network}")]
+            f"{network.prefixlen}, the prefix of {field}.subnet {network}", "leave one of the two out")]
     return []
 
 
@@ -199,7 +200,8 @@ def _gateway(subject: str, field: str, pool: dict[str, Any], range_: dict[str, A
     if address.version != span.first.version:
         return [
             Problem("pool", subject, where, shown(gateway),
-                    f"an IPv{span.first.version} address like those of {field}")
+                    f"an IPv{span.first.version} address like those of {field}",
+                    "give each address family a pool with a gateway of its own")
         ]
     network = network_of(range_)
     if network is None and prefix and 1 <= prefix <= span.first.max_prefixlen:

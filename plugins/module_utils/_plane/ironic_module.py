@@ -37,9 +37,9 @@ def rendered(params: dict[str, Any], authentication: str = "http_basic",
                             "first") from exc
 
 
-def run_plane_ironic() -> None:
-    """Run the module ``plane_ironic``."""
-    module = KubeModule(dict(
+def ironic_argument_spec() -> dict[str, dict[str, Any]]:
+    """Return the argument spec of ``plane_ironic``."""
+    return dict(
         kube_argument_spec(),
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         source_dir={"type": "path", "required": True},
@@ -88,7 +88,12 @@ def run_plane_ironic() -> None:
         confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},
-    ))
+    )
+
+
+def run_plane_ironic() -> None:
+    """Run the module ``plane_ironic``."""
+    module = KubeModule(ironic_argument_spec())
     module.require(PyYAML=manifests.HAS_YAML, bcrypt=ironic_service.HAS_BCRYPT,
                    cryptography=given_certificate.HAS_CRYPTOGRAPHY)
     params = module.params

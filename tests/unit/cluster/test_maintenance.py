@@ -152,6 +152,11 @@ def test_a_reboot_that_was_begun_is_of_one_maintenance(plane, workload):
     plane.objects["BareMetalHost", HOST]["metadata"]["annotations"].update(begun)
     go(plane, workload, reason="disk")
     assert annotations(plane, "BareMetalHost", HOST) == dict(begun, **{"metal3.baremetal/maintenance": "disk"})
+    # Somebody has given the node back by hand.
+    workload.objects["Node", NODE]["spec"] = {}
+    go(plane, workload, reason="disk")
+    assert annotations(plane, "BareMetalHost", HOST) == {"metal3.baremetal/maintenance": "disk"}
+    plane.objects["BareMetalHost", HOST]["metadata"]["annotations"].update(begun)
     go(plane, workload, "returned")
     assert annotations(plane, "BareMetalHost", HOST) == {}
 

@@ -30,7 +30,7 @@ def environment(monkeypatch, tmp_path):
     for names in connection_choice.ENVIRONMENT.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(connection, "DEFAULT_KUBECONFIG", str(tmp_path / "no-kubeconfig"))
+    monkeypatch.setattr(connection_choice, "DEFAULT_KUBECONFIG", str(tmp_path / "no-kubeconfig"))
     monkeypatch.setattr(connection, "SERVICE_ACCOUNT", str(tmp_path / "no-service-account"))
     # So that credentials are asked for before each request, as in a run of minutes.
     monkeypatch.setattr(connection, "CREDENTIALS_SECONDS", -1)
@@ -109,7 +109,7 @@ def test_with_a_host_the_environments_kubeconfig_is_not_read(
         servers, kubeconfig, tmp_path, monkeypatch, form, by_environment):
     meant, other = servers
     monkeypatch.setenv("KUBECONFIG", kubeconfig(other, users(tmp_path)[form]))
-    monkeypatch.setattr(connection, "DEFAULT_KUBECONFIG", kubeconfig(other, name="default"))
+    monkeypatch.setattr(connection_choice, "DEFAULT_KUBECONFIG", kubeconfig(other, name="default"))
     params = {"host": meant.url, "api_key": "my-token"}
     if by_environment:
         monkeypatch.setenv("K8S_AUTH_HOST", meant.url)

@@ -42,7 +42,7 @@ def overlap_problems(subject, description):
         if left[1].version == right[1].version and left[1].overlaps(right[1]):
             found.append(Problem(
                 "network-overlap", subject, left[0], f"{left[1]}, which overlaps {right[0]} {right[1]}",
-                "networks without common addresses"))
+                "networks without common addresses", "choose another network for one of them"))
     return found
 
 
@@ -52,12 +52,12 @@ def endpoint_problems(subject, description):
     try:
         address = ip_texts.address(host)
     except ValueError:
-        return [Problem("endpoint", subject, "endpoint.host", shown(host), "an address without a zone, or a name")
-                ] if "%" in host else []
+        return [Problem("endpoint", subject, "endpoint.host", shown(host), "an address without a zone, or a name",
+                        "leave out what begins with %")] if "%" in host else []
     found = []
     if address.is_loopback or address.is_unspecified or address.is_multicast:
         return [Problem("endpoint", subject, "endpoint.host", shown(address),
-                        "an address that nodes and users can reach")]
+                        "an address that nodes and users can reach", "choose a free one of the nodes' network")]
     for name, family, settings, pool in description.pool_uses:
         for number, range_ in enumerate(settings.get("ranges") or []):
             field = f"networks.{name}.{family}.ranges[{number}]"
@@ -66,7 +66,7 @@ def endpoint_problems(subject, description):
                                      "an address outside the ranges", "IPAM would give it to a node"))
         if str(address) in (settings.get("pre_allocations") or {}).values():
             found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
-                                 "an address of its own"))
+                                 "an address of its own", "take it out of pre_allocations, or choose another"))
     # A load balancer is where its operator has put it: on the router, or on another network.
     if description.endpoint.get("holder") != NONE:
         found += _virtual_address_problems(subject, description, address)
@@ -76,7 +76,7 @@ def endpoint_problems(subject, description):
             if network.version == address.version and address in network:
                 found.append(Problem(
                     "network-overlap", subject, "endpoint.host", f"{address}, which is in {option} {text}",
-                    "an address of the nodes' network"))
+                    "an address of the nodes' network", "choose another address, or another network for the option"))
     return found
 
 

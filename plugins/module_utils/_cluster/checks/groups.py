@@ -47,7 +47,7 @@ def group_problems(subject: str, description: ClusterDescription, group: Group) 
         found += image_problems(subject, description.option_path(group, "image"), group.get("image"))
     elif not group.get("custom_deploy") and description.provider != METALSTACK and not description.cluster_class:
         found.append(Problem("cluster-image", subject, description.option_path(group, "image"), None,
-                             "an image or custom_deploy"))
+                             "an image or custom_deploy", "set it for the cluster, or for the group"))
     for name in group.get("attached_networks") or []:
         if name not in description.networks:
             found.append(
@@ -89,17 +89,20 @@ def _replicas(subject, field, group):
         if replicas is not None and (replicas < 1 or (replicas % 2 == 0 and not external)):
             found.append(
                 Problem("replicas", subject, field + ".replicas", shown(replicas),
-                        "an odd number (etcd keeps a quorum)")
+                        "an odd number (etcd keeps a quorum)", f"set replicas to {max(replicas, 0) + 1}")
             )
         if str(most) not in ("None", "0", "1"):
             found.append(
-                Problem("replicas", subject, field + ".max_surge", shown(most), "0 or 1 (KubeadmControlPlane webhook)")
+                Problem("replicas", subject, field + ".max_surge", shown(most), "0 or 1 (KubeadmControlPlane webhook)",
+                        "leave it out for 1")
             )
         elif str(most) == "0" and replicas is not None and replicas < 3:
-            found.append(Problem("replicas", subject, field + ".max_surge", 0, "1, or at least 3 replicas"))
+            found.append(Problem("replicas", subject, field + ".max_surge", 0, "1, or at least 3 replicas",
+                                 "leave max_surge out for 1, with a host to spare"))
     elif _zero(most) and _zero(least) and most is not None:
         found.append(Problem("replicas", subject, field + ".max_unavailable", shown(least),
-                             "more than 0 when max_surge is 0"))
+                             "more than 0 when max_surge is 0",
+                             "set max_unavailable to 1, or max_surge to 1 with a host to spare"))
     if group.get("node_reuse") and not (most is not None and _zero(most)):
         found.append(Problem("replicas", subject, field + ".max_surge", shown(most), "0 with node_reuse",
                              "a host can only be reused when its machine goes before the new one comes"))
@@ -113,7 +116,7 @@ def _rollout_dates(subject, field, group):
                              "a time in UTC such as 2026-11-23T20:00:00Z"))
     if days is not None and not group.is_control_plane:
         found.append(Problem("replicas", subject, field + ".certificate_renewal_days", shown(days),
-                             "nothing, for kubelets of workers renew their certificates themselves"))
+                             "nothing, for kubelets of workers renew their certificates themselves", "remove it"))
     elif days is not None and days < _FEWEST_RENEWAL_DAYS:
         found.append(Problem("replicas", subject, field + ".certificate_renewal_days", shown(days),
                              f"{_FEWEST_RENEWAL_DAYS} or more (KubeadmControlPlane CRD)"))
@@ -144,7 +147,7 @@ def _autoscaler(subject, field, group):
                              "0 or more"))
     elif sizes["max_size"] < max(1, sizes["min_size"]):
         found.append(Problem("replicas", subject, field + ".autoscaler.max_size", shown(sizes["max_size"]),
-                             f"{max(1, sizes['min_size'])} or more"))
+                             f"{max(1, sizes['min_size'])} or more", "raise it, or lower min_size"))
     return found
 
 
@@ -155,7 +158,8 @@ def _timeouts(subject, field, group):
     if not group.is_control_plane or values[0] == values[1]:
         return []
     return [Problem("user-data", subject, f"{field}.join_configuration.timeouts.{name}", shown(values[1]),
-                    f"{values[0] or 'nothing'}, as in init_configuration (KubeadmControlPlane webhook)")]
+                    f"{values[0] or 'nothing'}, as in init_configuration (KubeadmControlPlane webhook)",
+                    "give both the same value")]
 
 
 def _zero(value):

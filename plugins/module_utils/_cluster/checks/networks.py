@@ -31,18 +31,20 @@ def network_problems(subject: str, description: ClusterDescription) -> list[Prob
             found.append(Problem("network", subject, field + ".mtu", shown(network["mtu"]), "1280 to 9000 (CAPM3 CRD)"))
         given = [key for key in ("interface", "bond", "vlan") if network.get(key)]
         if len(given) > 1:
-            found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan"))
+            found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan",
+                                 "keep the one that the nodes have, and describe others as networks of their own"))
         found += _vlan(subject, field, name, networks)
         if network.get("bond") and len(set(network["bond"]["interfaces"])) < 2:
             found.append(Problem(
                 "network", subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
-                "at least two interfaces"))
+                "at least two interfaces", "add one, or give interface in place of bond"))
         for family in ("ipv4", "ipv6"):
             found += _family(subject, f"{field}.{family}", network.get(family))
     identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
     for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
         found.append(Problem("network", subject, "networks", f"VLAN {identity} twice",
-                             "one network for each VLAN (CAPM3's list is keyed by vlanID)"))
+                             "one network for each VLAN (CAPM3's list is keyed by vlanID)",
+                             "give one of them another vlan.id, or remove it"))
     return found
 
 
@@ -59,7 +61,8 @@ def _vlan(subject, field, name, networks):
         parent = (networks[parent].get("vlan") or {}).get("network")
     if parent in chain:
         found.append(
-            Problem("network", subject, field + ".vlan.network", " on ".join(chain + [parent]), "a link that ends")
+            Problem("network", subject, field + ".vlan.network", " on ".join(chain + [parent]), "a link that ends",
+                    "let one of them have interface or bond")
         )
     elif vlan["network"] not in networks:
         found.append(Problem("network", subject, field + ".vlan.network", shown(vlan["network"]), one_of(networks)))
@@ -73,19 +76,22 @@ def _family(subject, field, settings):
     sources = [key for key in ("ranges", "pool", "pool_annotation") if settings.get(key)]
     if settings["mode"] == "pool" and not sources:
         found.append(
-            Problem("network", subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation")
+            Problem("network", subject, field, "no addresses", "ranges, the name of a pool, or a pool_annotation",
+                    "add one of them, or set mode to dhcp")
         )
     if settings["mode"] != "pool" and sources:
         found.append(Problem("network", subject, field + ".mode", f"{settings['mode']} with {' and '.join(sources)}",
-                             "mode pool, or neither ranges nor pool"))
+                             "mode pool, or neither ranges nor pool", "set mode to pool, or remove them"))
     if settings.get("pool_annotation") and len(sources) > 1:
-        found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone"))
+        found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone",
+                             "remove the others"))
     targets = [route.get("network") for route in settings.get("routes") or []]
     for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
         found.append(Problem("network", subject, field + ".routes", f"{target} twice",
-                             "one route for each network (CAPM3's list is keyed by network)"))
+                             "one route for each network (CAPM3's list is keyed by network)", "remove one"))
     for number, route in enumerate(settings.get("routes") or []):
         for key in ("network", "prefix", "gateway"):
             if route.get(key) is None:
-                found.append(Problem("network", subject, f"{field}.routes[{number}].{key}", None, "a value"))
+                found.append(Problem("network", subject, f"{field}.routes[{number}].{key}", None, "a value",
+                                     "set it: a route needs network, prefix and gateway"))
     return found

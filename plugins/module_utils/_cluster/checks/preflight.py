@@ -143,7 +143,7 @@ def _endpoint(subject, description, facts):
         if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
             found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
                 endpoint["host"], endpoint["port"], other["metadata"]["namespace"], other["metadata"]["name"]),
-                "an endpoint of its own"))
+                "an endpoint of its own", "set endpoint.host to a free address"))
     try:
         address = ipaddress.ip_address(endpoint["host"])
     except ValueError:
@@ -152,7 +152,8 @@ def _endpoint(subject, description, facts):
         if ipaddress.ip_address(item["spec"]["address"]) == address:
             found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, which {item['kind']} "
                                                                        f"{item['metadata']['name']} "
-                                                                       "has", "a free address"))
+                                                                       "has", "a free address",
+                                 "choose one that no claim has, outside the ranges of the pools"))
     own = set(pool["name"] for pool in description.pools)
     for name in sorted(set(facts.pools) - own):
         pool = describe(facts.pools[name])

@@ -201,12 +201,13 @@ def _identity(subject, description):
         )
     if not parse(description.kubernetes_version):
         found.append(Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
-                             "a version such as v1.35.4"))
+                             "a version such as v1.35.4", "write it with v and three numbers"))
     endpoint = description.endpoint
     if not endpoint:
         # A class of the user's knows it.
         found += [] if description.cluster_class else [
-            Problem("endpoint", subject, "endpoint", None, "host and port of the API server")]
+            Problem("endpoint", subject, "endpoint", None, "host and port of the API server",
+                    "set endpoint.host to a free address of the nodes' network")]
     elif not 1 <= endpoint["port"] <= 65535:
         found.append(Problem("endpoint", subject, "endpoint.port", shown(endpoint["port"]), "1 to 65535"))
     for option in ("pod_cidrs", "service_cidrs"):
@@ -219,7 +220,8 @@ def _identity(subject, description):
         found.append(Problem("reference", subject, "node_ip_network", shown(wanted), one_of(description.networks)))
     elif wanted and wanted not in [network for network, _family, _settings, _pool in description.pool_uses]:
         found.append(Problem("reference", subject, "node_ip_network", shown(wanted),
-                             "a network with addresses from a pool"))
+                             "a network with addresses from a pool",
+                             "name one that has ranges or pool, or give this one ranges"))
     return found
 
 
@@ -230,9 +232,10 @@ def _cidrs(subject, option, cidrs):
             versions.append(ip_texts.network(text).version)
         except ValueError as exc:
             found.append(Problem("network", subject, f"{option}[{number}]", f"{text} ({exc})",
-                                 "a network such as 10.244.0.0/16"))
+                                 "a network such as 10.244.0.0/16", ip_texts.network_hint(text)))
     if len(versions) > 2 or len(set(versions)) != len(versions):
         found.append(
-            Problem("network", subject, option, ", ".join(cidrs), "at most one network of each address family")
+            Problem("network", subject, option, ", ".join(cidrs), "at most one network of each address family",
+                    "keep one for IPv4 and one for IPv6")
         )
     return found

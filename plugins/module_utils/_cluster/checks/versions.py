@@ -82,7 +82,8 @@ def upgrade_problems(description, current):
     subject = description.subject
     if new < old:
         return [Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
-                        f"{current} or newer, for kubeadm does not downgrade")]
+                        f"{current} or newer, for kubeadm does not downgrade",
+                        f"set kubernetes_version to {current}")]
     if new[0] != old[0] or new[1] > old[1] + 1:
         return [Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
                         f"at most one minor version after {current}", "upgrade step by step")]
@@ -97,7 +98,8 @@ def _workload(subject, text, kubernetes, core):
     if kubernetes[0] != 1 or not first <= kubernetes[1] <= last:
         return [Problem(
             "version", subject, "kubernetes_version", shown(text),
-            f"v1.{first} to v1.{last}, which Cluster API v1.{core[1]} supports")]
+            f"v1.{first} to v1.{last}, which Cluster API v1.{core[1]} supports",
+            "choose one of these" + ("" if kubernetes[1] < first else ", or upgrade the plane first"))]
     patch = _FIRST_PATCH.get((core[1], kubernetes[1]), 0)
     if core[2] < patch:
         return [Problem(

@@ -28,14 +28,17 @@ def before(obj: Any, patch: Any) -> Any:
     return dict((key, before(obj[key], value)) for key, value in patch.items() if key in obj)
 
 
-def hold(host: Object, reason: str) -> Patch | None:
-    """Return the patch that marks a host as being maintained, None when it is."""
+def hold(host: Object, reason: str, is_new: bool) -> Patch | None:
+    """Return the patch that marks a host as being maintained, None when it is.
+
+    :param is_new: whether its node takes pods, so that whatever maintenance was begun before is over
+    """
     stored = _annotations(host)
-    if stored.get(HELD) == reason:
+    # Of a maintenance that is over; the one that begins would take it for its own.
+    is_left = REBOOT_BEGUN in stored and (is_new or HELD not in stored)
+    if stored.get(HELD) == reason and not is_left:
         return None
-    # A reboot that was begun is one of this maintenance, unless this is another one.
-    left = {REBOOT_BEGUN: None} if REBOOT_BEGUN in stored and HELD not in stored else {}
-    return {"metadata": {"annotations": dict({HELD: reason}, **left)}}
+    return {"metadata": {"annotations": dict({HELD: reason}, **({REBOOT_BEGUN: None} if is_left else {}))}}
 
 
 def release(host: Object) -> Patch | None:

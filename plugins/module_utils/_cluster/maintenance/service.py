@@ -97,10 +97,12 @@ class MaintenanceService:
     def _take_out(self, found: list[Place]) -> None:
         members = [place for place in found if place.node]
         pods, problems = self._due(members)
-        problems += self._unconfirmed(members, pods)
+        open_to_pods = [place.name for place in members if node.cordon(self._node(place)) is not None]
+        problems += self._unconfirmed(members, pods, open_to_pods)
         if problems:
             raise RefusedError(problems)
-        self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(obj, self._reason()))
+        self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
+            obj, self._reason(), obj["metadata"]["name"] in open_to_pods))
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
             self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
@@ -125,16 +127,16 @@ class MaintenanceService:
     def _reason(self) -> str:
         return self.params["reason"] or "maintenance"
 
-    def _unconfirmed(self, members: list[Place], pods: dict[str, list[Any]]) -> list[Problem]:
+    def _unconfirmed(self, members: list[Place], pods: dict[str, list[Any]], open_to_pods: list[str]) -> list[Problem]:
         """Return the Problem when the hosts that are drained were not confirmed.
 
         What a host's mark says does not count: others may have set it. A run that is taken up may repeat its number.
 
         :param members: the hosts that are nodes
         :param pods: those that are to go, by host
+        :param open_to_pods: names of hosts whose nodes are not cordoned yet
         """
-        names = [place.name for place in members
-                 if _to_evict(pods[place.name]) or node.cordon(self._node(place)) is not None]
+        names = [place.name for place in members if _to_evict(pods[place.name]) or place.name in open_to_pods]
         if self.check_mode or not names or any(
                 confirmation.confirmed(self.params["confirm"], hosts, self.params["confirm_among"])
                 for hosts in (names, [place.name for place in members])):

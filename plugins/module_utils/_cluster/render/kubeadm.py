@@ -11,6 +11,7 @@ from .. import registries as cluster_registries
 from ..model import merge
 from ..spec import METALSTACK
 from .network import node_ip_template
+from .parts import present
 
 PATCHES_DIRECTORY = "/etc/kubernetes/patches"
 KUBELET_PATCH = PATCHES_DIRECTORY + "/kubeletconfiguration0+strategic.json"
@@ -46,7 +47,7 @@ def config_spec(description, group):
     if control_plane:
         join["controlPlane"] = local
     spec["joinConfiguration"] = merge(join, group.get("join_configuration") or {})
-    spec.update(_present({
+    spec.update(present({
         "files": _configuration_files(group) + cluster_endpoint.files(description, group)
         + cluster_registries.files(description) + [_file(entry) for entry in group.get("files") or []],
         "bootCommands": group.get("boot_commands"),
@@ -80,7 +81,7 @@ def _node_registration(description, group):
     if description.provider != METALSTACK:
         # There a node has its host name, by which the cloud controller finds it, and Ignition renders no template.
         registration["name"] = NODE_NAME
-    registration.update(_present({
+    registration.update(present({
         "criSocket": group.get("cri_socket"),
         "ignorePreflightErrors": _unique(group.get("ignore_preflight_errors")),
     }))
@@ -150,7 +151,7 @@ def _file(entry):
                                             "key": entry["content_secret"]["key"]}}
     else:
         result["content"] = entry.get("content") or ""
-    result.update(_present({"encoding": entry.get("encoding"), "append": entry.get("append") or None}))
+    result.update(present({"encoding": entry.get("encoding"), "append": entry.get("append") or None}))
     return result
 
 
@@ -179,7 +180,3 @@ def _unique(values):
 
 def _text(value):
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _present(fields):
-    return dict((key, value) for key, value in fields.items() if value not in (None, "", [], {}))
