@@ -204,7 +204,10 @@ options:
     description: Name of the pod's PriorityClass.
     type: str
   confirm:
-    description: V(1), or V(ironic). Required when O(state=absent).
+    description:
+      - V(1), or V(ironic). Required when O(state=absent).
+      - With O(state=present) V(ironic) alone, required when another O(mariadb_claim) than before leaves Ironic without
+        what it knows of nodes.
     type: str
   wait:
     description: Whether to wait until Ironic is ready.

@@ -305,7 +305,10 @@ options:
     description: Version of Ironic, V(latest) or for example V(35.0). By default that of the operator's release.
     type: str
   confirm:
-    description: V(1), or O(name). Required when O(state=absent).
+    description:
+      - V(1), or O(name). Required when O(state=absent).
+      - With O(state=present) O(name) alone, required when another O(database) than before leaves Ironic without what it
+        knows of nodes.
     type: str
   wait:
     description: Whether to wait until Ironic is ready, or gone.

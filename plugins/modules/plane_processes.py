@@ -35,6 +35,13 @@ options:
     description: Whether to wait until the programs are ready.
     type: bool
     default: true
+  hosts_kubeconfig:
+    description:
+      - Path of the kubeconfig of the API server that has the BareMetalHosts which O(programs) work on.
+      - With O(state=started) a program that is ready is not restarted as long as hosts are in transition; the run is
+        refused before anything is written, in check mode, too.
+    type: path
+    version_added: "0.1.0"
   programs:
     description: The programs.
     type: list

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common import user_folders
-from .._common.errors import os_errors_reported
+from .._common.errors import RefusedError, os_errors_reported
 from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
@@ -17,8 +17,10 @@ from .process import (
     provider_service,
     readiness,
     rendered_manifests,
+    restart_guard,
     service_unit,
     site_service,
+    supervisor,
 )
 
 _CERTIFICATE = {
@@ -89,8 +91,17 @@ def run_plane_processes() -> None:
         "state": {"type": "str", "choices": ["started", "ready", "absent"], "default": "started"},
         "wait": {"type": "bool", "default": True},
         "programs": {"type": "list", "elements": "dict", "default": [], "options": _PROGRAM},
+        "hosts_kubeconfig": {"type": "path"},
     })
+    params = module.params
+    if params["hosts_kubeconfig"]:
+        module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting():
+        found = restart_guard.problems(
+            supervisor.Supervisor(supervisor.Layout(params["supervisor_dir"])), params["programs"],
+            params["hosts_kubeconfig"]) if params["hosts_kubeconfig"] and params["state"] == "started" else []
+        if found:
+            raise RefusedError(found)
         module.finish(process_group.ensure(module.params, module.check_mode, module.progress.wrote))
 
 

@@ -475,17 +475,36 @@ def test_a_plan_may_come_before_cert_manager_when_the_same_play_installs_it():
     assert server.writes == []
 
 
+def present_with_mariadb(server, given, check_mode=False):
+    """Write Ironic with the container of a database."""
+    objects = shipped()
+    objects[0]["spec"]["template"]["spec"]["containers"].append(container("mariadb", image=ironic_database.IMAGE))
+    return ironic_service.IronicComponents(
+        server, given, objects[:1], check_mode, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0).present()
+
+
+def test_a_database_on_a_volume_is_given_up_only_with_the_name_of_ironic():
+    server, given = Server(), with_mariadb()
+    present_with_mariadb(server, given)
+    assert present_with_mariadb(server, dict(given, fast_track=False))["warnings"] == []
+    server.writes.clear()
+    for less in (dict(given, mariadb_claim="other"), dict(given, mariadb_claim=None)):
+        with pytest.raises(RefusedError, match=r"leave that on the PersistentVolumeClaim data for .*confirm=ironic"):
+            present_with_mariadb(server, dict(less, confirm="1"))
+    with pytest.raises(RefusedError, match=r"for a database that goes with its pod"):
+        run(server, options()).present()
+    planned = run(server, options(), True).present()
+    assert planned["changed"] and "metal3_confirm=ironic" in planned["warnings"][0] and server.writes == []
+    assert run(server, options(confirm="ironic")).present()["changed"]
+    assert run(server, options()).present()["warnings"] == []
+
+
 def test_mariadbs_password_is_kept_and_one_that_is_more_than_a_password_is_refused():
     server = Server()
     given = with_mariadb()
-    of_mariadb_shipped = shipped()
-    of_mariadb_shipped[0]["spec"]["template"]["spec"]["containers"].append(
-        container("mariadb", image=ironic_database.IMAGE))
 
     def present():
-        return ironic_service.IronicComponents(
-            server, given, of_mariadb_shipped[:1], False, Progress(None), sleep=lambda seconds: None,
-            clock=lambda: 0.0).present()
+        return present_with_mariadb(server, given)
 
     present()
     data = server.objects["Secret", NAMESPACE, "mariadb-password"]["data"]

@@ -164,6 +164,23 @@ def test_another_specification_waits_for_hosts_in_transition():
     assert run(server, version="35.0").present()["changed"]
 
 
+@pytest.mark.parametrize("changes", [{"database": None}, {"database": dict(DATABASE, host="other")}])
+def test_a_database_is_given_up_only_with_the_name_of_ironic(changes):
+    server = Operator()
+    server.store("Secret", NAMESPACE, {"metadata": {"name": "db-login", "labels": dict([operated.LABEL])}})
+    run(server, database=DATABASE).present()
+    server.writes.clear()
+    assert run(server, database=DATABASE, version="35.0").present()["warnings"] == []
+    server.writes.clear()
+    for confirm in (None, "1"):
+        with pytest.raises(RefusedError, match=r"Ironic would leave ironic on db for .*metal3_confirm=ironic"):
+            run(server, confirm=confirm, **changes).present()
+    planned = run(server, True, **changes).present()
+    assert planned["changed"] and "metal3_confirm=ironic" in planned["warnings"][0] and server.writes == []
+    assert run(server, confirm="ironic", **changes).present()["changed"]
+    assert run(server, **changes).present()["warnings"] == []
+
+
 def test_it_is_removed_only_without_hosts_and_with_a_confirmation():
     server = Operator()
     run(server).present()

@@ -92,3 +92,13 @@ def test_a_change_leaves_nothing_of_the_other_way(tmp_path, plane, processes, pr
     assert shown[3] == ["127.24.241.1", "127.24.241.2", "127.24.241.3", "127.24.241.4"]
     # No password in it.
     assert re.fullmatch(connection % re.escape(str(plane)), shown[2]), shown[2]
+
+
+def test_a_site_s_ironic_is_asked_for_hosts_before_its_database_is_upgraded():
+    tasks = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "tasks" / "process.yml").read_text())
+    names = [task["name"] for task in tasks]
+    guard = tasks[names.index("Refuse to start Ironic again while hosts are in transition")]
+    # By what is configured by then, in check mode, so that nothing is started by it.
+    assert names.index("Configure Ironic") < names.index(guard["name"]) < names.index("Create or upgrade the database")
+    assert guard["check_mode"] is True and "not ironic_in_lab | bool" in guard["when"]
+    assert guard["metal3.baremetal.plane_processes"]["hosts_kubeconfig"] == "{{ management_plane.dir }}/kubeconfig"

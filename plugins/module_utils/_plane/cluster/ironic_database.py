@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._common import confirmation
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..catalogue import MARIADB_PASSWORD
@@ -74,6 +75,34 @@ def settings(namespace: str) -> Object:
     """Return the ConfigMap with settings that hold at each start."""
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": SETTINGS, "namespace": namespace},
             "data": {_SETTINGS_FILE: _CONTENT}}
+
+
+def claim_of(pod: Object) -> str | None:
+    """Return the name of the PersistentVolumeClaim that a pod's database has its data on, None without one.
+
+    :param pod: the specification of the pod
+    """
+    return next((item["persistentVolumeClaim"]["claimName"] for item in pod.get("volumes") or []
+                 if item["name"] == _DATA_VOLUME and item.get("persistentVolumeClaim")), None)
+
+
+def given_up(subject: str, before: str | None, after: str | None, name: str, confirm: str | None) -> list[Problem]:
+    """Return the problem of another database for Ironic whose confirmation is missing.
+
+    By the name alone, since a number may be that of machines which a later stage of the same run deletes.
+
+    :param subject: what messages call Ironic
+    :param before: the database that it has now and that outlives its pods, None without one
+    :param after: the one that it is to have
+    :param name: Ironic's name
+    :param confirm: what the user gave
+    """
+    if before is None or before == after or confirm == name:
+        return []
+    return [Problem("confirmation-missing", subject, "confirm", show(confirm) if confirm else None, show(name),
+                    f"Ironic would leave {before} for {after or 'a database that goes with its pod'}, and know none of "
+                    "its nodes: the Bare Metal Operator registers its hosts again, nodes without a BareMetalHost are "
+                    f"forgotten; to continue set {confirmation.VARIABLE}={name}, or set the database back")]
 
 
 def complete(pod: Object, claim: str | None) -> None:

@@ -10,6 +10,7 @@ import secrets
 import string
 from typing import Any
 
+from ..._common import confirmation
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._common.whole_file import write_private
@@ -72,6 +73,7 @@ class IronicComponents(Components):
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         self._refuse_restart(made)
+        unconfirmed = self._unconfirmed()
         results = []
         # All are checked before the first of several writes.
         self.sources = self._objects(made)
@@ -93,14 +95,32 @@ class IronicComponents(Components):
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.seconds_left)
-        return result
+        return dict(result, warnings=[*result.get("warnings", []), *confirmation.asked_later(unconfirmed)])
+
+    def _deployment(self) -> Object | None:
+        found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
+        return found
+
+    def _unconfirmed(self) -> list[Problem]:
+        """Return the problem of a confirmation that is missing in check mode: a database that is given up.
+
+        :raises RefusedError: with it otherwise
+        """
+        stored = self._deployment()
+        before = ironic_database.claim_of(stored["spec"]["template"]["spec"]) if stored else None
+        after = self.params["mariadb_claim"] if self.params["mariadb"] else None
+        found = ironic_database.given_up("ironic", _words(before), _words(after), ironic.PART.name,
+                                         self.params["confirm"])
+        if found and not self.check_mode:
+            raise RefusedError(found)
+        return found
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
 
         :raises RefusedError: with the hosts
         """
-        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
+        stored = self._deployment()
         # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
         if not ((stored or {}).get("status") or {}).get("availableReplicas"):
             return
@@ -111,7 +131,8 @@ class IronicComponents(Components):
                         if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
         tried = self.writes.dry_run(self._look(self.objects()))
-        if any(item.changed and item.value["spec"]["template"] != stored["spec"]["template"] for item in tried):
+        if stored and any(item.changed and item.value["spec"]["template"] != stored["spec"]["template"]
+                          for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pod starts again with what was changed") for problem in found])
 
@@ -230,6 +251,11 @@ def _joined(results: list[Object]) -> Object:
     result["diff"] = [item for earlier in results for item in earlier["diff"]]
     result["changed"] = any(earlier["changed"] for earlier in results)
     return result
+
+
+def _words(claim: str | None) -> str | None:
+    """Return a database as messages name it."""
+    return f"that on the PersistentVolumeClaim {claim}" if claim else None
 
 
 def _new() -> dict[str, str]:

@@ -22,7 +22,7 @@ from ..._kube.report import counts, difference
 from ..._manifests.service import ManifestsService
 from ..._metal3.kinds import KNOWN
 from .. import upgrade
-from . import objects, operated
+from . import ironic_database, objects, operated
 
 Object = dict[str, Any]
 
@@ -69,7 +69,9 @@ class OperatedIronic(ManifestsService):
         if found:
             raise RefusedError(found)
         self._refuse_restart()
+        unconfirmed = self._unconfirmed()
         result = self.write()
+        result["warnings"] = [*result.get("warnings", []), *confirmation.asked_later(unconfirmed)]
         if self.params["wait"] and not self.check_mode:
             result["seconds"], ready = self._until_ready()
             result["installed_version"] = (ready.get("status") or {}).get("installedVersion") or ""
@@ -124,6 +126,23 @@ class OperatedIronic(ManifestsService):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pods start again with what was changed") for problem in found])
 
+    def _unconfirmed(self) -> list[Problem]:
+        """Return the problem of a confirmation that is missing in check mode: a database that is given up.
+
+        :raises RefusedError: with it otherwise
+        """
+        before = ((self._stored() or {}).get("spec") or {}).get("database")
+        if not before:
+            return []
+        # What the API server makes of it: others may have given it the database.
+        after = next((item.value["spec"].get("database") for item in self.writes.dry_run(self._look(self.objects()))
+                      if item.changed), before)
+        found = ironic_database.given_up(self.title, _words(before), _words(after), self.params["name"],
+                                         self.params["confirm"])
+        if found and not self.check_mode:
+            raise RefusedError(found)
+        return found
+
     def _no_operator(self) -> list[Problem]:
         if self.client.get(KNOWN["CustomResourceDefinition"], None, operated.DEFINITION):
             return []
@@ -171,3 +190,8 @@ class OperatedIronic(ManifestsService):
             waited = "" if verdict.outcome == FAILED else f" within {self.params['wait_timeout_seconds']} s"
             raise OperatedError(f"{self.title}: not ready{waited}: {verdict.cause}; {verdict.next_step or 'run again'}")
         return round(self.clock() - began_at, 1), state["stored"] or {}
+
+
+def _words(database: Object | None) -> str | None:
+    """Return a database as messages name it."""
+    return f"{database['name']} on {database['host']}" if database else None

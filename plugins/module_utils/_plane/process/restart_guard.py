@@ -1,0 +1,39 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether programs may be started again: not while they work on hosts, whose inspection or deployment would fail."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.problem import Problem
+from ..._kube import served
+from ..._kube.client import KubeClient
+from ..._metal3.kinds import KNOWN
+from .. import upgrade
+from . import process_group, readiness
+
+
+def problems(supervisor: Any, programs: list[dict[str, Any]], kubeconfig: str,
+             client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> list[Problem]:
+    """Return a problem when programs that work would be started again, and hosts are in transition.
+
+    :param supervisor: a Supervisor
+    :param programs: list of dicts, see supervisor.program_config()
+    :param kubeconfig: path of the kubeconfig of the API server that has the BareMetalHosts
+    :param client_of: callable that takes the options of a KubeClient
+    :raises KubeError: when the API server can't be asked
+    """
+    actions = process_group.start(supervisor, programs, check_mode=True)
+    due = dict((program["name"], program.get("ready") or {}) for program in programs
+               if actions[program["name"]] == "restarted")
+    # One that is not ready works on nothing, and its repair must not wait for what only it can finish.
+    faults = readiness.faults(due)
+    names = sorted(name for name in due if name not in faults)
+    if not names:
+        return []
+    hosts = served.listed(client_of({"kubeconfig": kubeconfig}), KNOWN["BareMetalHost"])
+    return [problem._replace(subject=f"program {' and '.join(names)}",
+                             expected="none, since what was changed starts it again")
+            for problem in upgrade.transitions(names, hosts)]
