@@ -21,6 +21,7 @@ from .process import (
     service_unit,
     site_service,
     supervisor,
+    supervisor_files,
 )
 
 _CERTIFICATE = {
@@ -98,7 +99,7 @@ def run_plane_processes() -> None:
         module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting():
         found = restart_guard.problems(
-            supervisor.Supervisor(supervisor.Layout(params["supervisor_dir"])), params["programs"],
+            supervisor.Supervisor(supervisor_files.Layout(params["supervisor_dir"])), params["programs"],
             params["hosts_kubeconfig"]) if params["hosts_kubeconfig"] and params["state"] == "started" else []
         if found:
             raise RefusedError(found)

@@ -8,7 +8,10 @@ import pytest
 from fakes.plane_server import Server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import readiness, restart_guard
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Layout, write_program
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
+    Layout,
+    write_program,
+)
 
 
 class Running:

@@ -20,7 +20,7 @@ def problems(supervisor: Any, programs: list[dict[str, Any]], kubeconfig: str,
     """Return a problem when programs that work would be started again, and hosts are in transition.
 
     :param supervisor: a Supervisor
-    :param programs: list of dicts, see supervisor.program_config()
+    :param programs: list of dicts, see supervisor_files.program_config()
     :param kubeconfig: path of the kubeconfig of the API server that has the BareMetalHosts
     :param client_of: callable that takes the options of a KubeClient
     :raises KubeError: when the API server can't be asked
