@@ -28,7 +28,7 @@ from .._kube.plan import DELETE, UNCHANGED, deletion
 from .._kube.reconcile import Reconcile, raise_refused
 from .._metal3.kinds import KNOWN
 from .._plane import fit_service
-from . import access, bmc_reach, checks, copies, graph, host_copies, hosts_service
+from . import access, bmc_reach, checks, copies, graph, host_copies, host_obstacles, hosts_service
 from .host_copies import BOTH, NOWHERE, THERE
 from .reading import Side
 
@@ -124,7 +124,7 @@ class HostMove:
         leaving = [host for name in self._names for host in [self._host(self._here, name)] if host is not None]
         # Others may write the mark, too: it makes up for no check and no confirmation.
         for host in leaving:
-            problems += host_copies.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
+            problems += host_obstacles.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
                 host, self._host(self._there, host["metadata"]["name"])))
         problems += self._not_taken(leaving)
         if leaving:
@@ -149,10 +149,10 @@ class HostMove:
         found = []
         for host in leaving:
             name = host["metadata"]["name"]
-            found += host_copies.taken(host, self._here.uid, own.get(name), [
+            found += host_obstacles.taken(host, self._here.uid, own.get(name), [
                 *(other for other in own.values() if other["metadata"]["name"] != name), *others])
         secrets = dict((name, obj) for (_group, kind, name), obj in self._there.by_key.items() if kind == "Secret")
-        found += host_copies.secret_problems(host_copies.secrets_of(leaving, self._here.objects), secrets)
+        found += host_obstacles.secret_problems(host_copies.secrets_of(leaving, self._here.objects), secrets)
         # What has arrived with its host, in a run that was killed, is not in the way.
         going = [obj for host in leaving if not self._copy_of(host, own.get(host["metadata"]["name"]))
                  for obj in host_copies.companions(host, self._here.objects)]
@@ -216,7 +216,7 @@ class HostMove:
         pairs, errors = [], {}
         for host in self._of(self._here, names):
             name = host["metadata"]["name"]
-            reason = host_copies.not_ready(host, self._uids.get(name, ""), self._there.uid)
+            reason = host_obstacles.not_ready(host, self._uids.get(name, ""), self._there.uid)
             if reason:
                 errors[name] = reason + "; nothing more was done with it"
             else:
@@ -226,7 +226,7 @@ class HostMove:
     def _detach(self, names: list[str]) -> dict[str, str]:
         """Take hosts out of the Ironic here: from then on nothing here has power over their servers."""
         def again(host: Object) -> list[Any]:
-            return host_copies.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
+            return host_obstacles.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
                 host, self._host(self._there, host["metadata"]["name"])))
 
         def is_gone(host: Object) -> bool:
@@ -260,8 +260,8 @@ class HostMove:
                 continue
             secrets = host_copies.secrets_of([host], self._here.objects)
             # Others may have written over there since it was checked.
-            late = host_copies.taken(host, self._here.uid, self._host(self._there, name), ())
-            late += host_copies.secret_problems(secrets, known)
+            late = host_obstacles.taken(host, self._here.uid, self._host(self._there, name), ())
+            late += host_obstacles.secret_problems(secrets, known)
             if late:
                 errors[name] = "; ".join(map(str, late))
                 continue
@@ -373,7 +373,7 @@ class _Deletions(Reconcile):
         """Return why a host is not deleted any more."""
         if stored is None or entry.action != DELETE:
             return []
-        reason = host_copies.not_ready(stored, entry.current["metadata"]["uid"], self._plane_uid)
+        reason = host_obstacles.not_ready(stored, entry.current["metadata"]["uid"], self._plane_uid)
         return [reason] if reason else []
 
     def plan_again(self, entry: Any, stored: Object | None) -> Any:

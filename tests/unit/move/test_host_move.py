@@ -17,7 +17,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import anno
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over, lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, host_copies, host_move_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
+    checks,
+    host_copies,
+    host_move_service,
+    host_obstacles,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
 NAMES = ["free", "used"]
@@ -293,7 +298,7 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(planes, change, text
     ("DataImage", {}), ("BMCEventSubscription", {"hostName": "used"}), ("HostFirmwareComponents", {"updates": [{}]})])
 def test_what_is_bound_to_the_bmc_is_taken_away_first(planes, kind, spec):
     name = "events" if kind == "BMCEventSubscription" else "used"
-    found = host_copies.problems(planes[0].objects["BareMetalHost", "used"], [
+    found = host_obstacles.problems(planes[0].objects["BareMetalHost", "used"], [
         *planes[0].objects.values(), obj("metal3.io/v1alpha1", kind, name, spec=spec)], 0.0, "b-kube-system")
     assert [problem.actual.partition(" with")[0] for problem in found] == [f"{kind} {name}"]
 
@@ -359,7 +364,7 @@ def test_what_is_flashed_already_is_not_flashed_again():
     item = obj("metal3.io/v1alpha1", "HostFirmwareComponents", "used", spec={"updates": updates},
                status={"updates": updates})
     assert host_copies.companion_copy(item, {})["spec"] == {"updates": []}
-    assert host_copies.problems(host("used"), [item], 0.0, "b")[1:] == []
+    assert host_obstacles.problems(host("used"), [item], 0.0, "b")[1:] == []
 
 
 def meanwhile(monkeypatch, step, action):
