@@ -243,10 +243,10 @@ def test_a_reboot_that_a_killed_run_has_begun_is_finished_and_not_done_again():
     result, lines = run(server, **reboot)
     assert not result["changed"] and "h1: not rebooted again, since a run before has begun it" in lines
     host["status"]["poweredOn"] = True
-    result = run(server, **dict(reboot, wait=True))[0]
+    result = run(server, **{**reboot, "wait": True})[0]
     assert not result["changed"] and not result["hosts"][0]["failed"] and len(server.writes()) == requests
     # One without the option asks for another.
-    assert run(server, **dict(reboot, once=None))[0]["changed"]
+    assert run(server, **{**reboot, "once": None})[0]["changed"]
 
 
 @pytest.mark.parametrize("retry_after", [{}, {"Retry-After": "1"}], ids=["", "Retry-After"])
