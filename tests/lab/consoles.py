@@ -46,6 +46,23 @@ class Console:
         return old.read_bytes()[self._position:]
 
 
+class Bmc:
+    """How a server is reset from now on, by its BMC's own words."""
+
+    def __init__(self, lab, name):
+        self._console = Console(lab.dir / "machines" / name / "console.log")
+        self._lines = []
+
+    def lines(self):
+        """Return all that was printed since this was made."""
+        self._lines += self._console.lines()
+        return self._lines
+
+    def resets(self):
+        """Return the kinds of reset in their order, as Redfish names them."""
+        return [line.rpartition("BMC: reset ")[2] for line in self.lines() if "BMC: reset " in line]
+
+
 def next_to_print(lab, text, seconds):
     """Return a function that waits for a server whose console prints a text from now on, and returns its name."""
     consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
@@ -58,6 +75,5 @@ def next_to_print(lab, text, seconds):
 
 def resets(lab):
     """Return a function that says which servers' BMCs were asked for a reset since."""
-    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in lab.servers)
-    return lambda: sorted(name for name, console in consoles.items()
-                          if any("BMC: reset" in line for line in console.lines()))
+    bmcs = dict((name, Bmc(lab, name)) for name in lab.servers)
+    return lambda: sorted(name for name, bmc in bmcs.items() if bmc.resets())

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from consoles import Console
+from consoles import Bmc
 from machine_room import partitions
 from support import HOST, NAMESPACE, eventually, only
 
@@ -35,23 +35,6 @@ PLAY = Path(__file__).parent / "data" / "move_host.yml"
 WITNESS = "systemd-run --unit=witness -p RemainAfterExit=yes -p 'ExecStop=/bin/touch /root/orderly' true"
 MIB = 1024 ** 2
 SOFT, HARD, ON = "GracefulShutdown", "ForceOff", "On"
-
-
-class Bmc:
-    """How a server is reset from now on, by its BMC's own words."""
-
-    def __init__(self, lab, name):
-        self._console = Console(lab.dir / "machines" / name / "console.log")
-        self._lines = []
-
-    def lines(self):
-        """Return all that was printed since this was made."""
-        self._lines += self._console.lines()
-        return self._lines
-
-    def resets(self):
-        """Return the kinds of reset in their order, as Redfish names them."""
-        return [line.rpartition("BMC: reset ")[2] for line in self.lines() if "BMC: reset " in line]
 
 
 def watched(lab, room):

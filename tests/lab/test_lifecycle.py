@@ -16,11 +16,12 @@ import living_cluster
 import other_kubernetes
 import pytest
 import small_cluster
-from consoles import Console, resets
+from consoles import Bmc, Console, resets
 from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
 from workload import ECHO, NODE_PORT, Polled, Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -228,6 +229,25 @@ def test_servers_in_use_are_rebooted_one_after_another_and_the_service_answers(l
         assert not node["spec"].get("unschedulable")
     for name in hosts:
         assert "metal3.baremetal/maintenance" not in lab.host(name)["metadata"].get("annotations", {})
+
+
+def test_a_reboot_that_a_killed_run_has_begun_is_waited_for_and_not_done_again(lab, site, workload):
+    machines = workload.hosts("pool-a")
+    name, host = sorted(machines.items())[0]
+    bmc, variables = Bmc(lab, host), {"maintain": "reboot", "metal3_confirm": "1"}
+
+    def begun():
+        """BMO has taken the request away: only the collection's mark says that there was one."""
+        annotations = lab.host(host)["metadata"].get("annotations", {})
+        return host_annotations.REBOOT_BEGUN in annotations and "reboot.metal3.io" not in annotations
+
+    running = lab.start("maintain", *only(host), extra=variables)
+    eventually(lambda: running.process.poll() is not None or begun(), SECONDS, "the server is being rebooted", 0.1)
+    running.kill()
+    lab.playbook("maintain", *only(host), extra=variables, seconds=SECONDS).ok()
+    assert bmc.resets() == ["GracefulShutdown", "On"]
+    assert name in workload.ready() and workload.hosts("pool-a") == machines
+    assert host_annotations.REBOOT_BEGUN not in lab.host(host)["metadata"].get("annotations", {})
 
 
 def test_a_server_is_switched_off_for_work_and_comes_back(lab, site, workload):
