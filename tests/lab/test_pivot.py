@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The management moves from the lab's plane into a cluster that it has made, is used there, and moves back.
 
-Both planes are upstream's, each with an Ironic of its own; the servers are the lab's, whose consoles say what their
-BMCs were asked for.
+The cluster is one by ClusterClass; test_site_pivot.py has a plain one. Both planes are upstream's, each with an Ironic
+of its own; the servers are the lab's, whose consoles say what their BMCs were asked for.
 """
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ def cluster(lab, hosts):
     """The variables of a cluster of one machine that is to manage itself."""
     url = plane_site.image_server(lab) + "/images/node.qcow2"
     variables = dict(small_cluster.variables(lab, CLUSTER, {"url": url, "checksum": url + ".sha256"}, endpoint=13),
-                     cluster_control_plane={"replicas": 1, "node_taints": []})
+                     cluster_control_plane={"replicas": 1, "node_taints": []},
+                     cluster_options=dict(small_cluster.labs_options(), topology=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         lab.playbook("cluster", seconds=SECONDS, extra=variables).ok()
@@ -97,7 +98,8 @@ def back(lab, kubeconfig):
 def managed(client):
     """Return the names of what a plane has of hosts, clusters and addresses."""
     return sorted(f"{kind}/{item['metadata']['name']}" for kind in (
-        "BareMetalHost", "HardwareData", "Cluster", "Machine", "Metal3Machine", "IPPool", "IPAddress", "Metal3Data")
+        "BareMetalHost", "HardwareData", "Cluster", "Machine", "Metal3Machine", "IPPool", "IPAddress", "Metal3Data",
+        "ClusterClass")
         for item in client.list(KNOWN[kind], NAMESPACE)[0])
 
 

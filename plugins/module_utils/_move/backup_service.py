@@ -22,6 +22,7 @@ from .._plane import catalogue, fit, fit_service
 from . import (
     archive,
     checks,
+    class_admission,
     cluster_pauses,
     clusterctl,
     copies,
@@ -147,12 +148,14 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
         "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
         "objects": archive.counts(due)}
-    problems = _problems(backup, side) + restored_hosts.problems(leaving, params["accept"])
+    refused, untried = class_admission.problems(side, due)
+    problems = _problems(backup, side) + refused + restored_hosts.problems(leaving, params["accept"])
     problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
     warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
                 "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
+    warnings += untried
     if check_mode or not (due or unsettled):
         return dict(result, warnings=[*map(str, problems), *warnings])
     if due:

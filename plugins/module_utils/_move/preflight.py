@@ -12,7 +12,7 @@ from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .._plane import catalogue, fit, fit_service
-from . import access, bmc_reach, checks, graph
+from . import access, bmc_reach, checks, class_admission, graph
 from .reading import Side
 
 Object = dict[str, Any]
@@ -41,8 +41,9 @@ def problems(here: Side, there: Side, moving: graph.Graph,
     found += _forbidden(here, there, moving)
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
+    refused, untried = class_admission.problems(there, moving.moved)
     unreached, unasked = bmc_reach.from_where(there.client, moving.of("BareMetalHost"), params)
-    return found + unreached, warnings + others + unread + unasked
+    return found + refused + unreached, warnings + others + unread + untried + unasked
 
 
 def _quotas(there: Side) -> tuple[list[Object], list[str]]:

@@ -146,3 +146,29 @@ def at_once(*_arguments):
 def managed(of):
     return {key for key, item in of.objects.items() if item["metadata"].get("namespace") == NAMESPACE
             and key[1] != record.NAME}
+
+
+GATE_IS_OFF = KubeError(
+    'ClusterClass fast: admission webhook "validation.clusterclass.cluster.x-k8s.io" denied the request: spec: '
+    "Forbidden: can be set only if the ClusterTopology feature flag is enabled", 403)
+
+
+def classes(here, there, error):
+    """Give both planes the kind ClusterClass, this one an object of it, and the other one an answer."""
+    asked = []
+
+    def answer(resource, namespace, body, dry_run):
+        assert resource.kind == "ClusterClass"
+        asked.append((namespace, body["metadata"], dry_run))
+        if error is not None:
+            raise error
+        return body
+
+    there.create = answer
+    for side in (here, there):
+        item = definition("cluster.x-k8s.io", "clusterclasses", "ClusterClass", "v1beta2")
+        item["metadata"]["labels"] = {CLUSTERCTL_LABEL: ""}
+        item["spec"].update(scope="Namespaced", versions=[{"name": "v1beta2", "served": True, "storage": True}])
+        side.objects["CustomResourceDefinition", item["metadata"]["name"]] = item
+    here.objects["ClusterClass", "fast"] = obj("cluster.x-k8s.io/v1beta2", "ClusterClass", "fast", spec={})
+    return asked

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from fakes.plane_server import definition
-from fakes.planes import NAMESPACE, STAY, managed, obj, server, world
+from fakes.planes import GATE_IS_OFF, NAMESPACE, STAY, classes, managed, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -228,6 +228,15 @@ def test_a_backup_with_what_no_backup_takes_creates_nothing(tmp_path, recipient,
     with pytest.raises(RefusedError, match=rf"kind {kind}.*: found objects of it, .*find out who has written it"):
         restore(there, path, identity)
     assert managed(there) == before
+
+
+def test_a_class_that_the_plane_refuses_is_named_before_anything_is_restored(here, tmp_path, recipient, identity):
+    there = server("b", "https://198.18.0.2:6443")
+    asked = classes(here, there, GATE_IS_OFF)
+    path, before = back_up(here, tmp_path, recipient)["path"], copy.deepcopy(there.objects)
+    with pytest.raises(RefusedError, match=r"ClusterClass fast: .* set capi_cluster_topology: true for that plane"):
+        restore(there, path, identity, run=None, accept=["used"])
+    assert there.objects == before and len(asked) == 1
 
 
 def test_a_backup_for_a_namespace_of_kubernetes_creates_nothing(tmp_path, recipient, identity):

@@ -13,13 +13,14 @@ import sys
 import types
 
 import pytest
-from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj, server, world
+from fakes.planes import GATE_IS_OFF, NAMESPACE, WORK_DIR, at_once, classes, obj, server, world
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     bmc_reach,
     checks,
@@ -146,7 +147,13 @@ def firmware(here, there, _versions):
         status={"updates": updates})
 
 
+def gate_is_off(here, there, _versions):
+    classes(here, there, GATE_IS_OFF)
+
+
 REFUSALS = {
+    gate_is_off: "ClusterClass fast: topology: found a class that the plane refuses, expected Cluster API with its "
+                 "feature gate ClusterTopology, which is off; set capi_cluster_topology: true for that plane and run",
     firmware: "HostFirmwareComponents used: spec.updates: found 1 updates, which would be flashed over there",
     unlabelled: "kind HostFirmwareSettings of metal3.io: found 1 objects that clusterctl does not look for",
     without_its_label: "CustomResourceDefinition hardwaredata.metal3.io: metadata.labels: found not the labels",
@@ -193,6 +200,22 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(here, there, version
     assert REFUSALS[violate] in str(refused.value)
     assert len(refused.value.problems) == 1
     assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("has_namespace, error, warned", [
+    (True, None, False), (False, None, False),
+    (True, KubeError("ClusterClass fast: User u cannot create resource clusterclasses", 403), True),
+    (True, KubeError("ClusterClass fast: no answer within 30 s"), True)],
+    ids=["taken", "elsewhere", "forbidden", "lost"])
+def test_a_class_is_tried_without_being_stored(here, there, has_namespace, error, warned):
+    asked = classes(here, there, error)
+    if not has_namespace:
+        del there.objects["Namespace", NAMESPACE]
+    result = attempt(here, there, check_mode=True)
+    namespace = NAMESPACE if has_namespace else "default"
+    assert asked == [(namespace, {"name": "fast", "namespace": namespace}, True)]
+    assert [warning.rpartition(":")[0] for warning in result["warnings"]] == (
+        ["ClusterClass fast: whether the plane takes it was not checked: ClusterClass fast"] if warned else [])
 
 
 def test_a_refusal_that_is_missing_fails_its_test_and_leaves_nothing_on_the_machine(here, there, monkeypatch):
