@@ -16,7 +16,8 @@ description:
   - In the way is a host or machine that something is being done with, or that is paused, detached or being deleted; a
     cluster that is paused or not up; an object that clusterctl would leave behind; a name that is taken over there; a
     kind or version that is not served there; a part of the plane that is missing, older or without an available pod
-    there; a quota of the namespace there; a right that one of the two users lacks; a BMC that is not reached from
+    there; a quota of the namespace there; a right that one of the two users lacks; a ClusterClass that Cluster API
+    there refuses, by a dry run, because its feature gate C(ClusterTopology) is off; a BMC that is not reached from
     there.
   - With O(rehearsal_programs) the move is rehearsed after these checks and before anything is written. The real
     clusterctl moves copies of all objects between two temporary API servers, one with the definitions of each plane,

@@ -40,10 +40,11 @@ data: {a: "1"}
 class Site:
     """The cluster, its kubeconfig as it was first, and where its snapshots go."""
 
-    def __init__(self, lab, folder):
+    def __init__(self, lab, folder, topology):
         self.lab, self.folder = lab, folder
         self.variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14),
-                              cluster_workers={"pool-a": {"replicas": 1}})
+                              cluster_workers={"pool-a": {"replicas": 1}},
+                              cluster_options=dict(small_cluster.labs_options(), topology=topology))
         identity = pyrage.x25519.Identity.generate()
         self.identity_file, self.recipient = folder / "identity.txt", str(identity.to_public())
         self.identity_file.write_text(f"{identity}\n")
@@ -65,10 +66,10 @@ class Site:
         return sorted(self.folder.glob("snapshots/*"))
 
 
-@pytest.fixture(scope="module")
-def site(lab, tmp_path_factory):
-    """The cluster; made here and deleted afterwards."""
-    found = Site(lab, tmp_path_factory.mktemp("etcd"))
+@pytest.fixture(scope="module", params=[False, True], ids=["plain", "class"])
+def site(request, lab, tmp_path_factory):
+    """The cluster, plain and by ClusterClass; made here and deleted afterwards."""
+    found = Site(lab, tmp_path_factory.mktemp("etcd"), request.param)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
