@@ -236,9 +236,7 @@ class RotationService:
             return
         problem = confirmation.problem(f"namespace {self.namespace}", given, names,
                                        f"hosts whose BMC gets another password: {', '.join(names)}")
-        if not self.check_mode:
-            raise RefusedError([problem], self.names)
-        self.warnings += confirmation.asked_later([problem_text(problem, self.names)])
+        self.warnings += confirmation.required_by([problem], self.check_mode, self.names)
 
     # What is done
 

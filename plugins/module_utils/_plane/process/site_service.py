@@ -237,9 +237,7 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if not names:
         # Their configuration may be lost, and the data is there.
         effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
-    warnings = confirmation.required(
-        "" if confirmation.confirmed(params["confirm"], names)
-        else confirmation.request(effect, names, params["confirm"], noun), check_mode)
+    warnings = confirmation.required(confirmation.missing(effect, names, params["confirm"], noun), check_mode)
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
