@@ -19,6 +19,7 @@ from .process import (
     rendered_manifests,
     restart_guard,
     service_unit,
+    site_removal_service,
     site_service,
 )
 
@@ -168,6 +169,6 @@ def run_plane_site() -> None:
     ])
     module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting(), os_errors_reported("plane"):
-        work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent,
-                "found": site_service.found}
+        work = {"present": site_service.present, "found": site_service.found,
+                "stopped": site_removal_service.stopped, "absent": site_removal_service.absent}
         module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))
