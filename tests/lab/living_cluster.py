@@ -9,6 +9,10 @@ import contextlib
 import pytest
 import small_cluster
 import starting_state
+from consoles import resets
+from support import NAMESPACE, eventually
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECONDS = 1500
 
@@ -47,6 +51,23 @@ class Site:
     def run(self, *arguments, playbook="cluster", **changes):
         """Run a playbook to its end with the description as it is after the changes."""
         return self.lab.playbook(playbook, *arguments, extra=self.extra(**changes), seconds=SECONDS)
+
+
+def reboots_the_machine_whose_kubelet_dies(lab, workload):
+    """Stop the kubelet of a worker, see its server rebooted once and its node come back, and return the node's name.
+
+    :param workload: a Workload whose pool ``pool-a`` has the health check
+    """
+    machines, asked = workload.hosts(), resets(lab)
+    name, server = sorted(workload.hosts("pool-a").items())[0]
+    workload.inside(server, "systemctl", "stop", "kubelet")
+    eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
+    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
+    eventually(lambda: len(workload.ready()) == len(machines), 600, "the node is Ready again", interval_seconds=1)
+    eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
+    assert workload.hosts() == machines, "it was replaced"
+    assert asked() == [server]
+    return name
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import pytest
 from bmc_certificates import issue
 from bmc_system import credential
 from fakes.redfish import FakeRedfish, hostile_tree
+from unknown_machine import expressions, local_inventory
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
@@ -129,27 +130,21 @@ def test_a_missing_file_of_certificates_is_reported(lab, victims):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """An inventory folder with nothing but this machine."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "hosts.yml").write_text("# by hand\nall:\n  hosts:\n    localhost: {ansible_connection: local, "
-                                      "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
-    return folder
+    return local_inventory(tmp_path_factory.mktemp("site"))
 
 
 @pytest.fixture(scope="module")
 def wanted(lab, site):
     """What discovery is given: one address, with the credentials of each server's BMC."""
     port = bmc_address.parse(next(iter(lab.servers.values()))["bmc"]["address"]).port
-    server = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
-              "'equalto', inventory_hostname) | first)")
     return {
+        **expressions(lab),
         "metal3_ca_file": str(lab.dir / "pki" / "ca.crt"),
         "discover_targets": [{"addresses": ["127.0.0.1"], "ports": [port], "username": credential(server, "username"),
                               "password": credential(server, "password")} for server in lab.servers.values()],
         "discover_schemes": ["redfish"],
         "discover_name_format": "{hostname}",
         "discover_boot_nic": "eno1",
-        "discover_username_expression": f"lookup('ansible.builtin.file', {server}.bmc.username_file)",
-        "discover_password_expression": f"lookup('ansible.builtin.file', {server}.bmc.password_file)",
         "discover_inventory_file": str(site / "00-discovered.yml"),
     }
 
@@ -262,8 +257,7 @@ def test_a_hostile_bmc_beside_the_labs(lab, tmp_path, wanted):
     canary = tmp_path / "canary"
     site = tmp_path / "site"
     site.mkdir()
-    (site / "hosts.yml").write_text("all:\n  hosts:\n    localhost: {ansible_connection: local, "
-                                    "ansible_python_interpreter: '{{ ansible_playbook_python }}'}\n")
+    local_inventory(site)
     resources, template = hostile_tree(canary)
     with FakeRedfish(resources) as bmc:
         runs = [lab.playbook("discover", inventory=site, extra=dict(

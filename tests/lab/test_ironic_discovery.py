@@ -5,7 +5,14 @@
 from __future__ import annotations
 
 import pytest
-from unknown_machine import boot_from_the_network, discovered_node, how_to_discover, local_inventory
+from unknown_machine import (
+    boot_from_the_network,
+    delete_discovered,
+    discovered_node,
+    expressions,
+    how_to_discover,
+    local_inventory,
+)
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
@@ -34,9 +41,7 @@ def server(discovering, lab, room):
         # By another address than the lab's inventory has.
         lab.remove_hosts(name)
     room.power(name, "power_off")
-    made = [node.id for node in lab.ironic().nodes() if not node.name]
-    for node in made:
-        lab.ironic().delete_node(node)
+    made = delete_discovered(lab)
     lab.playbook("enroll", "--limit", name).ok()
     assert lab.state(name) == "available" and made == []
 
@@ -49,14 +54,11 @@ def site(lab, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wanted(lab, server, site):
-    description = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
-                   "'equalto', inventory_hostname) | first)")
     return {
         **how_to_discover(lab, server),
+        **expressions(lab),
         "discover_ports": [bmc_address.parse(server["bmc"]["address"]).port],
         "discover_name_format": "{hostname}",
-        "discover_username_expression": f"lookup('ansible.builtin.file', {description}.bmc.username_file)",
-        "discover_password_expression": f"lookup('ansible.builtin.file', {description}.bmc.password_file)",
         "discover_inventory_file": str(site / "00-discovered.yml"),
     }
 

@@ -340,17 +340,8 @@ def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload
 
 def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
     site.run(pool=living_cluster.health_check()).ok()
-    machines = workload.hosts("pool-a")
-    name, server = sorted(machines.items())[0]
-    asked = resets(lab)
-    workload.inside(server, "systemctl", "stop", "kubelet")
-    eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
-    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
-    eventually(lambda: len(workload.ready()) == 3, 600, "the node is Ready again", interval_seconds=1)
-    eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
-    assert workload.hosts("pool-a") == machines, "it was replaced"
+    name = living_cluster.reboots_the_machine_whose_kubelet_dies(lab, workload)
     assert "out-of-service" not in json.dumps(workload.nodes()[name]["spec"])
-    assert asked() == [server]
 
 
 def test_without_a_limit_of_reboots_an_unhealthy_machine_is_replaced(lab, site, workload):

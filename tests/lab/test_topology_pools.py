@@ -12,7 +12,6 @@ import time
 import living_cluster
 import pytest
 import small_cluster
-from consoles import resets
 from support import NAMESPACE, eventually
 from workload import Workload
 
@@ -78,14 +77,7 @@ def test_its_health_check_reboots_a_machine_whose_kubelet_died(lab, site, worklo
     site.run(pool=living_cluster.health_check()).ok()
     assert workload.hosts() == machines, "a health check replaced machines"
     assert site.run().ok().changed() == 0
-    (name, server), = workload.hosts("pool-a").items()
-    asked = resets(lab)
-    workload.inside(server, "systemctl", "stop", "kubelet")
-    eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
-    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
-    eventually(lambda: len(workload.ready()) == 2, 600, "the node is Ready again", interval_seconds=1)
-    eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
-    assert workload.hosts() == machines and asked() == [server]
+    living_cluster.reboots_the_machine_whose_kubelet_dies(lab, workload)
     site.run(pool=dict.fromkeys(living_cluster.health_check())).ok()
     assert not lab.kube.list(KNOWN["MachineHealthCheck"], NAMESPACE)[0]
 

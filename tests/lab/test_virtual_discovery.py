@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 from support import only
-from unknown_machine import boot_from_the_network, discovered_node, how_to_discover, local_inventory
+from unknown_machine import (
+    boot_from_the_network,
+    delete_discovered,
+    discovered_node,
+    how_to_discover,
+    local_inventory,
+)
 from virtual_site import BOOT_SECONDS, IPMI, IPXE
 
 pytestmark = pytest.mark.metal
@@ -33,9 +39,7 @@ def reported(discovering, lab, room):
     yield dict((name, discovered_node(lab, lab.servers[name], BOOT_SECONDS)) for name in NAMES)
     for name in NAMES:
         room.power(name, "power_off")
-    for node in lab.ironic().nodes():
-        if not node.name:
-            lab.ironic().delete_node(node)
+    delete_discovered(lab)
     lab.playbook("enroll", *only(*NAMES), seconds=BOOT_SECONDS).ok()
     assert [lab.state(name) for name in NAMES] == ["available"] * len(NAMES)
 

@@ -27,6 +27,22 @@ def discovered_node(lab, server, seconds=120):
                       not_yet=(Exception,))
 
 
+def delete_discovered(lab):
+    """Delete the nodes that Ironic made of servers that nobody knows, and return their UUIDs."""
+    made = [node.id for node in lab.ironic().nodes() if not node.name]
+    for node in made:
+        lab.ironic().delete_node(node)
+    return made
+
+
+def expressions(lab):
+    """Return the playbook's variables by which the inventory it writes finds the credentials of the lab's BMCs."""
+    server = (f"(lookup('ansible.builtin.file', '{lab.dir / 'servers.json'}') | from_json | selectattr('name', "
+              "'equalto', inventory_hostname) | first)")
+    return dict((f"discover_{name}_expression", f"lookup('ansible.builtin.file', {server}.bmc.{name}_file)")
+                for name in ("username", "password"))
+
+
 def local_inventory(folder):
     """Make an inventory of a folder that knows nothing but this machine, and return the folder."""
     (folder / "hosts.yml").write_text("all:\n  hosts:\n    localhost: {ansible_connection: local, "

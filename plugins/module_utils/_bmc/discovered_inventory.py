@@ -21,6 +21,7 @@ from .._common import inventory_name, mac_address
 from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
+from .._common.redaction import with_texts
 from . import address as bmc_address
 
 try:
@@ -131,7 +132,8 @@ def merge(servers: list[dict[str, Any]], content: dict[str, Any], known: list[di
                          "remove them, as in vault_bmc_password")
                  for option in ("username_expression", "password_expression")
                  if "{" in (options[option] or "") or "}" in (options[option] or "")]
-    servers = [_clean(server) for server in servers]
+    # Plain, whoever handed them over.
+    servers = [with_texts(server, plain, with_keys=True) for server in servers]
     for number, server in enumerate(servers):
         problems += _mistakes(number, server)
     if problems:
@@ -153,15 +155,6 @@ def merge(servers: list[dict[str, Any]], content: dict[str, Any], known: list[di
                        "action": "added" if ours is None else "unchanged" if ours == hosts[name] else "updated"})
     report.sort(key=lambda server: server["name"])
     return _content(hosts, credentials & set(hosts), options), report, problems
-
-
-def _clean(value: Any) -> Any:
-    """Return what discovery found with all its texts plain, whoever handed it over."""
-    if isinstance(value, dict):
-        return dict((plain(str(key)), _clean(item)) for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return [_clean(item) for item in value]
-    return plain(value) if isinstance(value, str) else value
 
 
 def _mistakes(number: int, server: Any) -> list[Problem]:

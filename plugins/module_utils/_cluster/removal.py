@@ -31,9 +31,7 @@ def remove(run: ClusterRun) -> dict[str, Any]:
     :raises WaitFailedError: when something stays
     :raises KubeError: when the API server can't be asked or refuses
     """
-    unconfirmed = _unconfirmed(run)
-    if unconfirmed and not run.check_mode:
-        raise RefusedError(unconfirmed)
+    unconfirmed = confirmation.required_by(_unconfirmed(run), run.check_mode)
     stored = run.client.get(KNOWN["Cluster"], run.namespace, run.name)
     if stored is not None:
         run.writes.provider = provider_of_cluster(stored)
@@ -59,7 +57,7 @@ def remove(run: ClusterRun) -> dict[str, Any]:
     of_others = [item for item in rest if _is_others(run, item)]
     rest = [item for item in rest if item not in of_others]
     run.done["warnings"] = _left(run, of_others) + (
-        confirmation.asked_later(unconfirmed) if snapshot.cluster is not None or rest else [])
+        unconfirmed if snapshot.cluster is not None or rest else [])
     result = {"changed": snapshot.cluster is not None or bool(rest), "hosts": hosts,
               "warnings": run.done["warnings"],
               "diff": [removal_difference(item) for item in ([snapshot.cluster] if snapshot.cluster else rest)]}

@@ -4,11 +4,11 @@
 """Whether a user has repeated how many objects, or which ones, an operation concerns; pure."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .errors import ReportedError
-from .problem import Problem
+from .errors import RefusedError, ReportedError
+from .problem import Problem, text
 
 # The variable of all playbooks by which a user confirms.
 VARIABLE = "metal3_confirm"
@@ -24,13 +24,13 @@ def confirmed(value: str | None, names: list[str], among: Sequence[str] = ()) ->
     :param names: names of the objects that the operation concerns
     :param among: names of the objects that all operations with this value may concern; empty when this is the only one
     """
-    text = str("" if value is None else value).strip()
-    given = [part.strip() for part in text.split(",")]
+    answer = str("" if value is None else value).strip()
+    given = [part.strip() for part in answer.split(",")]
     if among:
-        return bool(text) and set(names) <= set(given) <= set(among)
-    if text.isascii() and text.isdigit():
-        return int(text) == len(names)
-    return bool(text) and sorted(given) == sorted(names)
+        return bool(answer) and set(names) <= set(given) <= set(among)
+    if answer.isascii() and answer.isdigit():
+        return int(answer) == len(names)
+    return bool(answer) and sorted(given) == sorted(names)
 
 
 def way(names: Sequence[str], among: Sequence[str] = (), playbook: str = "") -> str:
@@ -103,8 +103,8 @@ def several(names: Sequence[str], noun: str, reason: str = "") -> str:
             f"repeat the run with --limit <{noun}>")
 
 
-def plane_request(effect: str, names: list[str], given: Any, noun: str, planes: Sequence[str]) -> str:
-    """Return the message that asks for the confirmation of what is done to a plane, empty when it is confirmed.
+def missing(effect: str, names: list[str], given: Any, noun: str, planes: Sequence[str] = ()) -> str:
+    """Return the message that asks for a confirmation, empty when it is confirmed.
 
     :param effect, names, given, noun: as for :func:`request`
     :param planes: names of all planes that get what the user gave; parts have the same names in each
@@ -114,15 +114,27 @@ def plane_request(effect: str, names: list[str], given: Any, noun: str, planes: 
     return "" if confirmed(given, names) else request(effect, names, given, noun)
 
 
-def required(missing: str, check_mode: bool) -> list[str]:
+def required(message: str, check_mode: bool) -> list[str]:
     """Return the warnings of a run in check mode, and stop any other run whose confirmation is missing.
 
-    :param missing: the message that asks for it, empty when it is confirmed
+    :param message: what :func:`missing` returns
     :raises ReportedError: with that message
     """
-    if missing and not check_mode:
-        raise ReportedError(missing)
-    return asked_later([missing] if missing else [])
+    if message and not check_mode:
+        raise ReportedError(message)
+    return asked_later([message] if message else [])
+
+
+def required_by(problems: Sequence[Problem], check_mode: bool, names: Mapping[str, str] | None = None) -> list[str]:
+    """Return the warnings of a run in check mode, and refuse any other run whose confirmation is missing.
+
+    :param problems: the records that ask for it, none when it is confirmed
+    :param names: as for :class:`RefusedError`
+    :raises RefusedError: with the problems
+    """
+    if problems and not check_mode:
+        raise RefusedError(problems, names)
+    return asked_later(text(item, names) for item in problems)
 
 
 def asked_later(problems: Iterable[Any]) -> list[str]:

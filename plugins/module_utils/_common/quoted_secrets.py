@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .occurring_texts import occurring
-from .redaction import HIDDEN, OBJECT_KEYS
+from .redaction import HIDDEN, OBJECT_KEYS, leaves, with_texts
 
 # Texts are cut at this many characters or later; of a secret that is cut, so many are no accident.
 _CUT_AT, _BEGINNING = 100, 6
@@ -30,14 +30,18 @@ def without_secrets(value: Any, texts: Iterable[str], shortest: int = OBJECT_KEY
     quoted = set(form for text in texts for form in forms(text) if len(form) >= shortest)
     text = _joined(value)
     there = occurring(quoted, text)
-    value = _cleaned(value, sorted(there, key=len, reverse=True)) if there else value
+    if there:
+        longest_first = sorted(there, key=len, reverse=True)
+        value = with_texts(value, lambda leaf: _cleaned(leaf, longest_first))
     # Messages are cut at 2000 characters at most; a longer look back would take long for long texts.
     longest = min(max(map(len, quoted), default=0), 2500)
     beginnings: dict[str, list[str]] = {}
     for form in quoted:
         if len(form) > _BEGINNING:
             beginnings.setdefault(form[:_BEGINNING], []).append(form)
-    return _without_beginnings(value, beginnings, longest) if beginnings and "..." in text else value
+    if not beginnings or "..." not in text:
+        return value
+    return with_texts(value, lambda leaf: _without_beginnings(leaf, beginnings, longest))
 
 
 def occurring_in(value: Any, texts: Iterable[str]) -> set[str]:
@@ -58,47 +62,31 @@ def forms(text: str) -> tuple[str, ...]:
 
 def _joined(value: Any) -> str:
     """Return all values in a structure as one text, each that is there more than once only once."""
-    leaves: set[str] = set()
-    left = [value]
-    while left:
-        item = left.pop()
-        if isinstance(item, str):
-            leaves.add(item)
-        elif isinstance(item, dict):
-            left.extend(item.values())
-        elif isinstance(item, (list, tuple, set)):
-            left.extend(item)
-        else:
-            leaves.add(f"{item}")
-    return "\n".join(leaves)
+    return "\n".join(set(f"{leaf}" for leaf in leaves(value)))
 
 
-def _without_beginnings(value: Any, beginnings: dict[str, list[str]], longest: int) -> Any:
+def _without_beginnings(text: str, beginnings: dict[str, list[str]], longest: int) -> str:
     """Hide secrets of which only the beginning is left, because a long text was cut.
 
     :param beginnings: first characters of secrets to these secrets
     :param longest: how many characters before the dots are looked at
     """
-    if isinstance(value, dict):
-        return dict((key, _without_beginnings(item, beginnings, longest)) for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return [_without_beginnings(item, beginnings, longest) for item in value]
-    if not isinstance(value, str) or len(value) < _CUT_AT or "..." not in value:
-        return value
+    if len(text) < _CUT_AT or "..." not in text:
+        return text
     # Found once for all: from each of a million dots, looking back would take days.
-    starts = [start for start in range(len(value) - _BEGINNING) if value[start:start + _BEGINNING] in beginnings]
-    ends = [start + max(_common(value[start:start + longest], form)
-                        for form in beginnings[value[start:start + _BEGINNING]]) for start in starts]
-    parts, rest = [], len(value)
-    for match in reversed(list(re.finditer(r"\.\.\.", value)) if starts else []):
+    starts = [start for start in range(len(text) - _BEGINNING) if text[start:start + _BEGINNING] in beginnings]
+    ends = [start + max(_common(text[start:start + longest], form)
+                        for form in beginnings[text[start:start + _BEGINNING]]) for start in starts]
+    parts, rest = [], len(text)
+    for match in reversed(list(re.finditer(r"\.\.\.", text)) if starts else []):
         end = match.start()
         last = bisect.bisect_right(starts, end - _BEGINNING) if end <= rest else 0
         for number in range(bisect.bisect_left(starts, end - longest), last):
             if ends[number] >= end:
-                parts += [value[end:rest], HIDDEN]
+                parts += [text[end:rest], HIDDEN]
                 rest = starts[number]
                 break
-    return "".join(reversed([*parts, value[:rest]]))
+    return "".join(reversed([*parts, text[:rest]]))
 
 
 def _common(text: str, other: str) -> int:
@@ -107,12 +95,7 @@ def _common(text: str, other: str) -> int:
                 min(len(text), len(other)))
 
 
-def _cleaned(value: Any, forms: list[str]) -> Any:
-    if isinstance(value, dict):
-        return dict((key, _cleaned(item, forms)) for key, item in value.items())
-    if isinstance(value, (list, tuple)):
-        return [_cleaned(item, forms) for item in value]
-    if isinstance(value, str):
-        for form in forms:
-            value = value.replace(form, HIDDEN)
-    return value
+def _cleaned(text: str, forms: list[str]) -> str:
+    for form in forms:
+        text = text.replace(form, HIDDEN)
+    return text

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .paired_lists import IDENTITIES, MISSING, paired
@@ -93,13 +93,39 @@ def before_query(text: str) -> str:
 
 def without_queries(value: Any) -> Any:
     """Return a copy of a structure whose texts have no queries of URLs."""
+    return with_texts(value, lambda text: _URL_QUERY.sub(
+        lambda match: match.group(1) + HIDDEN, text) if "?" in text else text)
+
+
+def with_texts(value: Any, change: Callable[[str], str], with_keys: bool = False) -> Any:
+    """Return a copy of a structure with each of its texts changed; tuples become lists.
+
+    :param value: of dicts, lists and tuples; what else is in it stays
+    :param change: callable that takes a text and returns what is in its place
+    :param with_keys: whether keys that are texts are changed, too
+    """
     if isinstance(value, dict):
-        return dict((key, without_queries(item)) for key, item in value.items())
+        return dict((change(key) if with_keys and isinstance(key, str) else key, with_texts(item, change, with_keys))
+                    for key, item in value.items())
     if isinstance(value, (list, tuple)):
-        return [without_queries(item) for item in value]
-    if not isinstance(value, str) or "?" not in value:
-        return value
-    return _URL_QUERY.sub(lambda match: match.group(1) + HIDDEN, value)
+        return [with_texts(item, change, with_keys) for item in value]
+    return change(value) if isinstance(value, str) else value
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Return what a structure holds that is no structure itself, of any type, in no certain order.
+
+    :param value: of dicts, whose keys are left out, lists, tuples and sets
+    """
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            left.extend(item.values())
+        elif isinstance(item, (list, tuple, set)):
+            left.extend(item)
+        else:
+            yield item
 
 
 def is_secret_key(key: Any) -> bool:
@@ -158,7 +184,7 @@ def read_parameters(params: Mapping[str, Any], spec: Mapping[str, Any] | None = 
     """Return parameters without their secrets, and these, by one way through them; see :func:`hidden_parameters`."""
     walk = _Walk(keys)
     shown = walk.shown(params, params) if spec is None else walk.options(params, spec)
-    return Parameters(_without_documents(shown), walk.named, walk.placed)
+    return Parameters(with_texts(shown, _without_document), walk.named, walk.placed)
 
 
 def secret_texts(value: Any, spec: Mapping[str, Any] | None = None, keys: Keys = OBJECT_KEYS,
@@ -311,15 +337,9 @@ def _parts(text: str) -> list[str]:
     return [match.group(2) for pattern in _PARTS for match in pattern.finditer(text) if match.group(2)]
 
 
-def _without_documents(value: Any) -> Any:
-    if isinstance(value, dict):
-        return dict((key, _without_documents(item)) for key, item in value.items())
-    if isinstance(value, list):
-        return [_without_documents(item) for item in value]
-    if not isinstance(value, str):
-        return value
+def _without_document(text: str) -> str:
     # Credentials in addresses without a scheme, which elsewhere may be tags of images.
-    return HIDDEN if _is_document(value) else value if HIDDEN in value else redacted(value)
+    return HIDDEN if _is_document(text) else text if HIDDEN in text else redacted(text)
 
 
 def _is_document(text: str) -> bool:

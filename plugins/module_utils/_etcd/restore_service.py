@@ -27,8 +27,6 @@ from .._common.problem import Problem
 from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
-from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
-from .._kube import served
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
@@ -38,9 +36,10 @@ from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
 from .._metal3.kinds import KNOWN
 from . import control_plane as planes
-from . import delivery, receiver, restore_checks
+from . import delivery, machine_address, receiver, restore_checks, restored_nodes
 from . import site as sites
 from .errors import EtcdError
+from .restored_nodes import node_name
 from .snapshot import About, unpacked
 
 Object = dict[str, Any]
@@ -49,7 +48,6 @@ _FOLDER_PREFIX = "metal3-etcd-restore-"
 _INTERVAL_SECONDS = 2
 # Cluster API's caches are behind for milliseconds; what it has not changed for so long stays.
 _SETTLED_SECONDS = 4
-_CONTROL_PLANE_NODES = "node-role.kubernetes.io/control-plane"
 
 
 class Restore:
@@ -270,7 +268,7 @@ class Restore:
         def is_delivered() -> bool:
             snapshot = snapshot_of(self._client, self._namespace, self._name)
             self._report_steps(snapshot)
-            for host, its_port in self._addresses(snapshot, name, port):
+            for host, its_port in machine_address.candidates(self._client, snapshot, name, port):
                 said[0] = self._send(data, host, its_port)
                 if not said[0]:
                     return True
@@ -281,29 +279,6 @@ class Restore:
         except EtcdError as exc:
             raise EtcdError(f"{exc}; last: {said[0] or 'no address of the machine is known'}") from exc
         self._progress.event(f"Machine {name}: has taken etcd's data")
-
-    def _addresses(self, snapshot: Any, name: str, port: int) -> list[tuple[str, int]]:
-        """Return where a machine may answer: its addresses out of pools and as Cluster API knows them, the endpoint."""
-        machine = snapshot.get("Machine", name)
-        if machine is None:
-            raise EtcdError(f"Machine {name}: found none any more, expected the one that was made; look who has "
-                            "deleted it, then run again")
-        owners = {name, ((snapshot.infrastructure_machine(machine) or {}).get("metadata") or {}).get("name")}
-        rendered = (snapshot.infrastructure_machine(machine) or {}).get("status") or {}
-        owners.add((rendered.get("renderedData") or {}).get("name"))
-        claims = set(claim["metadata"]["name"] for resource in CLAIM_RESOURCES.values()
-                     for claim in self._listed(resource) for owner in claim["metadata"].get("ownerReferences") or []
-                     if owner.get("name") in owners)
-        found = [item["spec"].get("address") for resource in ADDRESS_RESOURCES for item in self._listed(resource)
-                 if _claim_of(item) in claims]
-        found += [entry.get("address") for entry in (machine.get("status") or {}).get("addresses") or []
-                  if str(entry.get("type")).endswith("IP")]
-        endpoint = (snapshot.cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}
-        pairs = [(address, port) for address in found if address]
-        return list(dict.fromkeys([*pairs, (endpoint["host"], endpoint.get("port") or port)]))
-
-    def _listed(self, resource: Any) -> list[Object]:
-        return served.listed(self._client, resource, self._namespace)
 
     def _report_steps(self, snapshot: Any) -> None:
         steps = [step_text(step, self._now()) for step in machine_steps(snapshot) if step["role"] == "control-plane"]
@@ -328,8 +303,8 @@ class Restore:
         def linked_node() -> str | None:
             # CAPM3 knows a Node by its host's label: two of one host are none to it.
             machines = self._machines()
-            node = next((_node_name(item) for item in machines if item["metadata"]["name"] == name), None)
-            stale = self._without_stale(workload, machine, machines, bool(node))
+            node = next((node_name(item) for item in machines if item["metadata"]["name"] == name), None)
+            stale = restored_nodes.delete_stale(workload, machine, machines, bool(node), self._progress)
             removed.extend(stale)
             if stale and node is None:
                 self._look_again(infrastructure)
@@ -337,70 +312,21 @@ class Restore:
 
         node = self._wait(linked_node, f"Machine {name} is a Node")
         self._wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
-        self._wait(lambda: self._has_own_address(workload, site, node), f"etcd on Node {node} has its address")
+        self._wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
+                   f"etcd on Node {node} has its address")
         self._patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
-                   if _node_name(item) and _node_name(item) not in nodes]
+                   if node_name(item) and node_name(item) not in nodes]
         return {"machine": name, "node": node, "removed_nodes": sorted(removed), "missing_nodes": sorted(missing)}
 
     def _machines(self) -> list[Object]:
         return snapshot_of(self._client, self._namespace, self._name).mine("Machine")
 
-    def _without_stale(self, workload: Any, made: Object, machines: list[Object], is_linked: bool) -> list[str]:
-        """Delete the Nodes of control plane machines that are not there any more, as the snapshot still has them.
-
-        :param made: the Machine that was made
-        :param machines: all of the cluster
-        :param is_linked: whether it is known which Node is that of ``made``; until then it is one that is younger, or
-            has its name, or has a kubelet that answers
-        """
-        known = set(_node_name(machine) for machine in machines) | {made["metadata"]["name"]}
-        removed = []
-        for node in workload.list(BASE["Node"], None, _CONTROL_PLANE_NODES)[0]:
-            name = node["metadata"]["name"]
-            is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
-            if name in known or (not is_linked and (is_younger or is_true(node, "Ready"))):
-                continue
-            try:
-                # Whether a kubelet answers may have changed since.
-                workload.delete(BASE["Node"], None, name, uid=node["metadata"]["uid"],
-                                checked=None if is_linked else node)
-            except KubeError as exc:
-                if not exc.is_conflict or is_linked:
-                    raise
-                # Looked at once more with all others.
-                continue
-            self._progress.wrote(f"Node {name}", "deleted")
-            removed.append(name)
-        return removed
-
     def _look_again(self, infrastructure: Object) -> None:
         """Have CAPM3 look for the Node at once: while there were two, each of its pauses was twice the one before."""
         mark = {"metadata": {"annotations": {host_annotations.RETRY: timestamp(self._now())}}}
         self._patch(infrastructure["kind"], infrastructure, lambda _obj: mark)
-
-    def _has_own_address(self, workload: Any, site: Any, node: str) -> bool:
-        """Give etcd's only member the address by which others will reach it, as its pod has it."""
-        pod = workload.get(BASE["Pod"], "kube-system", f"etcd-{node}")
-        urls = _peer_urls(pod)
-        if not urls:
-            return False
-        member = self._member(workload, site, node)
-        try:
-            members = member.members()
-            if len(members) != 1:
-                # Others have joined, which they could not without it.
-                return bool(members)
-            if members[0].get("peerURLs") != urls:
-                member.set_peer_urls(str(members[0].get("ID")), urls)
-            return True
-        except EtcdError as exc:
-            self._progress.status(f"etcd on Node {node}: {exc}", "")
-            return False
-
-    def _member(self, workload: Any, site: Any, node: str) -> Any:
-        return sites.Member(workload, node, sites.context_of(self._client, site))
 
     def _control_plane(self) -> Object:
         return sites.read(self._client, self._namespace, self._name).control_plane
@@ -440,22 +366,3 @@ class Restore:
             yield
         except KubeError as exc:
             raise EtcdError(f"{self._subject}: {what}: {exc.message}") from exc
-
-
-def _node_name(machine: Object) -> str | None:
-    return ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
-
-
-def _claim_of(address: Object) -> str | None:
-    spec = address.get("spec") or {}
-    return ((spec.get("claim") or spec.get("claimRef")) or {}).get("name")
-
-
-def _peer_urls(pod: Object | None) -> list[str]:
-    """Return what a static pod of etcd says of where others reach it."""
-    option = "--initial-advertise-peer-urls="
-    for container in ((pod or {}).get("spec") or {}).get("containers") or []:
-        for argument in container.get("command") or []:
-            if isinstance(argument, str) and argument.startswith(option):
-                return [url for url in argument[len(option):].split(",") if url]
-    return []

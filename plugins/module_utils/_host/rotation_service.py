@@ -14,34 +14,30 @@ from functools import partial
 from typing import Any
 
 from .._bmc.account_service import difference as account_difference
-from .._bmc.account_service import parsed, repeated, title
+from .._bmc.account_service import title
 from .._bmc.accounts import (
     CHANGED,
     GOOD,
     Wanted,
     advice,
-    group_problems,
     look_problem,
-    password_problem,
-    tried,
 )
 from .._bmc.gather import Settings
 from .._bmc.password_change import PasswordChange
 from .._common import confirmation, parallel
-from .._common.connected import connected
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.problem import text as problem_text
 from .._common.quoted_secrets import without_secrets
-from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
 from .._kube.report import difference
 from . import credentials as host_credentials
 from . import goals as host_goals
-from .password_file import PasswordFile, generated
-from .reading import host_of, hosts_and_secrets, hosts_of, secret_of
+from .password_file import PasswordFile
+from .reading import host_of, hosts_of, secret_of
 from .rotation_group import NOT_BEGUN, Group
+from .rotation_reading import RotationReading
 from .rules import rotation as rules
 from .secret_writes import SecretWrites
 from .wait import wait_for_hosts
@@ -74,10 +70,7 @@ class RotationService:
         self.warnings: list[str] = []
         self._workers = settings.concurrency
         self._change = PasswordChange(settings, progress)
-        self._file = PasswordFile(params["password_file"]) if params["password_file"] else None
-        self._fresh: dict[str, str] = {}
-        self._hosts: dict[str, Any] = {}
-        self._secrets: dict[str, Any] = {}
+        self._known = RotationReading(client, params, names, now)
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -85,14 +78,14 @@ class RotationService:
         :raises RefusedError: with all that is wrong; nothing was changed then
         :raises KubeError: when the API server can't be asked
         """
-        groups = self._groups()
+        groups = self._known.groups()
         self._look(groups)
-        due = [group for group in groups if group.is_due(self._secrets)]
+        due = [group for group in groups if group.is_due(self._known.secrets)]
         self._try(due)
         self._confirmed([name for group in due for name in group.names])
         written = False
-        if due and self._file and not self.check_mode:
-            written = self._kept(self._file)
+        if due and self._known.file and not self.check_mode:
+            written = self._kept(self._known.file)
         for group in groups:
             group.error = "" if group not in due or self.check_mode else group.error
         if self.check_mode:
@@ -104,97 +97,6 @@ class RotationService:
         return self._result(groups, written)
 
     # What there is
-
-    def _groups(self) -> list[Group]:
-        """Read and check everything but the BMCs, and return what belongs together.
-
-        :raises RefusedError: with all that is wrong
-        """
-        hosts, problems = [], repeated([host["name"] for host in self.params["hosts"]])
-        for host in self.params["hosts"]:
-            address, found = parsed(host["name"], (host.get("bmc") or {}).get("address"))
-            problems += found
-            if address is not None:
-                hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"]})
-        if self._file:
-            problems += self._file.read()
-        if problems:
-            raise RefusedError(problems, self.names)
-        elsewhere = self._read(hosts)
-        full = []
-        for host in hosts:
-            bmh = self._hosts.get(host["name"])
-            secret = self._secrets.get(rules.secret_name(bmh)) if bmh else None
-            found = rules.check(host, bmh, secret, self.namespace, self.now())
-            problems += found
-            if bmh and not found:
-                username, password = rules.credentials_of(secret)
-                full.append(dict(host, username=username, stored=password, secret=rules.secret_name(bmh),
-                                 namespace=self.namespace))
-        groups = [Group(self._with_passwords(hosts)) for hosts in connected(
-            full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
-        problems += self._others(groups, elsewhere)
-        for group in groups:
-            problems += self._password_problems(group)
-            group.accounts = self._accounts(group)
-        if problems:
-            raise RefusedError(problems, self.names)
-        return groups
-
-    def _read(self, hosts: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Read hosts and Secrets; return the hosts of other namespaces."""
-        def wanted(stored: Mapping[str, Any]) -> set[str]:
-            found = (rules.secret_name(stored[host["name"]]) for host in hosts if host["name"] in stored)
-            return set(filter(None, found))
-
-        (self._hosts, elsewhere, warning), self._secrets = hosts_and_secrets(self.client, self.namespace, wanted)
-        self.warnings += [warning] if warning else []
-        return elsewhere
-
-    def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[Problem]:
-        """Return the hosts outside of the run that would lose their BMC."""
-        names = set(name for group in groups for name in group.names)
-        ours = set(host["address"].bmc for group in groups for host in group.hosts)
-        others = [(bmh, self._secrets.get(rules.secret_name(bmh))) for name, bmh in self._hosts.items()
-                  if name not in names]
-        near = [bmh for bmh in elsewhere if (address := rules.address_of(bmh)) is not None and address.bmc in ours]
-        for bmh, outcome in zip(near, bulk.run([partial(
-                secret_of, self.client, bmh["metadata"]["namespace"], rules.secret_name(bmh)) for bmh in near])):
-            if outcome.error is not None and outcome.error.status != 403:
-                raise outcome.error
-            if outcome.error is not None:
-                self.warnings.append(
-                    f"host {bmh['metadata']['namespace']}/{bmh['metadata']['name']} has the same BMC; whether by the "
-                    "same account could not be read: allow reading Secrets of its namespace")
-            others.append((bmh, outcome.value))
-        return [problem for group in groups for problem in rules.check_others(group.hosts, others)]
-
-    def _with_passwords(self, hosts: Sequence[Any]) -> list[Any]:
-        """Return hosts with the password that they are to have: given, of the file, or a random one."""
-        given = next((host["bmc"]["new_password"] for host in hosts if host["bmc"].get("new_password")), "")
-        new = given
-        if not new and self._file:
-            new = self._file.of([host["name"] for host in hosts]) or generated(self.params["password_length"])
-            self._fresh.update((host["name"], new) for host in hosts)
-        return [dict(host, new=host["bmc"].get("new_password") or new) for host in hosts]
-
-    def _password_problems(self, group: Group) -> list[Problem]:
-        if not group.hosts[0]["new"]:
-            return [Problem(rules.CODE, name, "bmc.new_password", None, "a password, or password_file to generate one",
-                            "set one of both") for name in group.names]
-        found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in group.hosts]
-        return [problem for problem in found if problem] + group_problems(group.hosts)
-
-    def _accounts(self, group: Group) -> list[Wanted]:
-        accounts = []
-        for hosts in connected(group.hosts, lambda host: [(*host["address"].bmc, host["username"])]):
-            first = hosts[0]
-            present = [host["stored"] for host in hosts] + [host["bmc"].get("password") for host in hosts]
-            accounts.append(Wanted(
-                tuple(host["name"] for host in hosts), first["address"], first["username"],
-                tried(first["new"], *present), first["new"],
-                bool(first["bmc"].get("disable_certificate_verification"))))
-        return accounts
 
     def _look(self, groups: Sequence[Group]) -> None:
         """Log in at all BMCs.
@@ -218,7 +120,7 @@ class RotationService:
         problems = []
         for group in due:
             writes = self._writes(group)
-            for item in writes.dry_run([writes.entry(self._secrets[name]) for name in group.secrets]):
+            for item in writes.dry_run([writes.entry(self._known.secrets[name]) for name in group.secrets]):
                 if item.error is not None:
                     said = self._clean(group, item.error.message)
                     problems.append(Problem(rules.CODE, group.names[0], "", f"Secret {item.entry.name}: {said}",
@@ -236,9 +138,7 @@ class RotationService:
             return
         problem = confirmation.problem(f"namespace {self.namespace}", given, names,
                                        f"hosts whose BMC gets another password: {', '.join(names)}")
-        if not self.check_mode:
-            raise RefusedError([problem], self.names)
-        self.warnings += confirmation.asked_later([problem_text(problem, self.names)])
+        self.warnings += confirmation.required_by([problem], self.check_mode, self.names)
 
     # What is done
 
@@ -248,7 +148,7 @@ class RotationService:
         :raises RefusedError: when it can't be written
         """
         try:
-            return file.write(self._fresh)
+            return file.write(self._known.generated)
         except OSError as exc:
             raise RefusedError([Problem(
                 "password-file", file.path, "password_file", exc.strerror or str(exc), "a file that can be written",
@@ -277,23 +177,23 @@ class RotationService:
 
     def _check_again(self, batch: Sequence[Group]) -> None:
         """Look at hosts and Secrets once more, for batches may begin long after the first look."""
-        self._hosts = hosts_of(self.client, self.namespace)
+        self._known.hosts = hosts_of(self.client, self.namespace)
         for group in batch:
             problems = []
             for host in group.hosts:
                 secret = secret_of(self.client, self.namespace, host["secret"])
-                problems += rules.check(host, self._hosts.get(host["name"]), secret, self.namespace, self.now())
-                if rules.credentials_of(secret) != rules.credentials_of(self._secrets[host["secret"]]):
+                problems += rules.check(host, self._known.hosts.get(host["name"]), secret, self.namespace, self.now())
+                if rules.credentials_of(secret) != rules.credentials_of(self._known.secrets[host["secret"]]):
                     problems.append(Problem(rules.CODE, "", "", f"another Secret {host['secret']} than before",
                                             "one that nobody changes meanwhile"))
                 elif secret is not None:
-                    self._secrets[host["secret"]] = secret
+                    self._known.secrets[host["secret"]] = secret
             if problems:
                 said = [problem_text(problem._replace(subject=""), self.names) for problem in problems]
                 group.error = "; ".join([*said, "nothing was changed", "run again"])
 
     def _untaken(self, group: Group) -> bool:
-        return any(host_credentials.untried(self._hosts[host["name"]], self._secrets[host["secret"]])
+        return any(host_credentials.untried(self._known.hosts[host["name"]], self._known.secrets[host["secret"]])
                    for host in group.hosts)
 
     def _rotate(self, group: Group) -> None:
@@ -313,12 +213,12 @@ class RotationService:
             self.progress.wrote(title(wanted), "updated")
             self.diff.append(account_difference(wanted))
         writes = self._writes(group)
-        for item in writes.write([writes.entry(self._secrets[name]) for name in group.secrets]):
+        for item in writes.write([writes.entry(self._known.secrets[name]) for name in group.secrets]):
             if item.error is not None:
                 group.error = (f"the BMC has the new password, Secret {item.entry.name} does not: "
                                f"{self._clean(group, item.error.message)}; run again: the run goes on from here")
                 return
-            self._secrets[item.entry.name] = item.value
+            self._known.secrets[item.entry.name] = item.value
             if item.changed:
                 group.changed = True
                 self.diff.append(difference(item.entry))
@@ -340,7 +240,7 @@ class RotationService:
 
     def _writes(self, group: Group) -> SecretWrites:
         return SecretWrites(self.client, self.progress, self.sleep,
-                            dict.fromkeys(group.secrets, group.hosts[0]["new"]), self._secrets)
+                            dict.fromkeys(group.secrets, group.hosts[0]["new"]), self._known.secrets)
 
     def _wait(self, groups: Sequence[Group]) -> None:
         """Wait until BMO has taken the new credentials of all hosts, and none is in an error that has come since."""
@@ -348,7 +248,7 @@ class RotationService:
         histories = {}
         for group in groups:
             for host in group.hosts:
-                bmh, secret = self._hosts[host["name"]], self._secrets[host["secret"]]
+                bmh, secret = self._known.hosts[host["name"]], self._known.secrets[host["secret"]]
                 history = host_goals.HostHistory(
                     "logged in to with the new password", bmh, now, self.params["error_limit"],
                     is_reached=partial(_is_well, bmh), lacking=partial(_untried, secret))
@@ -367,8 +267,8 @@ class RotationService:
         self.diff += [account_difference(wanted) for wanted, look in zip(group.accounts, group.looks)
                       if look.works != wanted.new]
         writes = self._writes(group)
-        self.diff += [difference(entry) for entry in map(writes.entry, map(self._secrets.__getitem__, group.secrets))
-                      if entry.changes]
+        entries = [writes.entry(self._known.secrets[name]) for name in group.secrets]
+        self.diff += [difference(entry) for entry in entries if entry.changes]
 
     def _clean(self, group: Group, text: str) -> str:
         return without_secrets(text, set().union(*(wanted.secrets for wanted in group.accounts)), _SHORTEST_SECRET)
@@ -379,7 +279,7 @@ class RotationService:
             "error": group.error}) for group in groups for host in group.hosts)
         hosts = [found[host["name"]] for host in self.params["hosts"]]
         return {"changed": written or any(host["changed"] for host in hosts), "hosts": hosts, "diff": self.diff,
-                "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1)}
+                "warnings": self._known.warnings + self.warnings, "seconds": round(self.clock() - self.began_at, 1)}
 
 
 def _untried(secret: Any, bmh: Any) -> str:

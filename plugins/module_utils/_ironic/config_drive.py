@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from .._common.problem import Problem
-from .._common.redaction import HIDDEN
+from .._common.redaction import HIDDEN, leaves
 from . import per_node, states
 
 # Ironic's schema (api/controllers/v1/utils.py, _CONFIG_DRIVE_SCHEMA): types by name of the part.
@@ -74,7 +74,10 @@ def texts(options: dict[str, Any]) -> set[str]:
     """
     shown = _RESULT_WORDS.union(options["nodes"])
     found = set()
-    for leaf in _leaves([options.get("config_drive"), options.get("config_drives")]):
+    for leaf in leaves([options.get("config_drive"), options.get("config_drives")]):
+        if leaf is None or isinstance(leaf, bool):
+            continue
+        leaf = str(leaf)
         for form in (leaf, " ".join(leaf.split()), repr(leaf)[1:-1]):
             if len(form) >= _LEAST_CHARACTERS and not _UUID.match(form) and not any(form in text for text in shown):
                 found.add(form)
@@ -120,11 +123,3 @@ def _ready_problems(subject: str, place: str, value: Any, others: list[str]) -> 
             "config-drive", subject, place, f"{', '.join(others)} beside it", "iso alone: it is a whole drive",
             "remove one or the other"))
     return found
-
-
-def _leaves(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [text for item in value for text in _leaves(item)]
-    return [] if value is None or isinstance(value, bool) else [str(value)]

@@ -13,7 +13,7 @@ from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
-from .client import FIELD_MANAGER
+from .transport import FIELD_MANAGER
 
 Difference = namedtuple("Difference", ["differs", "ambiguous", "before", "after"])
 

@@ -8,6 +8,7 @@ from .._common import redaction
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import service
+from .collected import HAS_YAML
 
 
 def run_plane_logs() -> None:
@@ -21,7 +22,7 @@ def run_plane_logs() -> None:
         process_dir={"type": "path"},
         release={"type": "str"},
     ))
-    module.require(PyYAML=service.HAS_YAML)
+    module.require(PyYAML=HAS_YAML)
     with module.reporting():
         secrets = redaction.secret_texts(module.params, module.argument_spec, named_only=True)
         module.finish(service.collect(module.connect(), module.params, secrets, module.check_mode, module.progress))

@@ -167,15 +167,14 @@ class Hiding:
 
         :param value: of dictionaries, lists and what JSON has
         """
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            pairs = [(self.structure(key), self.structure(item)) for key, item in value.items()]
-            return (dict((key[0], item[0]) for key, item in pairs), sum(key[1] + item[1] for key, item in pairs))
-        if isinstance(value, list):
-            items = [self.structure(item) for item in value]
-            return [item[0] for item in items], sum(item[1] for item in items)
-        return value, 0
+        counts = []
+
+        def change(text: str) -> str:
+            text, count = self.text(text)
+            counts.append(count)
+            return text
+
+        return redaction.with_texts(value, change, with_keys=True), sum(counts)
 
 
 def marks(value: Any) -> int:

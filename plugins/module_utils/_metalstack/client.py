@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from .._common import answer_limits
 from .._common.field_checks import show
 from .errors import MetalError, error_from_answer
+from .kinds import Kind
 
 try:
     import metal_python.api as metal_apis
@@ -224,6 +225,15 @@ class MetalClient:
             raise MetalError(f"{subject}: {self.server} answers with something else than a list of objects with "
                              f"{key}; check api_url", reason="Answer")
         return answer
+
+    def stored(self, kind: Kind, query: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+        """Return the stored objects of a kind.
+
+        :param kind: a Kind
+        :param query: what they must have, by field
+        :raises MetalError: as for :meth:`items`
+        """
+        return self.items(kind.listing, query or {}, subject=f"list of {kind.option}", key=kind.key)
 
     def projects(self) -> list[dict[str, Any]]:
         """Return the projects that the login may see, each with its id, which is in its metadata.

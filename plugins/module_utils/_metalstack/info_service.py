@@ -36,8 +36,7 @@ def read(client: MetalClient, params: dict[str, Any]) -> dict[str, Any]:
 
 def _reader(client: MetalClient, name: str) -> Any:
     if name in _KINDS:
-        kind = _KINDS[name]
-        return lambda: client.items(kind.listing, {}, subject=f"list of {name}", key=kind.key)
+        return lambda: client.stored(_KINDS[name])
     if name == "projects":
         return client.projects
     return lambda: client.items(_PLAIN[name][0], subject=f"list of {name}")

@@ -7,13 +7,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._common import parallel
 from .._common.confirmation import asked_later
 from .._common.errors import RefusedError
 from .._common.field_checks import show
-from .._common.formats import duration
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop, poll
 from .._common.wait_report import Awaited
@@ -21,30 +21,15 @@ from . import goals, validation
 from .client import WORKERS
 from .errors import MetalError
 from .fields import INTERRUPTING
-from .kinds import IP, NETWORK, Kind, image_fits, part
+from .kinds import IP, NETWORK, Kind, image_fits
+from .writes import Item, Writes
 
-_LISTS = {"networks": ("find_networks", "id"), "ips": ("find_i_ps", "ipaddress"),
-          "images": ("list_images", "id"), "sizes": ("list_sizes", "id"), "partitions": ("list_partitions", "id")}
+_KINDS = {"networks": NETWORK, "ips": IP}
 # What an allocation of each kind rests on.
 _NEEDS = {"network": ("projects", "partitions"), "ip": ("projects", "networks"),
           "machine": ("projects", "networks", "ips", "images", "sizes", "partitions"),
           "firewall": ("projects", "networks", "ips", "images", "sizes", "partitions")}
-_POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 
-
-class Item:
-    """An entry, what is stored of it, and what became of it.
-
-    :param entry: the entry
-    :param stored: the stored object, None when there is none
-    """
-
-    def __init__(self, entry: dict[str, Any], stored: dict[str, Any] | None) -> None:
-        self.entry = entry
-        self.stored = stored
-        self.action = "unchanged"
-        self.error = ""
-        self.goal = ""
 
 
 class Service:
@@ -79,7 +64,7 @@ class Service:
         :raises MetalError: when metal-api cannot be asked
         """
         problems = validation.check_entries(self.kind, self.entries)
-        stored = self._list()
+        stored = self.client.stored(self.kind)
         items, ambiguous = self._matched(stored)
         problems += ambiguous + self._stored_problems(items, stored)
         unconfirmed = validation.check_confirmation(self.kind, self._losing(items), self.entries,
@@ -98,10 +83,6 @@ class Service:
         return {"changed": any(result["changed"] for result in results), self.kind.option: results, "diff": diffs,
                 "counts": {"total": len(results), "failed": sum(result["failed"] for result in results),
                            "changed": sum(action != "unchanged" for action in actions)}, "warnings": self.warnings}
-
-    def _list(self, query: dict[str, Any] | None = None) -> list[dict[str, Any]]:
-        return self.client.items(self.kind.listing, query or {}, subject=f"list of {self.kind.option}",
-                                 key=self.kind.key)
 
     def _matched(self, stored: list[dict[str, Any]]) -> tuple[list[Item], list[Problem]]:
         items, problems = [], []
@@ -154,9 +135,9 @@ class Service:
     def _reader(self, name: str) -> Callable[[], Any]:
         if name == "projects":
             return self.client.projects
-        operation, key = _LISTS[name]
-        query = [{}] if operation.startswith("find_") else []
-        return lambda: self.client.items(operation, *query, subject=f"list of {name}", key=key)
+        if name in _KINDS:
+            return lambda: self.client.stored(_KINDS[name])
+        return lambda: self.client.items(f"list_{name}", subject=f"list of {name}")
 
     def _losing(self, items: list[Item]) -> dict[str, tuple[dict[str, Any], str]]:
         losing = {}
@@ -194,136 +175,11 @@ class Service:
                 "after": dict((name, pair[1]) for name, pair in changes.items())} if changes else None
 
     def _write(self, items: list[Item]) -> None:
-        calls = [self._caller(item) for item in items]
+        writes = Writes(self.kind, self.client, self.check_mode, self.progress, self.sleep)
+        calls: list[Callable[[], Any]] = [partial(writes.bring, item, self._power_due(item)) for item in items]
         for item, outcome in zip(items, parallel.run(calls, WORKERS, MetalError)):
             if outcome.error is not None:
                 item.error = outcome.error.message
-
-    def _caller(self, item: Item) -> Callable[[], None]:
-        return lambda: self._bring(item)
-
-    def _bring(self, item: Item) -> None:
-        """Do what one entry needs."""
-        label, stored = self.kind.label(item.entry), item.stored
-        if item.entry["state"] == "absent":
-            if stored is not None:
-                self._do(item, "freed", lambda: self._free(item, stored, label))
-                item.goal = goals.FREED if self.kind.role_of() else ""
-            return
-        if stored is None:
-            if not self.check_mode:
-                item.stored = self._allocate(item, label)
-            item.action = "allocated"
-        else:
-            self._change(item, stored, label)
-        if self.kind.role_of() and item.entry.get("power") != "off":
-            item.goal = goals.READY
-
-    def _do(self, item: Item, action: str, call: Callable[[], Any]) -> None:
-        if not self.check_mode:
-            self._persisting(call)
-        item.action = action
-
-    def _ours(self, item: Item, label: str) -> bool:
-        """Say whether what an entry meant is still there; metal-api takes no condition along with a request.
-
-        Asked before each attempt: the answer to the one before may have got lost, and somebody else may have been given
-        the machine, network or address since.
-
-        :raises MetalError: when it is somebody else's by now
-        """
-        stored, key = item.stored or {}, self.kind.key
-        now = next((found for found in self._list({key: stored[key]}) if found[key] == stored[key]), None)
-        if now is None or (self.kind.role_of() and not now.get("allocation")):
-            return False
-        if not self.kind.matches(item.entry, now) or any(
-                part(now, *path) != part(stored, *path) for path in (("allocation", "created"), ("projectid",))):
-            facts = self.kind.facts(now)
-            raise MetalError(f"{label}: {stored[key]}: found {show(facts['name'])} of project {show(facts['project'])} "
-                             "at this moment, expected what was read before; run again to read what there is now")
-        return True
-
-    def _free(self, item: Item, stored: dict[str, Any], label: str) -> None:
-        if not self._ours(item, label):
-            return
-        operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
-        try:
-            self.client.call(operation, stored[self.kind.key], subject=label, became="freed")
-        except MetalError as exc:
-            # The answer to an earlier attempt may have got lost.
-            if exc.status != 404:
-                raise
-
-    def _change(self, item: Item, stored: dict[str, Any], label: str) -> None:
-        changes = self.kind.changes(item.entry, stored)
-        if set(changes) - {"image"}:
-            body = self.kind.update(item.entry, stored)
-            operation = f"update_{'machine' if self.kind.role_of() else self.kind.word}"
-            self._do(item, "updated", lambda: self._update(item, operation, body, label))
-        if "image" in changes:
-            body = {"id": stored["id"], "imageid": item.entry["image"]}
-            self._do(item, "reinstalled", lambda: self._on(
-                item, "reinstall_machine", stored["id"], body, label, "reinstalled"))
-        power = self._power_due(item)
-        if power:
-            self._do(item, _POWERED[power], lambda: self._on(
-                item, "machine_" + power, stored["id"], {}, label, _POWERED[power]))
-
-    def _require_ours(self, item: Item, label: str) -> None:
-        """Make sure that what an entry meant is still there.
-
-        :raises MetalError: when it was freed, or is somebody else's by now
-        """
-        if not self._ours(item, label):
-            raise MetalError(f"{label}: found that it was freed at this moment; run again to allocate another one")
-
-    def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
-        """Do to a machine what costs whoever has it something."""
-        self._require_ours(item, label)
-        self.client.call(operation, key, body, subject=label, became=became)
-
-    def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
-        self._require_ours(item, label)
-        answer = self.client.call(operation, body, subject=label, became="updated")
-        if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
-            item.stored = answer
-
-    def _allocate(self, item: Item, label: str) -> dict[str, Any]:
-        """Allocate once: after each failure that may have been carried out by half, look before another attempt."""
-        body = self.kind.body(item.entry)
-        operation, arguments = f"allocate_{self.kind.word}", [body]
-        if self.kind is IP and item.entry.get("address"):
-            operation, arguments = "allocate_specific_ip", [item.entry["address"], body]
-        for delay_seconds in (*parallel.RETRY_DELAYS_SECONDS, None):
-            try:
-                answer = self.client.call(operation, *arguments, subject=label, became="allocated")
-                if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
-                    return answer
-                failure = MetalError(f"{label}: metal-api answers without {self.kind.key}; run again", reason="Lost")
-            except MetalError as exc:
-                failure = exc
-            found = self._look_for(item, failure)
-            if found is not None:
-                self.progress.event(f"{label}: metal-api reported \"{failure.message}\", and has allocated it")
-                return found
-            if not failure.retriable or delay_seconds is None:
-                raise failure
-            self.progress.event(f"{failure.message}; trying again in {duration(delay_seconds)}")
-            self.sleep(delay_seconds)
-        raise AssertionError("the last attempt returns or raises")
-
-    def _look_for(self, item: Item, failure: MetalError) -> dict[str, Any] | None:
-        if failure.reason == "Unreachable" or (failure.status or 0) in (400, 401, 403, 422):
-            return None
-        try:
-            found = [stored for stored in self._list() if self.kind.matches(item.entry, stored)]
-        except MetalError as exc:
-            raise MetalError(f"{failure.message}; whether it is allocated could not be read: {exc.message}",
-                             failure.status) from exc
-        return found[0] if found else None
-
-    def _persisting(self, call: Callable[[], Any]) -> None:
-        parallel.values(parallel.persist([call], 1, MetalError, self.progress.event, self.sleep))
 
     def _wait(self, items: list[Item]) -> None:
         due = [item for item in items if item.goal and not item.error and item.stored is not None]
@@ -334,8 +190,8 @@ class Service:
         awaited = dict((label, self._awaited(item, now)) for label, item in zip(labels, due))
         ids = dict((label, (item.stored or {})["id"]) for label, item in zip(labels, due))
         loop = WaitLoop(f"metal-api {self.client.server}", self.progress, self.clock)
-        steps = poll(lambda: dict((machine["id"], machine) for machine in self._list()), now + timeout_seconds,
-                     self.params["poll_interval_seconds"], self.clock, self.sleep,
+        steps = poll(lambda: dict((machine["id"], machine) for machine in self.client.stored(self.kind)),
+                     now + timeout_seconds, self.params["poll_interval_seconds"], self.clock, self.sleep,
                      lambda error: isinstance(error, MetalError) and error.passes)
         newest: dict[str, Any] = {}
 

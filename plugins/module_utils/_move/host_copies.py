@@ -76,6 +76,18 @@ def origin(plane_uid: str, host: Object) -> str:
     return f"{plane_uid}/{host['metadata']['uid']}"
 
 
+def copy_of(host: Object, found: Object | None, plane_uid: str) -> Object | None:
+    """Return a host over there if it is the copy of one here, else None.
+
+    :param host: the host here
+    :param found: the one of its name over there, or None
+    :param plane_uid: uid of the Namespace kube-system here
+    """
+    is_copy = found is not None and host_annotations.of(found).get(host_annotations.FROM_PLANE) == origin(
+        plane_uid, host)
+    return found if is_copy else None
+
+
 def stage(here: Object | None, there: Object | None) -> str:
     """Return how far a host has come, one of :data:`HERE`, :data:`DETACHING`, :data:`BOTH`, :data:`THERE` and
     :data:`NOWHERE`.

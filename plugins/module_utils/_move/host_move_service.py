@@ -21,15 +21,14 @@ from .._host import annotations as host_annotations
 from .._host import handed_over
 from .._host.actions import ACTIONS, has_status
 from .._host.goals import HostHistory, state_of
-from .._host.reading import BMH, hosts_everywhere, hosts_of
+from .._host.reading import BMH, hosts_of
 from .._host.wait import wait_for_hosts
 from .._kube.errors import KubeError
 from .._kube.plan import DELETE, UNCHANGED, deletion
 from .._kube.reconcile import Reconcile, raise_refused
 from .._metal3.kinds import KNOWN
-from .._plane import fit_service
-from . import access, bmc_reach, checks, copies, graph, host_copies, host_obstacles, hosts_service
-from .host_copies import BOTH, NOWHERE, THERE
+from . import checks, copies, graph, host_copies, host_obstacles, host_preflight, hosts_service
+from .host_copies import THERE
 from .reading import Side
 
 Object = dict[str, Any]
@@ -73,7 +72,7 @@ class HostMove:
         :raises KubeError: when an API server refuses
         """
         stages = self._stages()
-        states = dict((name, state_of(self._host(self._here, name) or self._host(self._there, name)))
+        states = dict((name, state_of(self._here.host(name) or self._there.host(name)))
                       for name in self._names)
         due = [name for name in self._names if stages[name] != THERE or self._is_unfinished(name)]
         unconfirmed = self._checked(stages)
@@ -91,24 +90,14 @@ class HostMove:
 
     # What there is
 
-    @staticmethod
-    def _host(side: Side, name: str) -> Object | None:
-        return side.by_key.get((BMH.group, BMH.kind, name))
-
     def _stages(self) -> dict[str, str]:
-        return dict((name, host_copies.stage(self._host(self._here, name), self._host(self._there, name)))
+        return dict((name, host_copies.stage(self._here.host(name), self._there.host(name)))
                     for name in self._names)
 
     def _is_unfinished(self, name: str) -> bool:
-        host = self._host(self._there, name)
+        host = self._there.host(name)
         return host is not None and str(host_annotations.of(host).get(host_annotations.FROM_PLANE)).startswith(
             self._here.uid + "/")
-
-    def _copy_of(self, host: Object, found: Object | None) -> Object | None:
-        """Return a host over there if it is the copy of one here, else None."""
-        is_copy = found is not None and host_annotations.of(found).get(
-            host_annotations.FROM_PLANE) == host_copies.origin(self._here.uid, host)
-        return found if is_copy else None
 
     def _checked(self, stages: dict[str, str]) -> list[Problem]:
         """Return the problem of a confirmation that is missing in check mode.
@@ -118,21 +107,10 @@ class HostMove:
         problems = checks.same_plane(self._here.uid, self._there.uid)
         if problems:
             raise RefusedError(problems)
-        problems += [Problem("move-nothing", f"BareMetalHost {name}", "hosts", "no such host in either plane",
-                             "one that is here", "correct the name, kubeconfig or namespace")
-                     for name in self._names if stages[name] == NOWHERE]
-        leaving = [host for name in self._names for host in [self._host(self._here, name)] if host is not None]
-        # Others may write the mark, too: it makes up for no check and no confirmation.
-        for host in leaving:
-            problems += host_obstacles.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
-                host, self._host(self._there, host["metadata"]["name"])))
-        problems += self._not_taken(leaving)
-        if leaving:
-            problems += self._notes_immutable()
-            problems += checks.older(*(fit_service.read(side.client, side.definitions)[0]
-                                       for side in (self._here, self._there)))
-            problems += self._forbidden(leaving)
-            problems += self._unreached([host for host in leaving if stages[host["metadata"]["name"]] != BOTH])
+        leaving = [host for name in self._names for host in [self._here.host(name)] if host is not None]
+        problems, warnings = host_preflight.problems(
+            self._here, self._there, leaving, stages, self._params, self._now())
+        self.warnings += warnings
         names = [host["metadata"]["name"] for host in leaving]
         among = self._params["confirm_among"]
         given, there = self._params["confirm"], self._there.client.server
@@ -141,48 +119,6 @@ class HostMove:
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
         return unconfirmed
-
-    def _not_taken(self, leaving: list[Object]) -> list[Problem]:
-        own, others, warning = hosts_everywhere(self._there.client, self._there.namespace)
-        if warning:
-            self.warnings.append(warning)
-        found = []
-        for host in leaving:
-            name = host["metadata"]["name"]
-            found += host_obstacles.taken(host, self._here.uid, own.get(name), [
-                *(other for other in own.values() if other["metadata"]["name"] != name), *others])
-        secrets = dict((name, obj) for (_group, kind, name), obj in self._there.by_key.items() if kind == "Secret")
-        found += host_obstacles.secret_problems(host_copies.secrets_of(leaving, self._here.objects), secrets)
-        # What has arrived with its host, in a run that was killed, is not in the way.
-        going = [obj for host in leaving if not self._copy_of(host, own.get(host["metadata"]["name"]))
-                 for obj in host_copies.companions(host, self._here.objects)]
-        return found + checks.target(going, self._there.by_key, self._there.served, self._here.kinds)
-
-    def _notes_immutable(self) -> list[Problem]:
-        found = []
-        for side, option in ((self._here, "kubeconfig"), (self._there, "to_kubeconfig")):
-            if (side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME) or {}).get("immutable"):
-                found.append(Problem("move-note", f"ConfigMap {side.namespace}/{handed_over.NAME}", option, "immutable",
-                                     "one that can be written", "delete it; it says which hosts have left that plane"))
-        return found
-
-    def _forbidden(self, hosts: list[Object]) -> list[Problem]:
-        used = [BMH, KNOWN["Secret"], _CONFIG_MAP]
-        kinds = sorted(set(graph.key(obj)[:2] for host in hosts
-                           for obj in host_copies.companions(host, self._here.objects)))
-        companions = [self._here.resources[of] for of in kinds]
-        takes = access.rights(("get", "list", "create", "patch"), used + companions, self._there.namespace)
-        if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
-            takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
-        lets_go = access.rights(("get", "list", "patch", "delete"), [BMH], self._here.namespace) \
-            + access.rights(("get", "create", "patch"), [_CONFIG_MAP], self._here.namespace)
-        return [*access.problems(self._here.client, lets_go, "kubeconfig"),
-                *access.problems(self._there.client, takes, "to_kubeconfig")]
-
-    def _unreached(self, hosts: list[Object]) -> list[Problem]:
-        problems, warnings = bmc_reach.from_where(self._there.client, hosts, self._params)
-        self.warnings += warnings
-        return problems
 
     # What is done
 
@@ -220,21 +156,21 @@ class HostMove:
             if reason:
                 errors[name] = reason + "; nothing more was done with it"
             else:
-                pairs.append((host, self._copy_of(host, there.get(name))))
+                pairs.append((host, host_copies.copy_of(host, there.get(name), self._here.uid)))
         return pairs, errors
 
     def _detach(self, names: list[str]) -> dict[str, str]:
         """Take hosts out of the Ironic here: from then on nothing here has power over their servers."""
         def again(host: Object) -> list[Any]:
-            return host_obstacles.problems(host, self._here.objects, self._now(), self._there.uid, self._copy_of(
-                host, self._host(self._there, host["metadata"]["name"])))
+            return host_preflight.obstacles(self._here, self._there, host, self._now())
 
         def is_gone(host: Object) -> bool:
             # A run that was killed had begun to delete it.
-            return self._copy_of(host, self._host(self._there, host["metadata"]["name"])) is not None
+            return host_copies.copy_of(
+                host, self._there.host(host["metadata"]["name"]), self._here.uid) is not None
 
         # As they were checked: a host that has changed since then is checked again by its version.
-        hosts = [host for name in names for host in [self._host(self._here, name)] if host is not None]
+        hosts = [host for name in names for host in [self._here.host(name)] if host is not None]
         self._uids = dict((host["metadata"]["name"], host["metadata"]["uid"]) for host in hosts)
         hosts_service.annotate(self._here.client, self._here.namespace, hosts, False, self._progress, self._sleep,
                                lambda host: host_copies.detaching(host, self._there.uid), again)
@@ -260,7 +196,7 @@ class HostMove:
                 continue
             secrets = host_copies.secrets_of([host], self._here.objects)
             # Others may have written over there since it was checked.
-            late = host_obstacles.taken(host, self._here.uid, self._host(self._there, name), ())
+            late = host_obstacles.taken(host, self._here.uid, self._there.host(name), ())
             late += host_obstacles.secret_problems(secrets, known)
             if late:
                 errors[name] = "; ".join(map(str, late))

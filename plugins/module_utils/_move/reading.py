@@ -15,6 +15,8 @@ from . import graph, record, rehearsal
 
 Object = dict[str, Any]
 
+_HOST = KNOWN["BareMetalHost"]
+
 
 class Side:
     """One of the two planes, as it was read.
@@ -74,6 +76,10 @@ class Side:
         :raises KubeError: when the API server can't be asked
         """
         return rehearsal.Contents(self.definitions, self.client.list(KNOWN["Provider"])[0])
+
+    def host(self, name: str) -> Object | None:
+        """Return a host of the namespace, None when there is none of the name."""
+        return self.by_key.get((_HOST.group, _HOST.kind, name))
 
     def clusters(self) -> list[Object]:
         """Return the Clusters of the namespace."""

@@ -13,10 +13,7 @@ from typing import Any
 
 from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
-from .._common.plain_text import plain
 from .._common.problem import Problem
-from .._kube.errors import KubeError
-from .._kube.precondition import ABSENT
 from .._metal3.kinds import KNOWN
 from .._plane import fit_service
 from . import (
@@ -31,12 +28,11 @@ from . import (
     record,
     rehearsal,
 )
+from .kept_record import KeptRecord
 from .reading import Side
 
 Object = dict[str, Any]
 
-_CONFIG_MAP = KNOWN["ConfigMap"]
-_CONFLICT = 409
 # From Kubernetes' garbage collector, after clusterctl has ended.
 _GONE_SECONDS = 60
 
@@ -68,12 +64,12 @@ class Move:
         self._run = run
         self._alone = alone
         self._lock = -1
-        self._holder = record.holder_of(os.uname().nodename, params["work_dir"])
         self._rehearse = rehearse
         self._rehearsed: dict[str, Any] | None = None
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
+        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]))
 
     def moved(self) -> dict[str, Any]:
         """Move, or finish a move that was interrupted.
@@ -82,7 +78,7 @@ class Move:
         :raises RefusedError: when something is in the way; nothing was written then
         :raises ReportedError: when it does not come to its end
         """
-        begun = self._begun()
+        begun = self._records.begun()
         if not self._check_mode and (begun is not None or not self._is_done()):
             # What is refused leaves nothing behind, the lock neither.
             if begun is None:
@@ -133,18 +129,10 @@ class Move:
         return unconfirmed
 
     def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
-        return self._unconfirmed_move(_hosts(begun)) + self._unconfirmed_holder(begun)
+        return self._unconfirmed_move(_hosts(begun)) + self._held_elsewhere(begun)
 
-    def _unconfirmed_holder(self, begun: record.Record) -> list[Problem]:
-        """Return the problem of a move that another machine has begun, and whose clusterctl may run there still."""
-        node, _colon, folder = plain(begun.holder).partition(":")
-        if begun.holder in ("", self._holder) or self._params["take_over"] == node:
-            return []
-        return [Problem(
-            "move-elsewhere", f"ConfigMap {self._here.namespace}/{record.NAME}", "take_over", self._params["take_over"],
-            node, f"the move was begun on machine {node} (work_dir {folder}), this is {self._holder}: two runs at a "
-                  "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
-                  f"then set take_over (playbook: pivot_take_over={node})")]
+    def _held_elsewhere(self, begun: record.Record) -> list[Problem]:
+        return self._records.other_holder(begun, self._params["take_over"])
 
     def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
         if problems or (unconfirmed and not self._check_mode):
@@ -166,14 +154,14 @@ class Move:
                         f"{effect}; repeat how many (playbook: set metal3_confirm={len(names)})")]
 
     def _moved(self) -> dict[str, Any]:
-        begun = self._begun()
+        begun = self._records.begun()
         if begun is None and self._is_done():
             return self._result(self._there.record, False, True)
         moving = self._here.graph()
         if begun is None:
             # A run that writes has asked BMCs and rehearsed before it took the lock.
             unconfirmed, warnings = self._checked(moving, thoroughly=self._check_mode)
-            planned = record.made(self._here.uid, self._there.uid, moving, self._holder)
+            planned = record.made(self._here.uid, self._there.uid, moving, self._records.holder)
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),
                             confirmation=_words(unconfirmed))
@@ -186,7 +174,7 @@ class Move:
             if self._check_mode:
                 return dict(self._result(begun, True, True),
                             confirmation=_words(unconfirmed))
-        begun = self._taken(begun)
+        begun = self._records.taken(begun)
         self._go_on(begun)
         return dict(self._result(begun, True, taken_up), diff=_difference(moving))
 
@@ -197,13 +185,13 @@ class Move:
         :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
             over there is no copy of what is here
         """
-        if self._begun() is None:
+        if self._records.begun() is None:
             return self._result(None, False)
         with self._locked():
             return self._undone()
 
     def _undone(self) -> dict[str, Any]:
-        begun = self._begun()
+        begun = self._records.begun()
         if begun is None:
             return self._result(None, False)
         missing = self._missing(begun, self._here)
@@ -215,21 +203,19 @@ class Move:
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
-        unconfirmed = self._unconfirmed(_hosts(begun), effect) + self._unconfirmed_holder(begun)
+        unconfirmed = self._unconfirmed(_hosts(begun), effect) + self._held_elsewhere(begun)
         self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         if not self._check_mode:
-            begun = self._taken(begun)
+            begun = self._records.taken(begun)
             self._remove(self._there, begun)
             self._resume_clusters(self._here, begun)
-            for side in (self._there, self._here):
-                with _other_runs_refused(side):
-                    side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
+            self._records.delete()
         return dict(self._result(begun, True), confirmation=_words(unconfirmed))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Begin when the clusterctl of a run that was killed has ended, and with what is there then."""
-        if self._check_mode or (self._begun() is None and self._is_done()):
+        if self._check_mode or (self._records.begun() is None and self._is_done()):
             yield
             return
         with self._alone(self._params["work_dir"], self._progress.event) as self._lock:
@@ -238,29 +224,6 @@ class Move:
             yield
 
     # What there is
-
-    def _begun(self) -> record.Record | None:
-        """Return the move that is on its way between these two planes, or None."""
-        found = [side.record for side in (self._here, self._there)
-                 if side.record is not None and side.record.state == record.MOVING]
-        for item in found:
-            if (item.source, item.target) != (self._here.uid, self._there.uid):
-                raise RefusedError([Problem(
-                    "move-other", f"ConfigMap {self._here.namespace}/{record.NAME}", "",
-                    "the record of a move between other planes, or in the other direction, that has not ended",
-                    "a move between these two", "finish that one first with its own kubeconfig and to_kubeconfig")])
-        if not found:
-            return None
-        if self._here.record is None or self._there.record is None:
-            # Written here first: nothing else has happened.
-            return None
-        # The state, and who has taken it over, are written on one side after the other.
-        if self._here.record._replace(state="", holder="") != self._there.record._replace(state="", holder=""):
-            raise RefusedError([Problem(
-                "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "", "another record than over there",
-                "the same on both sides", "find out who has written one of them; nothing is deleted by a record that "
-                "does not fit")])
-        return self._here.record
 
     def _is_done(self) -> bool:
         done = self._there.record
@@ -294,27 +257,9 @@ class Move:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
         if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
             self._there.client.apply(KNOWN["Namespace"], None, namespace)
-        for side in (self._here, self._there):
-            self._keep(side, planned)
+        self._records.begin(planned)
         self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
                              f"{self._there.client.server}")
-
-    def _taken(self, begun: record.Record) -> record.Record:
-        """Return the record with this run as its holder, as both planes have it then."""
-        taken = begun._replace(holder=self._holder)
-        for side in (self._here, self._there):
-            if side.record is not None and side.record.holder != self._holder:
-                self._keep(side, taken)
-        return taken
-
-    def _keep(self, side: Side, what: record.Record) -> None:
-        """Write the record over the one that was read.
-
-        :raises RefusedError: when another run has written it since
-        """
-        with _other_runs_refused(side):
-            side.keep(side.client.apply(_CONFIG_MAP, side.namespace, record.config_map(what, side.namespace),
-                                        checked=side.by_key.get(record.KEY, ABSENT)))
 
     def _go_on(self, begun: record.Record) -> None:
         if not self._missing(begun, self._here):
@@ -333,8 +278,7 @@ class Move:
             raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
                                 "again")
         self._resume_clusters(self._there, begun)
-        for side in (self._there, self._here):
-            self._keep(side, begun._replace(state=record.MOVED))
+        self._records.end(begun)
 
     def _finish(self, begun: record.Record) -> None:
         """Delete here what is over there: what an interrupted clusterctl had left to do."""
@@ -379,19 +323,6 @@ class Move:
                 "hosts": _hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed}
-
-
-@contextmanager
-def _other_runs_refused(side: Side) -> Iterator[None]:
-    try:
-        yield
-    except KubeError as exc:
-        if exc.status != _CONFLICT:
-            raise
-        raise RefusedError([Problem(
-            "move-other", f"ConfigMap {side.namespace}/{record.NAME}", "",
-            f"a record at {side.client.server} that another run has written since it was read",
-            "one run at a time", "wait for the end of the other run, then run again")]) from exc
 
 
 def _words(problems: list[Problem]) -> str:

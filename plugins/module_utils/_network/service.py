@@ -87,17 +87,15 @@ class NetworkService:
         self._check_name()
         own = self._own_files()
         system = _system_of(own)
-        unconfirmed = [Problem(
+        warnings = confirmation.required_by([Problem(
             "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None, "the interface's name",
             f"removing it cuts off what uses it; to continue set {confirmation.VARIABLE}={self.name} in a playbook "
-            "(module option confirm)")] if own and self.options["confirm"] != self.name else []
-        if unconfirmed and not self.check_mode:
-            raise RefusedError(unconfirmed)
+            "(module option confirm)")] if own and self.options["confirm"] != self.name else [], self.check_mode)
         self._after_unconfirmed()
         before = pending.snapshot(own)
         result = {"changed": bool(own), "system": system, "confirmation_needed": False, "files": own,
                   "differences": [], "diff": _diff(before, {}),
-                  "warnings": confirmation.asked_later(unconfirmed)}
+                  "warnings": warnings}
         if self.check_mode or not own:
             return result
         for path in own:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common import user_folders
-from .._common.errors import RefusedError, os_errors_reported
+from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
@@ -19,9 +19,8 @@ from .process import (
     rendered_manifests,
     restart_guard,
     service_unit,
+    site_removal_service,
     site_service,
-    supervisor,
-    supervisor_files,
 )
 
 _CERTIFICATE = {
@@ -98,12 +97,8 @@ def run_plane_processes() -> None:
     if params["hosts_kubeconfig"]:
         module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting():
-        found = restart_guard.problems(
-            supervisor.Supervisor(supervisor_files.Layout(params["supervisor_dir"])), params["programs"],
-            params["hosts_kubeconfig"]) if params["hosts_kubeconfig"] and params["state"] == "started" else []
-        if found:
-            raise RefusedError(found)
-        module.finish(process_group.ensure(module.params, module.check_mode, module.progress.wrote))
+        restart_guard.check(params)
+        module.finish(process_group.ensure(params, module.check_mode, module.progress.wrote))
 
 
 def run_plane_programs() -> None:
@@ -174,6 +169,6 @@ def run_plane_site() -> None:
     ])
     module.require(kubernetes=HAS_KUBERNETES)
     with module.reporting(), os_errors_reported("plane"):
-        work = {"present": site_service.present, "stopped": site_service.stopped, "absent": site_service.absent,
-                "found": site_service.found}
+        work = {"present": site_service.present, "found": site_service.found,
+                "stopped": site_removal_service.stopped, "absent": site_removal_service.absent}
         module.finish(work[module.params["state"]](module.params, module.check_mode, module.progress))

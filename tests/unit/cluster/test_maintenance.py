@@ -184,6 +184,17 @@ def test_what_would_be_lost_is_refused_all_at_once(plane, workload):
     assert sorted(workload.evicted) == ["bare", "cache"]
 
 
+def test_check_mode_warns_that_a_confirmation_is_missing(plane, workload):
+    asked = go(plane, workload, check_mode=True, confirm="3")
+    assert asked["warnings"] == [
+        'without check mode this would be refused: namespace metal3: confirm: found 3, expected 1, the number of hosts '
+        f"whose pods are evicted: {HOST} (node {NODE} of cluster c1); to continue set metal3_confirm=1 (module option "
+        "confirm)"]
+    assert asked["changed"] and annotations(plane, "BareMetalHost", HOST) == {}
+    assert go(plane, workload, check_mode=True)["warnings"] == []
+    assert go(plane, workload, "returned", check_mode=True)["warnings"] == []
+
+
 def test_a_budget_that_never_allows_it_is_named_at_the_end(plane, workload):
     workload.add_pod("web")
     workload.refusals["web"] = ["would violate the disruption budget"] * 100

@@ -23,7 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render i
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import plan
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 
 PARAMS = {"name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},

@@ -14,6 +14,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction
     hidden,
     hidden_difference,
     hidden_parameters,
+    leaves,
+    with_texts,
 )
 
 MARK, NEW = "(hidden)", "(hidden, changed)"
@@ -128,3 +130,17 @@ def test_two_structures_that_differ_are_shown_differently_and_equal_ones_alike()
         assert "word" not in json.dumps(shown).replace("password=", "")
         equal += before == after
     assert 0 < equal < 1000
+
+
+def test_each_text_of_a_structure_is_changed():
+    value = {"a": ["b", ("c", 1)], 2: {"d": None}, "e": {"f"}}
+    before = copy.deepcopy(value)
+    assert with_texts(value, str.upper) == {"a": ["B", ["C", 1]], 2: {"d": None}, "e": {"f"}}
+    assert with_texts(value, str.upper, with_keys=True) == {"A": ["B", ["C", 1]], 2: {"D": None}, "E": {"f"}}
+    assert value == before
+    assert with_texts("a", str.upper) == "A"
+
+
+def test_leaves_are_what_is_no_structure():
+    found = list(leaves({"a": ["b", ("c", 1)], 2: {"d": None}, "e": {"f"}, "g": True, "h": {}}))
+    assert sorted(found, key=repr) == ["b", "c", "f", 1, None, True]

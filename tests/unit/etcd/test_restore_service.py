@@ -24,6 +24,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
     delivery,
     receiver,
     restore_service,
+    restored_nodes,
     site,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
@@ -75,7 +76,7 @@ class Run:
         self.program = folder / "etcdutl"
         self.program.write_text(ETCDUTL)
         self.program.chmod(0o755)
-        monkeypatch.setattr(restore_service.Restore, "_member", lambda *_arguments: self.member)
+        monkeypatch.setattr(restored_nodes, "_member", lambda *_arguments: self.member)
 
     def file(self, content=None, **changes):
         path = self.folder / "snapshot.age"

@@ -9,8 +9,8 @@ import threading
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import fields as host_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER
 
 
 def owned_fields(value):

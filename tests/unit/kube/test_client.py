@@ -11,6 +11,7 @@ from fakes.api_server import ApiServer, Fault
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import answer_limits
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import transport
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -47,7 +48,7 @@ PACKED = Fault(200, {"Content-Encoding": "gzip"}, gzip.compress(LARGE))
 def test_an_answer_is_not_read_without_end(monkeypatch, fault, any_content):
     """What a Service of a workload cluster, or who has its API server, sends was read into memory as a whole."""
     for name in ("ANSWER_LIMIT_BYTES", "TEXT_LIMIT_BYTES"):
-        monkeypatch.setattr(kube_client, name, 100_000)
+        monkeypatch.setattr(transport, name, 100_000)
     with ApiServer(fault=lambda request: fault) as server:
         client = KubeClient({"host": server.url, "api_key": "t"})
         with pytest.raises(KubeError, match="an answer of more than 0 MiB") as caught:

@@ -26,7 +26,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.accounts imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience, transport
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
@@ -181,7 +181,7 @@ def run(monkeypatch, capsys, tmp_path):
     def call(which, server, hanging=None, **options):
         # Short only for what hangs, so that a busy machine is not taken for a server that does.
         for variable, kinds in (("LIST_TIMEOUT_SECONDS", [LIST]), ("REQUEST_TIMEOUT_SECONDS", [GET, WRITE, DELETE])):
-            monkeypatch.setattr(client, variable, 0.3 if hanging in kinds else 60)
+            monkeypatch.setattr(transport, variable, 0.3 if hanging in kinds else 60)
         module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{which}")
         arguments = dict(dict(task(which)[0], **options), host=server.url, api_key="a-token",
                          _ansible_remote_tmp=str(tmp_path))

@@ -22,6 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     host_copies,
     host_move_service,
     host_obstacles,
+    host_preflight,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
@@ -122,7 +123,7 @@ def planes(monkeypatch):
             yield Step(objects, set(objects) | set(NAMES), None, None, True)
 
     monkeypatch.setattr(host_wait, "follow", follow)
-    monkeypatch.setattr(host_move_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(host_preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
     return here, there
 
 

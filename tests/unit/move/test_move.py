@@ -152,7 +152,7 @@ def begun_elsewhere(here, there, steps=5):
     """Have a move interrupted that another machine has begun."""
     with pytest.raises(Killed):
         other = move(here, there, Clusterctl(here, there, steps))
-        other._holder = record.holder_of("other-node", "/work")
+        other._records.holder = record.holder_of("other-node", "/work")
         other.moved()
 
 

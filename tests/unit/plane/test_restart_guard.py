@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.plane_server import Server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import readiness, restart_guard
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
     Layout,
@@ -62,3 +63,20 @@ def test_what_works_on_hosts_is_not_started_again(tmp_path, monkeypatch, program
                      or "errorType" in host else [])
     # Asked again it would be the same: nothing was written.
     assert write_program(layout, program, check_mode=True) == changed
+
+
+def test_a_start_is_refused_and_nothing_else(tmp_path, monkeypatch, program):
+    layout = Layout(str(tmp_path / "supervisor"))
+    write_program(layout, program)
+    (tmp_path / "ironic.conf").write_text("[DEFAULT]\ndebug = true\n")
+    monkeypatch.setattr(readiness, "fault", lambda check: "")
+    monkeypatch.setattr(restart_guard, "Supervisor", lambda layout: Running(layout, "RUNNING"))
+    server = Server()
+    server.store("BareMetalHost", "metal3", {"metadata": {"name": "h", "namespace": "metal3"}, "status": {
+        "provisioning": {"state": "provisioning"}}})
+    params = {"supervisor_dir": layout.directory, "state": "started", "programs": [program],
+              "hosts_kubeconfig": "the-kubeconfig"}
+    with pytest.raises(RefusedError, match="found 1 in transition"):
+        restart_guard.check(params, lambda options: server)
+    for other in ({"hosts_kubeconfig": None}, {"state": "ready"}, {"state": "absent"}):
+        restart_guard.check(dict(params, **other), lambda options: pytest.fail("the API server was asked"))

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_removal_service, site_service
 
 FIGURES = {"name": "rack1", "mode": "process", "dir": "/var/lib/metal3/rack1", "ports": {},
            "urls": {"ironic": "https://192.0.2.10:6385"}}
@@ -43,9 +43,9 @@ def test_a_copy_of_a_planes_folder_stops_nothing_of_the_plane(tmp_path, monkeypa
     for folder in (original, copy):
         folder.mkdir()
         (folder / "lab.json").write_text(json.dumps(dict(FIGURES, dir=str(original))))
-    monkeypatch.setattr(site_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
+    monkeypatch.setattr(site_removal_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
     with pytest.raises(ReportedError, match=r"a copy of .*rack1"):
-        getattr(site_service, state)({"dir": str(copy), "name": "rack1", "confirm": "0"}, False, Progress(None))
+        getattr(site_removal_service, state)({"dir": str(copy), "name": "rack1", "confirm": "0"}, False, Progress(None))
     assert (copy / "lab.json").exists() and (original / "lab.json").exists()
 
 
@@ -68,11 +68,12 @@ def plane(tmp_path, *programs):
 def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
         tmp_path, monkeypatch, programs, confirm, asked):
     folder = plane(tmp_path, *programs)
-    monkeypatch.setattr(site_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
+    monkeypatch.setattr(site_removal_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
     with pytest.raises(ReportedError, match=asked):
-        site_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, False, Progress(None))
-    monkeypatch.setattr(site_service.orphans, "find", lambda _figures: [])
-    planned = site_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, True, Progress(None))
+        site_removal_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, False, Progress(None))
+    monkeypatch.setattr(site_removal_service.orphans, "find", lambda _figures: [])
+    planned = site_removal_service.absent(
+        {"dir": str(folder), "name": "rack1", "confirm": confirm}, True, Progress(None))
     assert planned["changed"] and "without check mode this would be refused" in planned["warnings"][0]
     assert (folder / "ironic" / "ironic.sqlite").exists()
 
@@ -80,7 +81,7 @@ def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
 @pytest.mark.parametrize("programs", [(), ("etcd", "ironic")])
 def test_a_plane_whose_number_is_repeated_is_removed(tmp_path, monkeypatch, programs):
     folder = plane(tmp_path, *programs)
-    monkeypatch.setattr(site_service.orphans, "clear", lambda _figures: [])
+    monkeypatch.setattr(site_removal_service.orphans, "clear", lambda _figures: [])
     given = {"dir": str(folder), "name": "rack1", "confirm": str(len(programs) or 1)}
-    assert site_service.absent(given, False, Progress(None))["changed"] and not folder.exists()
-    assert not site_service.absent(dict(given, confirm=None), False, Progress(None))["changed"]
+    assert site_removal_service.absent(given, False, Progress(None))["changed"] and not folder.exists()
+    assert not site_removal_service.absent(dict(given, confirm=None), False, Progress(None))["changed"]

@@ -21,6 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import se
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import transport as kube_transport
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import client as metal_client
@@ -64,7 +65,7 @@ def ask_image_server(url):
     (ask_metal_api, MetalError)])
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_an_answer_that_never_ends_is_left(monkeypatch, ask, error, kind):
-    monkeypatch.setattr(kube_client, "_ANSWER_TIMES", 1)
+    monkeypatch.setattr(kube_transport, "_ANSWER_TIMES", 1)
     monkeypatch.setattr(kube_client, "_WATCH_GRACE_SECONDS", 0)
     monkeypatch.setattr(ironic_session, "_ANSWER_TIMES", 1)
     monkeypatch.setattr(metal_client, "_ANSWER_TIMES", 1)

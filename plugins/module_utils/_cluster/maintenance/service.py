@@ -68,6 +68,7 @@ class MaintenanceService:
         self._now = now
         self._workloads: dict[str, Any] = {}
         self.diff: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -88,9 +89,10 @@ class MaintenanceService:
         else:
             self._bring_back(found)
         changed = bool(self.diff)
-        return {"changed": changed, "diff": self.diff, "seconds": round(self.clock() - self.began_at, 1), "hosts": [
-            {"name": place.name, "cluster": place.cluster, "node": place.node,
-             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]}
+        return {"changed": changed, "diff": self.diff, "warnings": self.warnings,
+                "seconds": round(self.clock() - self.began_at, 1), "hosts": [
+                    {"name": place.name, "cluster": place.cluster, "node": place.node,
+                     "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]}
 
     # Out
 
@@ -98,7 +100,11 @@ class MaintenanceService:
         members = [place for place in found if place.node]
         pods, problems = self._due(members)
         open_to_pods = [place.name for place in members if node.cordon(self._node(place)) is not None]
-        problems += self._unconfirmed(members, pods, open_to_pods)
+        unconfirmed = self._unconfirmed(members, pods, open_to_pods)
+        if self.check_mode:
+            self.warnings = confirmation.asked_later(unconfirmed)
+        else:
+            problems += unconfirmed
         if problems:
             raise RefusedError(problems)
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
@@ -137,7 +143,7 @@ class MaintenanceService:
         :param open_to_pods: names of hosts whose nodes are not cordoned yet
         """
         names = [place.name for place in members if _to_evict(pods[place.name]) or place.name in open_to_pods]
-        if self.check_mode or not names or any(
+        if not names or any(
                 confirmation.confirmed(self.params["confirm"], hosts, self.params["confirm_among"])
                 for hosts in (names, [place.name for place in members])):
             return []

@@ -73,7 +73,7 @@ class IronicComponents(Components):
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         self._refuse_restart(made)
-        unconfirmed = self._unconfirmed()
+        unconfirmed = confirmation.required_by(self._unconfirmed(), self.check_mode)
         results = []
         # All are checked before the first of several writes.
         self.sources = self._objects(made)
@@ -95,25 +95,19 @@ class IronicComponents(Components):
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.seconds_left)
-        return dict(result, warnings=[*result.get("warnings", []), *confirmation.asked_later(unconfirmed)])
+        return dict(result, warnings=[*result.get("warnings", []), *unconfirmed])
 
     def _deployment(self) -> Object | None:
         found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
         return found
 
     def _unconfirmed(self) -> list[Problem]:
-        """Return the problem of a confirmation that is missing in check mode: a database that is given up.
-
-        :raises RefusedError: with it otherwise
-        """
+        """Return the problem of a confirmation that is missing: that of a database that is given up."""
         stored = self._deployment()
         before = ironic_database.claim_of(stored["spec"]["template"]["spec"]) if stored else None
         after = self.params["mariadb_claim"] if self.params["mariadb"] else None
-        found = ironic_database.given_up("ironic", _words(before), _words(after), ironic.PART.name,
-                                         self.params["confirm"])
-        if found and not self.check_mode:
-            raise RefusedError(found)
-        return found
+        return ironic_database.given_up("ironic", _words(before), _words(after), ironic.PART.name,
+                                        self.params["confirm"])
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.

@@ -69,9 +69,9 @@ class OperatedIronic(ManifestsService):
         if found:
             raise RefusedError(found)
         self._refuse_restart()
-        unconfirmed = self._unconfirmed()
+        unconfirmed = confirmation.required_by(self._unconfirmed(), self.check_mode)
         result = self.write()
-        result["warnings"] = [*result.get("warnings", []), *confirmation.asked_later(unconfirmed)]
+        result["warnings"] = [*result.get("warnings", []), *unconfirmed]
         if self.params["wait"] and not self.check_mode:
             result["seconds"], ready = self._until_ready()
             result["installed_version"] = (ready.get("status") or {}).get("installedVersion") or ""
@@ -96,7 +96,7 @@ class OperatedIronic(ManifestsService):
             raise RefusedError([Problem(
                 operated.CODE, self.title, HOST, f"{len(hosts)} of them", "none",
                 "delete them, or move them to another plane: the operator works on them through Ironic")])
-        warnings = confirmation.required(confirmation.plane_request(
+        warnings = confirmation.required(confirmation.missing(
             "removes %s from the cluster, with all that it knows of nodes unless it has a database",
             [self.params["name"]], self.params["confirm"], "Ironic", self.params["confirm_among"]), self.check_mode)
         written = self.writes.write([deletion(RESOURCE, stored)])
@@ -127,21 +127,15 @@ class OperatedIronic(ManifestsService):
                 expected="none, since Ironic's pods start again with what was changed") for problem in found])
 
     def _unconfirmed(self) -> list[Problem]:
-        """Return the problem of a confirmation that is missing in check mode: a database that is given up.
-
-        :raises RefusedError: with it otherwise
-        """
+        """Return the problem of a confirmation that is missing: that of a database that is given up."""
         before = ((self._stored() or {}).get("spec") or {}).get("database")
         if not before:
             return []
         # What the API server makes of it: others may have given it the database.
         after = next((item.value["spec"].get("database") for item in self.writes.dry_run(self._look(self.objects()))
                       if item.changed), before)
-        found = ironic_database.given_up(self.title, _words(before), _words(after), self.params["name"],
-                                         self.params["confirm"])
-        if found and not self.check_mode:
-            raise RefusedError(found)
-        return found
+        return ironic_database.given_up(self.title, _words(before), _words(after), self.params["name"],
+                                        self.params["confirm"])
 
     def _no_operator(self) -> list[Problem]:
         if self.client.get(KNOWN["CustomResourceDefinition"], None, operated.DEFINITION):

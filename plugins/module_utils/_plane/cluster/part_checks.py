@@ -52,7 +52,7 @@ def confirm(run: ComponentsRun, found: Object) -> None:
     :raises ReportedError: without it
     """
     names = [item["part"] for item in found["upgrades"] if item["interrupts"]]
-    found["confirmation"] = confirmation.plane_request(
+    found["confirmation"] = confirmation.missing(
         "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
         "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part",
         run.params["confirm_among"]) if names else ""

@@ -56,7 +56,7 @@ def remove(run: ComponentsRun) -> Object:
     run.refuse([managed(), of_others(going), neighbours()])
     titles = set(entry.title for entry in going)
     names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
-    warnings = confirmation.required(confirmation.plane_request(
+    warnings = confirmation.required(confirmation.missing(
         "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"]),
         run.check_mode) if going else []
     written = _delete(run, going, managed, neighbours)

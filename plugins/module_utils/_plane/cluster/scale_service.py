@@ -48,10 +48,9 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
         "before_header": title, "before": {"replicas": before}, "after_header": title,
         "after": {"replicas": wanted}}] if before != wanted else []}
     # Whoever takes the pods of a plane's program away stops what it does for all hosts.
-    warnings = confirmation.required(
-        "" if wanted >= before or confirmation.confirmed(params["confirm"], [name]) else confirmation.request(
-            f"takes {before - wanted} of {before} pods away from %s, and what they work on is interrupted", [name],
-            params["confirm"], "Deployment"), check_mode)
+    warnings = confirmation.required(confirmation.missing(
+        f"takes {before - wanted} of {before} pods away from %s, and what they work on is interrupted", [name],
+        params["confirm"], "Deployment"), check_mode) if wanted < before else []
     if check_mode:
         return dict(result, warnings=warnings)
     if before != wanted:

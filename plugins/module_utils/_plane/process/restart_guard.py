@@ -4,15 +4,33 @@
 """Whether programs may be started again: not while they work on hosts, whose inspection or deployment would fail."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._kube import served
 from ..._kube.client import KubeClient
 from ..._metal3.kinds import KNOWN
 from .. import upgrade
-from . import process_group, readiness
+from . import process_group, readiness, supervisor_files
+from .supervisor import Supervisor
+
+
+def check(params: Mapping[str, Any], client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> None:
+    """Refuse a start of programs that would start working ones again while hosts are in transition.
+
+    :param params: the parameters of the module ``plane_processes``; without ``hosts_kubeconfig`` nothing is asked
+    :param client_of: callable that takes the options of a KubeClient
+    :raises RefusedError: with the hosts
+    :raises KubeError: when the API server can't be asked
+    """
+    if not params["hosts_kubeconfig"] or params["state"] != "started":
+        return
+    layout = supervisor_files.Layout(params["supervisor_dir"])
+    found = problems(Supervisor(layout), params["programs"], params["hosts_kubeconfig"], client_of)
+    if found:
+        raise RefusedError(found)
 
 
 def problems(supervisor: Any, programs: list[dict[str, Any]], kubeconfig: str,
