@@ -115,8 +115,8 @@ options:
         V(detach) sets C(baremetalhost.metal3.io/detached): BMO deletes the host's node in Ironic and leaves the server
         alone. V(attach) removes it and waits until BMO has registered the host again.
       - >-
-        V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed meanwhile,
-        because BMO would deprovision the server, unless it is named in O(force_hosts).
+        V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed
+        meanwhile, because BMO would deprovision the server, unless it is named in O(force_hosts).
       - >-
         Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
         on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),

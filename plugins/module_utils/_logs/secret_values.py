@@ -141,7 +141,7 @@ class Hiding:
                              if len(form) >= SHORTEST and form not in redaction.HIDDEN), SHORTEST)
 
     def text(self, text: str) -> tuple[str, int]:
-        """Return a text in which secrets, private keys, credentials and queries of URLs are hidden, and how many they were.
+        """Return a text in which secrets, private keys, logins and queries of URLs are hidden, and how many they were.
 
         :param text: of any origin
         """

@@ -531,11 +531,11 @@ def test_a_host_that_is_attached_again_meanwhile_is_not_deleted_as_a_detached_on
 
 
 def test_a_host_that_bmo_has_not_detached_yet_is_not_deleted_as_a_detached_one():
-    """BMO goes by the status when a deletion begins: the annotation alone would not keep it from cleaning the server."""
+    """BMO goes by the status when a deletion begins: the annotation alone would not keep the server from a cleaning."""
     server = detached_host()
     server.detaches = False
     server.objects["BareMetalHost", "h1"]["status"]["operationalStatus"] = "OK"
-    with pytest.raises(RefusedError, match="this one is still attached, .* wait until BMO has detached it"):
+    with pytest.raises(RefusedError, match=r"this one is still attached, .* wait until BMO has detached it"):
         run(server, [host(1, state="absent")], delete_only_detached=True)
     assert ("BareMetalHost", "h1") in server.objects
 

@@ -303,7 +303,7 @@ def test_no_link_in_a_folder_leads_into_an_archive(tmp_path, monkeypatch):
     folder = tmp_path / "images"
     folder.mkdir()
     (folder / "node.qcow2").symlink_to(tmp_path / "secret")
-    with pytest.raises(RefusedError, match='file "node.qcow2".*no link'):
+    with pytest.raises(RefusedError, match=r'file "node\.qcow2".*no link'):
         gathered(tmp_path, folder)
     (folder / "node.qcow2").unlink()
     (folder / "node.qcow2").write_text("image")
@@ -316,6 +316,6 @@ def test_no_link_in_a_folder_leads_into_an_archive(tmp_path, monkeypatch):
             os.symlink(tmp_path / "secret", path)
         return checksum(path)
     monkeypatch.setattr(service.file_digest, "checksum", exchanged)
-    with pytest.raises(OSError, match="node.qcow2"):
+    with pytest.raises(OSError, match=r"node\.qcow2"):
         gathered(tmp_path, folder)
     assert not (tmp_path / "a.tar").exists()

@@ -50,9 +50,10 @@ ROLES = {
 
 
 def test_check_mode_warns_before_an_image_server_goes(tmp_path):
-    tasks = yaml.safe_load((ROOT / "roles" / "image_server" / "tasks" / "absent.yml").read_text())[1:3]
+    role = ROOT / "roles" / "image_server"
+    tasks = yaml.safe_load((role / "tasks" / "absent.yml").read_text())[1:3]
     text = json.dumps([{
-        "hosts": "one", "gather_facts": False, "vars_files": [str(ROOT / "roles" / "image_server" / "vars" / "main.yml")],
+        "hosts": "one", "gather_facts": False, "vars_files": [str(role / "vars" / "main.yml")],
         "vars": {"image_server_name": "images", "image_server_remove_files": True}, "tasks": tasks}])
     for arguments, fails, warns in (([], True, False), (["--check"], False, True),
                                     (["--check", "-e", "metal3_confirm=images"], False, False)):

@@ -104,8 +104,8 @@ def _obstacles(request, bmh, forced):
     lost = host_redeploy.lost_when_taken_up(bmh) if request.action in _TAKEN_UP and request.name not in forced else ""
     if lost and action.plan(bmh, request) != NOTHING:
         yield (f"a host on which {lost}",
-               "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks would "
-               "be lost", "set its image again, or name the host in force_hosts if that may be lost")
+               "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
+               "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
