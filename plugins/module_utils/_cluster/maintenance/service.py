@@ -68,6 +68,7 @@ class MaintenanceService:
         self._now = now
         self._workloads: dict[str, Any] = {}
         self.diff: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -88,7 +89,8 @@ class MaintenanceService:
         else:
             self._bring_back(found)
         changed = bool(self.diff)
-        return {"changed": changed, "diff": self.diff, "seconds": round(self.clock() - self.began_at, 1), "hosts": [
+        return {"changed": changed, "diff": self.diff, "warnings": self.warnings,
+                "seconds": round(self.clock() - self.began_at, 1), "hosts": [
             {"name": place.name, "cluster": place.cluster, "node": place.node,
              "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]}
 
@@ -137,14 +139,18 @@ class MaintenanceService:
         :param open_to_pods: names of hosts whose nodes are not cordoned yet
         """
         names = [place.name for place in members if _to_evict(pods[place.name]) or place.name in open_to_pods]
-        if self.check_mode or not names or any(
+        if not names or any(
                 confirmation.confirmed(self.params["confirm"], hosts, self.params["confirm_among"])
                 for hosts in (names, [place.name for place in members])):
             return []
         named = ", ".join(f"{place.name} (node {place.node} of cluster {place.cluster})" for place in members
                           if place.name in names)
-        return [confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                     f"hosts whose pods are evicted: {named}", self.params["confirm_among"])]
+        problem = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                       f"hosts whose pods are evicted: {named}", self.params["confirm_among"])
+        if self.check_mode:
+            self.warnings += confirmation.asked_later([problem])
+            return []
+        return [problem]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
         wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])
