@@ -98,7 +98,8 @@ class Restore:
             result = {"changed": True, "cluster": self._name, "sha256": sha256, "taken_at": about.taken_at,
                       "deleted_machines": [machine["metadata"]["name"] for machine in doomed]}
             if self._check_mode:
-                return dict(result, warnings=self._warnings, machine=None, node=None, removed_nodes=[], missing_nodes=[], seconds=None)
+                return dict(result, warnings=self._warnings, machine=None, node=None, removed_nodes=[],
+                            missing_nodes=[], seconds=None)
             if not is_there:
                 # Before anything goes: what etcdutl refuses costs nothing.
                 data = delivery.made(self._params["etcdutl"], database, folder)

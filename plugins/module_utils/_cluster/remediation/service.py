@@ -97,7 +97,8 @@ class RemediationService:
             for step in (RETRY, REBOOT, REPLACE):
                 ill = self._try(step, ill)
         result = {"changed": bool(self.diff) or any(item.steps for item in found), "diff": self.diff,
-                  "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1), "hosts": [self._result(item) for item in found]}
+                  "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1),
+                  "hosts": [self._result(item) for item in found]}
         if ill and not self.check_mode:
             raise RemediationError(self._report(ill))
         return result
