@@ -94,6 +94,12 @@ def test_a_survey_asks_for_the_confirmation_that_the_playbook_wants(name):
     assert ("metal3_confirm" in TEMPLATES[name]["survey"]) == wants
 
 
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_survey_has_older_backups_deleted(name):
+    # An answer, 0 for all as well, stands above what the inventory says.
+    assert not {"backup_keep", "etcd_keep"} & set(TEMPLATES[name]["survey"])
+
+
 @pytest.mark.parametrize("variable", TABLE["awx_setup_variables"])
 def test_a_variable_of_a_playbook_has_the_type_of_the_option_it_is_given_to(variable):
     option = TABLE["awx_setup_variables"][variable]
