@@ -20,11 +20,11 @@ RELEASE = TASKS["Release the hosts and wait until they are what they were"]
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
 # One that works, one that an earlier run has left held, one that is lost.
-PLAN = {"due": True, "to_release": ["held", "lost"], "verdicts": [
+PLAN = {"due": True, "namespace": "metal3", "to_release": ["held", "lost"], "verdicts": [
     {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
     {"name": "lost", "is_there": False, "is_held": False}]}
-ALL_THERE = {"due": False, "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
-IN_MOVE = {"due": True, "to_release": [], "verdicts": PLAN["verdicts"][::2]}
+ALL_THERE = {"due": False, "namespace": "metal3", "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
+IN_MOVE = {"due": True, "namespace": "metal3", "to_release": [], "verdicts": PLAN["verdicts"][::2]}
 
 
 def play(tmp_path, plan, *arguments, **variables):
@@ -41,6 +41,7 @@ def play(tmp_path, plan, *arguments, **variables):
 def test_the_number_of_hosts_that_are_restored_or_released_is_asked_for(tmp_path, plan, release, number):
     code, output = play(tmp_path, plan, restore_release=release)
     assert code != 0 and f"set metal3_confirm={number}" in output and "releases" not in output, output
+    assert "of namespace metal3. To continue" in output, "the backup alone says which"
 
 
 @pytest.mark.parametrize("plan, release, released", [
@@ -63,5 +64,5 @@ def test_check_mode_releases_what_is_there(tmp_path):
 
 
 def test_what_is_there_and_works_is_not_asked_for(tmp_path):
-    code, output = play(tmp_path, {"due": False, "to_release": [], "verdicts": PLAN["verdicts"][:1]})
+    code, output = play(tmp_path, dict(ALL_THERE, to_release=[], verdicts=PLAN["verdicts"][:1]))
     assert code == 0 and "releases" not in output and '"restores"' not in output, output
