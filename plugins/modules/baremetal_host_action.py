@@ -115,6 +115,9 @@ options:
         V(detach) sets C(baremetalhost.metal3.io/detached): BMO deletes the host's node in Ironic and leaves the server
         alone. V(attach) removes it and waits until BMO has registered the host again.
       - >-
+        V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed
+        meanwhile, because BMO would deprovision the server, unless it is named in O(force_hosts).
+      - >-
         Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
         on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),
         V(restore_status), V(mark_healthy) and V(mark_unhealthy): two planes would have power over its server.
@@ -196,7 +199,8 @@ options:
     description:
       - >-
         Names of hosts on which actions are taken although they have a consumer or are on their way to another plane,
-        or for V(inspect) although they are held powered off.
+        for V(inspect) although they are held powered off, or for V(resume) and V(attach) although what is deployed is
+        lost.
     type: list
     elements: str
     default: []

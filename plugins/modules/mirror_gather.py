@@ -92,7 +92,7 @@ options:
   folders:
     description:
       - Folders of this machine whose files are gathered, such as one that C(pip download) has filled with the packages
-        of Ironic.
+        of Ironic. A link in one is refused.
     type: list
     elements: path
     default: []

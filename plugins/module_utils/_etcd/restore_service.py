@@ -20,7 +20,7 @@ from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
 from .._cluster.workflow.snapshot import is_true
 from .._cluster.workflow.steps import machine_steps, step_text
-from .._common import file_digest, private_folder, regular_file
+from .._common import confirmation, file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
@@ -75,6 +75,7 @@ class Restore:
         self._subject = sites.subject_of(self._namespace, self._name)
         self._began_at = clock()
         self._etcdutl_version: str | None = None
+        self._warnings: list[str] = []
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -95,7 +96,8 @@ class Restore:
             result = {"changed": True, "cluster": self._name, "sha256": sha256, "taken_at": about.taken_at,
                       "deleted_machines": [machine["metadata"]["name"] for machine in doomed]}
             if self._check_mode:
-                return dict(result, machine=None, node=None, removed_nodes=[], missing_nodes=[], seconds=None)
+                return dict(result, warnings=self._warnings, machine=None, node=None, removed_nodes=[],
+                            missing_nodes=[], seconds=None)
             if not is_there:
                 # Before anything goes: what etcdutl refuses costs nothing.
                 data = delivery.made(self._params["etcdutl"], database, folder)
@@ -155,8 +157,7 @@ class Restore:
             [host["metadata"]["name"] if host else None for host in hosts], self._subject, self._name)
         if found and not self._check_mode:
             raise RefusedError(found)
-        for problem in found:
-            self._progress.event(f"{problem.field}: {problem.expected}")
+        self._warnings = confirmation.asked_later(found)
 
     @staticmethod
     def _has_taken(site: Any, sha256: str) -> bool:

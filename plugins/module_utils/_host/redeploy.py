@@ -41,6 +41,20 @@ def losses(host, bmh, forced=()):
     return found
 
 
+def lost_when_taken_up(bmh):
+    """Return what BMO takes away from a stored host when it works on it again, empty for nothing.
+
+    :param bmh: the stored BareMetalHost, which is paused or detached, so that its ``spec`` may have changed since
+    """
+    if state_of(bmh) != "provisioned":
+        return ""
+    (image, method) = _deployment(bmh.get("spec") or {})
+    (deployed, used) = _deployment((bmh.get("status") or {}).get("provisioning") or {})
+    # provisioningCancelled: without an image of before, one that is wanted is taken for it.
+    kept = (method or image) and (not used or used == method) and (not deployed or deployed == image)
+    return "" if kept else f"{show(deployed or used or None)} is deployed, and whose spec names {show(image or method)}"
+
+
 def deployments(host, bmh):
     """Return which options of an entry have something deployed on a stored host that it does not have.
 

@@ -16,6 +16,7 @@ from typing import Any
 from .._common import file_digest
 from .._common.errors import ReportedError
 from .._common.formats import duration
+from .._common.redaction import redacted
 
 SUITE = "bookworm"
 MIB = 1024 ** 2
@@ -42,11 +43,18 @@ def apt_sources(index_targets: str) -> list[str]:
     """Return sources.list lines for Debian's own mirrors, as this machine uses them.
 
     :param index_targets: lines ``<origin>|<address>|<release code name>|<component>``, from apt-get indextargets
+    :raises ImageBuildError: for an address with a login: all users see the installation's arguments, and whoever has
+        the image its sources
     """
     lines = []
     for line in index_targets.splitlines():
         origin, address, code_name, component = line.split("|")
         if origin == "Debian" and code_name.split("-")[0] == SUITE and component == "main":
+            if "@" in address.partition("://")[2].partition("/")[0]:
+                raise ImageBuildError(
+                    f"sources of this machine's apt: found {redacted(address)} with a login, expected addresses "
+                    "without: it would be in the image; set debian_sources, or give this machine a mirror that asks "
+                    "for none")
             lines.append(f"deb {address} {code_name} main")
     return sorted(set(lines))
 

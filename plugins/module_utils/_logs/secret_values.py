@@ -141,7 +141,7 @@ class Hiding:
                              if len(form) >= SHORTEST and form not in redaction.HIDDEN), SHORTEST)
 
     def text(self, text: str) -> tuple[str, int]:
-        """Return a text in which secrets, private keys and credentials in URLs are hidden, and how many they were.
+        """Return a text in which secrets, private keys, logins and queries of URLs are hidden, and how many they were.
 
         :param text: of any origin
         """
@@ -153,7 +153,7 @@ class Hiding:
             text, keys = _without_key_blocks(text)
             text, ends = _without_key_ends(text)
             count += keys + ends
-        if "@" in text:
+        if "@" in text or "?" in text:
             lines = text.split("\n")
             shown = [redaction.redacted(line, redaction.HIDDEN) for line in lines]
             count += sum(before != after for before, after in zip(lines, shown))

@@ -28,8 +28,8 @@ class MetalError(ReportedError):
 
     :param message: one sentence
     :param status: HTTP status code, or None when no answer came
-    :param reason: ``Unreachable`` (never sent), ``Lost`` (sent, and the answer did not come), ``Configuration``,
-        ``Answer`` or None
+    :param reason: ``Unreachable`` (never sent), ``Lost`` (sent, and the answer did not come), ``Once`` (the same, of
+        what must not be done twice), ``Configuration``, ``Answer`` or None
     """
 
     def __init__(self, message: str, status: int | None = None, reason: str | None = None) -> None:
@@ -42,7 +42,13 @@ class MetalError(ReportedError):
     @property
     def retriable(self) -> bool:
         """True when the same request may succeed later; one that allocates needs a look first."""
-        return self.reason in ("Unreachable", "Lost") or self.status in (409, 429, 502, 503, 504)
+        return self.reason != "Once" and (
+            self.reason in ("Unreachable", "Lost") or self.status in (409, 429, 502, 503, 504))
+
+    @property
+    def is_undecided(self) -> bool:
+        """True when nobody knows whether the request was carried out: no answer came, or a proxy waited for none."""
+        return self.reason == "Lost" or self.status in (502, 504)
 
     @property
     def passes(self) -> bool:

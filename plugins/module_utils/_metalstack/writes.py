@@ -14,6 +14,8 @@ from . import goals
 from .errors import MetalError
 from .kinds import IP, Kind, part
 
+# What interrupts, or begins an installation, each time that it is asked for.
+_ONCE = ("machine_cycle", "machine_reset", "reinstall_machine")
 _POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 
 
@@ -129,7 +131,13 @@ class Writes:
     def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
         """Do to a machine what costs whoever has it something."""
         self._require_ours(item, label)
-        self.client.call(operation, key, body, subject=label, became=became)
+        try:
+            self.client.call(operation, key, body, subject=label, became=became)
+        except MetalError as exc:
+            if operation not in _ONCE or not exc.is_undecided:
+                raise
+            raise MetalError(f"{exc.message}; it is not asked for a second time, because that could do it twice: look "
+                             "at the machine first", exc.status, "Once") from exc
 
     def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
         self._require_ours(item, label)

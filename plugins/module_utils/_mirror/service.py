@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common import download, file_digest, user_folders, whole_file
+from .._common import download, file_digest, regular_file, user_folders, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import timestamp
 from .._common.problem import Problem
@@ -140,11 +140,13 @@ def _local(params: Mapping[str, Any]) -> dict[str, str]:
             continue
         for name in names:
             fault = bills.name_problem(name)
-            if fault or name in found or not os.path.isfile(os.path.join(folder, name)):
+            path = os.path.join(folder, name)
+            # Who may write into the folder would choose by a link what the archive makes readable.
+            if fault or name in found or os.path.islink(path) or not os.path.isfile(path):
                 problems.append(fault or Problem(
                     "mirror-file", f'file "{name}"', "name", f"twice or no plain file in {folder}",
-                    "a file that nothing else is named like", "rename it, or remove it from the folder"))
-            found[name] = os.path.join(folder, name)
+                    "a file that nothing else is named like, and no link", "rename it, or remove it from the folder"))
+            found[name] = path
     if problems:
         raise RefusedError(problems)
     return found
@@ -170,8 +172,9 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
         sizes[entry["name"]] = (entry["checksum"], os.path.getsize(target))
     for name, path in items.local.items():
         target = archive.file_path(work_dir, name)
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        shutil.copyfile(path, target)
+        # No link, and no pipe, by now either.
+        with regular_file.reading(path) as (stream, _status), whole_file.writing(target, _DOCUMENT_MODE) as copy:
+            shutil.copyfileobj(stream, copy)
         sizes[name] = (str(file_digest.checksum(target)), os.path.getsize(target))
     return sizes
 

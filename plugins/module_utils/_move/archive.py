@@ -72,7 +72,7 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
         return wrong(f"format {data.get('format') if isinstance(data, dict) else None}")
     objects = data.get("objects")
     if not all(isinstance(data.get(name), str) and plain(data[name]) == data[name] for name in _TEXTS) \
-            or not isinstance(objects, list) \
+            or not is_name(data["namespace"]) or not isinstance(objects, list) \
             or not all(_is_object(obj, data["namespace"]) for obj in objects):
         return wrong("entries that are no objects of one namespace")
     return Backup(data["taken_at"], data["server"], data["plane"], data["namespace"], objects), []

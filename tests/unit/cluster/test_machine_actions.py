@@ -76,7 +76,8 @@ def test_machines_are_replaced_when_their_number_is_repeated(plane):
     for confirm in (None, "1", "c1-one-0", "c1-one-0,c1-one-2"):
         with pytest.raises(RefusedError, match=r"expected 2, the number of machines .*c1-one-1 on host host-of"):
             act(plane, "replace", "c1-one-0", "c1-one-1", confirm=confirm)
-    act(plane, "replace", "c1-one-0", "c1-one-1", check_mode=True)
+    [warning] = act(plane, "replace", "c1-one-0", "c1-one-1", check_mode=True)["warnings"]
+    assert "refused: " in warning and "c1-one-0 on host " in warning
     assert "c1-one-0" in plane.names("Machine")
     act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
     assert [name for name in plane.names("Machine") if "one" in name] == ["c1-one-2"]

@@ -128,6 +128,7 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     workload.add_pod("ended", None, status={"phase": "Succeeded"})
     workload.refusals["web"] = ["Cannot evict pod as it would violate the pod's disruption budget."] * 2
     planned = go(plane, workload, check_mode=True, confirm=None)
+    assert f"hosts whose pods are evicted: {HOST} (node {NODE}" in "".join(planned["warnings"])
     assert planned["changed"] and workload.evicted == [] and annotations(plane, "BareMetalHost", HOST) == {}
     result = go(plane, workload)
     assert result["hosts"] == [{"name": HOST, "cluster": "c1", "node": NODE, "machine": "c1-one-0"}]
@@ -137,6 +138,7 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert annotations(plane, "BareMetalHost", HOST) == {"metal3.baremetal/maintenance": "fan"}
     assert annotations(plane, "Machine", "c1-one-0") == {SKIP: "metal3.baremetal"}
     assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}
+    assert not result["warnings"]
     assert not go(plane, workload, confirm=None)["changed"], "nothing is left to confirm"
     assert go(plane, workload, "returned")["changed"]
     assert annotations(plane, "BareMetalHost", HOST) == {} == annotations(plane, "Machine", "c1-one-0")

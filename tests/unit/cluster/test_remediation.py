@@ -107,6 +107,7 @@ def test_the_least_that_helps_comes_first_and_no_more_than_is_allowed(plane, up_
     set_error(plane, ILL, "power management error", "BMC: no answer")
     result = go(plane, up_to=up_to, check_mode=True, confirm=None)
     assert result["hosts"][0]["steps"] == steps and result["changed"]
+    assert ["refused: " in line and ILL in line for line in result["warnings"]] == [True] * (up_to != "retry")
     assert result["hosts"][0]["reason"] == (
         f"host in error (power management error): BMC: no answer; Node not Ready: {KUBELET}")
     assert annotations(plane, "BareMetalHost", ILL) == {}

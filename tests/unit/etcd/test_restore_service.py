@@ -209,6 +209,7 @@ def test_check_mode_writes_nothing_and_says_what_goes(run):
     before = copy.deepcopy(run.plane.objects)
     result = run.restore(check_mode=True, confirm=None, delete_machines=None)
     assert result["deleted_machines"] == [OLD] and result["machine"] is None
+    assert ["confirm: " in line or "delete_machines: " in line for line in result["warnings"]] == [True, True]
     assert run.plane.objects == before and run.plane.writes() == []
 
 

@@ -342,6 +342,30 @@ def test_what_leaves_a_move_as_it_is_is_not_refused(action, obj, options):
     assert refused(action, obj, **options) == []
 
 
+def deployed(url, method=None, **spec):
+    """Return status and spec of a provisioned host, on which an image, or a method of its own, is deployed."""
+    provisioning = {"state": "provisioned", "ID": "n1", "image": {"url": url}, "customDeploy": {"method": method}}
+    return dict({"spec": spec}, provisioning=provisioning)
+
+
+@pytest.mark.parametrize("action, mark", [
+    ("resume", {"annotations": PAUSED}), ("attach", {"annotations": DETACHED, "operationalStatus": "detached"})])
+@pytest.mark.parametrize("host, is_lost", [
+    (deployed("http://i", image={"url": "http://i"}), False), (deployed("http://i", image={"url": "http://j"}), True),
+    (deployed("http://i"), True), (deployed("", "m", customDeploy={"method": "m"}), False),
+    (deployed("", "m", customDeploy={"method": "n"}), True), (deployed("", "m", image={"url": "http://i"}), True),
+    (deployed("", None, image={"url": "http://i"}), False), (dict(deployed("http://i"), provisioning={
+        "state": "available"}), False)])
+def test_a_host_whose_system_would_be_lost_is_not_given_to_the_operator_again(action, mark, host, is_lost):
+    """What is changed while a host is paused or detached takes effect when it is not any more."""
+    found = refused(action, bmh(**host, **mark))
+    assert [problem.code for problem in found] == (["host-action"] if is_lost else [])
+    assert all("what is on its disks would be lost" in problem.expected for problem in found)
+    assert refused(action, bmh(**host, **mark), forced=("h1",)) == []
+    # One that the operator works on already is not held up.
+    assert refused(action, bmh(**host)) == []
+
+
 def test_a_host_that_is_not_there():
     problem = host_action_rules.check_hosts([request("pause")], {}, {}, "elsewhere")[0]
     assert (problem.actual, problem.expected) == ("no BareMetalHost", "one in namespace elsewhere")

@@ -502,6 +502,7 @@ def detached_host():
     run(server, [host(1)])
     bmh = server.objects["BareMetalHost", "h1"]
     bmh["metadata"].setdefault("annotations", {})["baremetalhost.metal3.io/detached"] = "{}"
+    bmh["status"] = dict(bmh.get("status") or {}, operationalStatus="detached")
     return server
 
 
@@ -527,6 +528,16 @@ def test_a_host_that_is_attached_again_meanwhile_is_not_deleted_as_a_detached_on
     result, dummy = run(server, [host(1, state="absent")], delete_only_detached=True)
     assert (("BareMetalHost", "h1") in server.objects) is is_attached
     assert ("its server would be powered off and cleaned" in result["hosts"][0]["error"]) is is_attached
+
+
+def test_a_host_that_bmo_has_not_detached_yet_is_not_deleted_as_a_detached_one():
+    """BMO goes by the status when a deletion begins: the annotation alone would not keep the server from a cleaning."""
+    server = detached_host()
+    server.detaches = False
+    server.objects["BareMetalHost", "h1"]["status"]["operationalStatus"] = "OK"
+    with pytest.raises(RefusedError, match=r"this one is still attached, .* wait until BMO has detached it"):
+        run(server, [host(1, state="absent")], delete_only_detached=True)
+    assert ("BareMetalHost", "h1") in server.objects
 
 
 def test_an_attached_host_is_refused_where_only_detached_ones_are_deleted():

@@ -48,6 +48,15 @@ def test_only_debians_own_sources_are_used():
         "deb http://mirror.example/debian/ bookworm main"]
 
 
+def test_no_login_of_this_machine_comes_into_an_image():
+    # apt-get indextargets gives the addresses as they are in the sources.
+    targets = "Debian|https://kim:s3cret@mirror.example/debian/|bookworm|main"
+    with pytest.raises(debian_root.ImageBuildError, match=r"mirror\.example/debian/ with a login, expected") as error:
+        debian_root.apt_sources(targets)
+    assert "s3cret" not in str(error.value)
+    assert debian_root.apt_sources(targets.replace("Debian|", "Others|")) == []
+
+
 def test_container_image_is_reproducible_and_complete(tmp_path):
     program = tmp_path / "program"
     program.write_bytes(b"\x7fELF")

@@ -175,6 +175,11 @@ def test_credentials_in_urls_are_hidden():
         "a\nGET https://(hidden)@192.0.2.1/x and ftp://(hidden)@h/\nb@c", 1)
 
 
+def test_queries_of_urls_are_hidden_in_texts_without_credentials():
+    assert Hiding(()).text("a?\nGET https://images.example/x.qcow2?sig=abc&se=1: 403\nb") == (
+        "a?\nGET https://images.example/x.qcow2?(hidden): 403\nb", 1)
+
+
 def test_a_certificate_stays():
     text = KEY.replace("RSA PRIVATE KEY", "CERTIFICATE")
     assert Hiding(()).text(text) == (text, 0)

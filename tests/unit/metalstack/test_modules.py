@@ -203,6 +203,25 @@ def test_a_release_whose_answer_got_lost_frees_nothing_of_somebody_else(api, run
     assert api.machines[PINNED]["allocation"]["name"] == "theirs"
 
 
+@pytest.mark.parametrize("fault", ["lost", "no json", 502, 504])
+@pytest.mark.parametrize("more, operation", [
+    ({"power": "cycle"}, "power/cycle"), ({"power": "reset"}, "power/reset"),
+    ({"image": IMAGE, "reinstall": True}, "reinstall")])
+def test_what_interrupts_is_not_asked_for_again_when_its_answer_got_lost(api, run, more, operation, fault):
+    run("machine", machines=[machine(id=PINNED, image=IMAGE_OLD)])
+    api.faults.append((f"/v1/machine/[^/]+/{operation}", fault))
+    result = run("machine", machines=[machine(id=PINNED, **dict({"image": IMAGE_OLD}, **more))], confirm="cp-0")
+    assert result["failed"] and "not asked for a second time" in result["msg"], result
+    assert [path for _method, path in writes(api)].count(f"/v1/machine/{PINNED}/{operation}") == 1
+
+
+def test_what_was_refused_because_metal_api_was_busy_is_asked_for_again(api, run):
+    run("machine", machines=[machine(id=PINNED)])
+    api.faults.append(("/v1/machine/[^/]+/power/cycle", 503))
+    result = run("machine", machines=[machine(id=PINNED, power="cycle")], confirm="cp-0")
+    assert result["machines"][0]["action"] == "power_cycled" and not result.get("failed"), result
+
+
 def test_one_failure_does_not_hide_the_others(api, run):
     api.faults += [("/v1/ip/allocate", 400)]
     result = run("ip", ips=[ip(name="a"), ip(name="b"), ip(name="c")])

@@ -295,3 +295,27 @@ def test_what_cannot_be_in_an_archive_is_refused_all_at_once(tmp_path):
     entry = {"name": "x", "url": "https://example.org/x", "checksum": "sha256:" + "0" * 64}
     with pytest.raises(RefusedError, match='file "x": name: found twice'):
         gathered(tmp_path, folder, files=[entry])
+
+
+def test_no_link_in_a_folder_leads_into_an_archive(tmp_path, monkeypatch):
+    """The folder may be that of an image server, whose user would read root's files on the other side."""
+    (tmp_path / "secret").write_text("canary-81")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    (folder / "node.qcow2").symlink_to(tmp_path / "secret")
+    with pytest.raises(RefusedError, match=r'file "node\.qcow2".*no link'):
+        gathered(tmp_path, folder)
+    (folder / "node.qcow2").unlink()
+    (folder / "node.qcow2").write_text("image")
+    checksum = service.file_digest.checksum
+
+    def exchanged(path):
+        """It is a link after all that was looked at."""
+        if path == str(folder / "node.qcow2"):
+            os.unlink(path)
+            os.symlink(tmp_path / "secret", path)
+        return checksum(path)
+    monkeypatch.setattr(service.file_digest, "checksum", exchanged)
+    with pytest.raises(OSError, match=r"node\.qcow2"):
+        gathered(tmp_path, folder)
+    assert not (tmp_path / "a.tar").exists()

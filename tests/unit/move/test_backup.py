@@ -247,6 +247,16 @@ def test_a_backup_for_a_namespace_of_kubernetes_creates_nothing(tmp_path, recipi
     assert managed(there) == set()
 
 
+@pytest.mark.parametrize("namespace", ["", "..", "metal3/secrets"])
+def test_a_backup_of_all_namespaces_is_none(tmp_path, recipient, identity, namespace):
+    # An empty one would stand for all: hosts of the same names would be looked at, and released, in each.
+    there = server("b", "https://198.18.0.2:6443")
+    path = forged(recipient, tmp_path, ("v1", "Secret"), namespace=namespace)
+    with pytest.raises(RefusedError, match="found entries that are no objects of one namespace"):
+        restore(there, path, identity, check_mode=True)
+    assert managed(there) == set()
+
+
 def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipient, identity):
     made = back_up(here, tmp_path, recipient)
     there = server("b", "https://198.18.0.2:6443")

@@ -57,6 +57,12 @@ def test_every_playbook_is_in_the_table_or_left_out_with_a_reason():
     assert all(reason.endswith(".") for reason in excluded.values())
 
 
+def test_no_job_is_one_of_several_slices_in_each_of_which_a_number_would_count():
+    tasks = read(REPOSITORY / "roles" / "awx_setup" / "tasks" / "templates.yml")
+    (given,) = (task["awx.awx.job_template"] for task in tasks if "awx.awx.job_template" in task)
+    assert (given["job_slice_count"], given["ask_job_slice_count_on_launch"]) == (1, False)
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_survey_asks_for_what_the_playbook_takes(name):
     row, text, roles = TEMPLATES[name], playbook_text(name), runs(name)
@@ -86,6 +92,12 @@ def test_a_survey_asks_for_what_the_playbook_takes(name):
 def test_a_survey_asks_for_the_confirmation_that_the_playbook_wants(name):
     wants = "confirms" in role_pages.described()["playbooks"][name] or name == "install"
     assert ("metal3_confirm" in TEMPLATES[name]["survey"]) == wants
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_no_survey_has_older_backups_deleted(name):
+    # An answer, 0 for all as well, stands above what the inventory says.
+    assert not {"backup_keep", "etcd_keep"} & set(TEMPLATES[name]["survey"])
 
 
 @pytest.mark.parametrize("variable", TABLE["awx_setup_variables"])

@@ -119,3 +119,34 @@ def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):
         assert f"expected {project}/cp-0, or a run with --limit" in output
     code, output = both("metalstack_teardown", "-e", f"metal3_confirm={PROJECT}/cp-0")
     assert code != 0 and [item["allocation"]["project"] for item in api.named("cp-0")] == [OTHER_PROJECT], output
+
+
+@pytest.mark.parametrize("names", [{"cluster_name": "prod"}, {"metalstack_name": "prod"}], ids=str)
+def test_a_name_of_clusters_of_two_namespaces_is_no_confirmation(api, tmp_path, names):
+    """A name is of one cluster in a namespace; each of the two has machines and a network of its own."""
+    def cluster(namespace, project):
+        return dict(names, ansible_connection="local", cluster_namespace=namespace, metalstack_project=project,
+                    metalstack_partition=PARTITION, metalstack_poll_interval_seconds=0.05,
+                    metalstack_workers=[dict(MACHINE, name=f"{namespace}-w-0")])
+
+    def both(name, *arguments):
+        (tmp_path / name).mkdir(exist_ok=True)
+        inventory = {"clusters": {"hosts": {"a": cluster("east", PROJECT), "b": cluster("west", OTHER_PROJECT)}}}
+        code, output = playbook.play(tmp_path / name, json.dumps(inventory), "", f"metal3.baremetal.{name}", *arguments,
+                                     **environment(api))
+        return code, " ".join(output.split())
+    code, output = both("metalstack")
+    assert code == 0 and len(api.named("east-w-0") + api.named("west-w-0")) == 2, output
+    before = len(writes(api))
+    code, output = both("metalstack_teardown", "-e", "metal3_confirm=prod")
+    assert code != 0 and len(writes(api)) == before, output
+    assert "--limit a" in output and "--limit b" in output
+    code, output = both("metalstack_teardown", "--limit", "a", "-e", "metal3_confirm=prod")
+    assert code == 0 and not api.named("east-w-0") and api.named("west-w-0"), output
+
+
+def test_a_cluster_is_freed_by_the_name_that_the_teardown_takes_for_it(api, tmp_path):
+    code, output = run(api, tmp_path, "metalstack")
+    assert code == 0, output
+    code, output = run(api, tmp_path, "metalstack_teardown", "-e", "metal3_confirm=metal3/prod")
+    assert code == 0 and not any(machine.get("allocation") for machine in api.machines.values()), output

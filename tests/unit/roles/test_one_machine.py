@@ -43,9 +43,22 @@ def test_a_confirmation_is_for_one_machine(tmp_path, name):
 
 # Roles in a play of a user's: a number counts for each of their hosts, and so does a name that others have.
 ROLES = {
+    "bootstrap_plane": ("uninstall", {"management_plane": {"name": "none", "dir": "/nowhere"}}),
     "cluster": ("machines", {"cluster_machine_action": "replace", "cluster_machines": ["none"]}),
     "etcd": ("restore", {"etcd_path": "/nowhere", "etcd_identity_file": "/nowhere", "etcd_etcdutl": "/nowhere"}),
 }
+
+
+def test_check_mode_warns_before_an_image_server_goes(tmp_path):
+    role = ROOT / "roles" / "image_server"
+    tasks = yaml.safe_load((role / "tasks" / "absent.yml").read_text())[1:3]
+    text = json.dumps([{
+        "hosts": "one", "gather_facts": False, "vars_files": [str(role / "vars" / "main.yml")],
+        "vars": {"image_server_name": "images", "image_server_remove_files": True}, "tasks": tasks}])
+    for arguments, fails, warns in (([], True, False), (["--check"], False, True),
+                                    (["--check", "-e", "metal3_confirm=images"], False, False)):
+        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
+        assert (code != 0) is fails and ("would be refused: removing image server images" in output) is warns, output
 
 
 def play_of(task):

@@ -25,3 +25,15 @@ def test_hosts_are_released_when_their_move_has_ended(tmp_path, file, registered
             {"debug": {"msg": "releases"}, "when": release["when"]}]}])
         code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
         assert code == 0 and ('"releases"' in output) is is_released, output
+
+
+@pytest.mark.parametrize("file, registered", [("moved.yml", "pivot_plan"), ("undone.yml", "pivot_undone")])
+def test_check_mode_warns_of_the_confirmation_that_is_missing(tmp_path, file, registered):
+    warn = next(task for task in yaml.safe_load((TASKS / file).read_text())
+                if task["name"] == "Report what a run without check mode asks for")
+    for found, arguments, warns in (({"confirmation": "repeat how many"}, ["--check"], True),
+                                    ({"confirmation": ""}, ["--check"], False), ({}, ["--check"], False),
+                                    ({"confirmation": "repeat how many"}, [], False)):
+        text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {registered: found}, "tasks": [warn]}])
+        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
+        assert code == 0 and ("would be refused: repeat how many" in output) is warns, output

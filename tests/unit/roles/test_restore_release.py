@@ -14,23 +14,24 @@ from fakes import playbook
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "restore"
 TASKS = dict((task["name"], task) for task in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text()))
 ASK = TASKS["Ask for confirmation"]
+WARN = TASKS["Report what a run without check mode asks for"]
 RESTORE = TASKS["Restore what is not there"]
 RELEASE = TASKS["Release the hosts and wait until they are what they were"]
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
 # One that works, one that an earlier run has left held, one that is lost.
-PLAN = {"due": True, "to_release": ["held", "lost"], "verdicts": [
+PLAN = {"due": True, "namespace": "metal3", "to_release": ["held", "lost"], "verdicts": [
     {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
     {"name": "lost", "is_there": False, "is_held": False}]}
-ALL_THERE = {"due": False, "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
-IN_MOVE = {"due": True, "to_release": [], "verdicts": PLAN["verdicts"][::2]}
+ALL_THERE = {"due": False, "namespace": "metal3", "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
+IN_MOVE = {"due": True, "namespace": "metal3", "to_release": [], "verdicts": PLAN["verdicts"][::2]}
 
 
 def play(tmp_path, plan, *arguments, **variables):
     names = RELEASE["metal3.baremetal.plane_move_hosts"]["hosts"]
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars_files": [str(ROLE / "vars" / "main.yml")],
                         "vars": dict({"restore_plan": plan, "restore_release": True}, **variables), "tasks": [
-        ASK, {"debug": {"msg": "restores"}, "when": RESTORE["when"]},
+        ASK, WARN, {"debug": {"msg": "restores"}, "when": RESTORE["when"]},
         {"debug": {"msg": "releases {{ " + names[2:-2] + " | join('+') }}"}, "when": RELEASE["when"]}]}])
     return playbook.play(tmp_path, INVENTORY, text, "play.yml", *arguments)
 
@@ -40,6 +41,7 @@ def play(tmp_path, plan, *arguments, **variables):
 def test_the_number_of_hosts_that_are_restored_or_released_is_asked_for(tmp_path, plan, release, number):
     code, output = play(tmp_path, plan, restore_release=release)
     assert code != 0 and f"set metal3_confirm={number}" in output and "releases" not in output, output
+    assert "of namespace metal3. To continue" in output, "the backup alone says which"
 
 
 @pytest.mark.parametrize("plan, release, released", [
@@ -56,8 +58,11 @@ def test_only_those_are_released_and_nothing_before_a_look_at_what_it_costs(tmp_
 def test_check_mode_releases_what_is_there(tmp_path):
     code, output = play(tmp_path, PLAN, "--check")
     assert code == 0 and '"releases held"' in output and '"restores"' not in output, output
+    assert "Without check mode this would be refused: " in output and "set metal3_confirm=2" in output
+    code, output = play(tmp_path, PLAN, "--check", metal3_confirm="2")
+    assert code == 0 and "would be refused" not in output, output
 
 
 def test_what_is_there_and_works_is_not_asked_for(tmp_path):
-    code, output = play(tmp_path, {"due": False, "to_release": [], "verdicts": PLAN["verdicts"][:1]})
+    code, output = play(tmp_path, dict(ALL_THERE, to_release=[], verdicts=PLAN["verdicts"][:1]))
     assert code == 0 and "releases" not in output and '"restores"' not in output, output

@@ -80,6 +80,7 @@ class MachineActionService:
         self.writes = _Writes(client, check_mode, progress, sleep, self.action, self._lines)
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
+        self.warnings: list[str] = []
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -101,7 +102,8 @@ class MachineActionService:
             "changed": any(item.changed for item in written),
             "machines": [{"name": item.entry.name, "action": self.action, "changed": item.changed,
                           "host": hosts[item.entry.name]} for item in written],
-            "diff": [difference(item.entry) for item in written if item.changed]}
+            "diff": [difference(item.entry) for item in written if item.changed],
+            "warnings": self.warnings}
         if owners and self.params["wait"] and not self.check_mode:
             self._wait(owners, result)
         return result
@@ -113,7 +115,7 @@ class MachineActionService:
                 self.params["confirm"], self.machines):
             found = [self._unconfirmed(snapshot)]
             if self.check_mode:
-                self.progress.event(found[0].expected)
+                self.warnings += confirmation.asked_later(found)
                 found = []
         if found:
             raise RefusedError(found)

@@ -66,6 +66,7 @@ class RemediationService:
         self.began_at = clock()
         self._workload = workload
         self.diff: list[dict[str, Any]] = []
+        self.warnings: list[str] = []
         self._tried: dict[str, list[str]] = {}
         self._obstacles: dict[str, list[str]] = {}
         # Of each host that is well again: the step that was tried last, None when there was none.
@@ -96,7 +97,8 @@ class RemediationService:
             for step in (RETRY, REBOOT, REPLACE):
                 ill = self._try(step, ill)
         result = {"changed": bool(self.diff) or any(item.steps for item in found), "diff": self.diff,
-                  "seconds": round(self.clock() - self.began_at, 1), "hosts": [self._result(item) for item in found]}
+                  "warnings": self.warnings, "seconds": round(self.clock() - self.began_at, 1),
+                  "hosts": [self._result(item) for item in found]}
         if ill and not self.check_mode:
             raise RemediationError(self._report(ill))
         return result
@@ -131,8 +133,7 @@ class RemediationService:
         problem = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
                                        f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
         if self.check_mode:
-            for line in confirmation.asked_later([problem]):
-                self.progress.event(line)
+            self.warnings += confirmation.asked_later([problem])
             return []
         return [problem]
 

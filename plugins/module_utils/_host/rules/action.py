@@ -14,6 +14,7 @@ from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
+from .. import redeploy as host_redeploy
 from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, error_of, state_of
 from ..objects import consumer_of
@@ -21,6 +22,8 @@ from .action_request import check_saved
 
 # States in which BMO boots the deploy ramdisk, and starts it again for a forced reboot.
 _RAMDISK = ("inspecting", "provisioning")
+# With these BMO works on a host again.
+_TAKEN_UP = ("attach", "resume")
 
 
 def check_hosts(requests, current, hardware_data, namespace, forced=()):
@@ -98,6 +101,11 @@ def _obstacles(request, bmh, forced):
                "attach it first (action attach)")
     if request.name not in forced:
         yield from _kept(action.plan(bmh, request).annotations, bmh)
+    lost = host_redeploy.lost_when_taken_up(bmh) if request.action in _TAKEN_UP and request.name not in forced else ""
+    if lost and action.plan(bmh, request) != NOTHING:
+        yield (f"a host on which {lost}",
+               "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
+               "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")

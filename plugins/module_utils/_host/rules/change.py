@@ -119,10 +119,15 @@ def check_deletion(host, bmh, forced):
 def check_detached(host, bmh):
     """Return a Problem of the deletion of a host that is not detached, so that its server would be cleaned.
 
+    BMO goes by the status when it begins a deletion (checkInitiateDelete), and by the annotation from then on: a host
+    that is still to be detached is none.
+
     :param bmh: the stored BareMetalHost
     """
-    if host_annotations.DETACHED in host_annotations.of(bmh):
+    is_asked = host_annotations.DETACHED in host_annotations.of(bmh)
+    if is_asked and (bmh.get("status") or {}).get("operationalStatus") == "detached":
         return []
     return [Problem("host-change", host["name"], "state", "absent",
-                    "a detached host: this one is attached, and its server would be powered off and cleaned",
-                    "detach it, then run again")]
+                    f"a detached host: this one is {'still ' if is_asked else ''}attached, and its server would be "
+                    "powered off and cleaned",
+                    f"{'wait until BMO has detached it' if is_asked else 'detach it'}, then run again")]
