@@ -18,6 +18,8 @@ Object = dict[str, Any]
 
 CONTRACT_LABEL = re.compile(r"cluster\.x-k8s\.io/(v\d+\w*)")
 VERSION_LABEL = "app.kubernetes.io/version"
+# Of the definitions of a part that runs as a process and has no entry in clusterctl's inventory.
+VERSION_ANNOTATION = "metal3.baremetal/version"
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})\S*")
 _UNKNOWN = "version not known"
 # Tags are what somebody has called an image.
@@ -93,7 +95,11 @@ def _found(part: Part, providers: list[Object], deployments: list[Object],
         label = (where.get("labels") or {}).get(VERSION_LABEL)
         version = label if label and _VERSION.fullmatch(label) else tag if _TAG.fullmatch(tag) else None
         return Found(version, f"Deployment {where['namespace']}/{where['name']}", where["namespace"], unavailable)
-    return Found(None, "definitions", None, ()) if own_definitions(part, definitions) else None
+    own = own_definitions(part, definitions)
+    noted = set((item["metadata"].get("annotations") or {}).get(VERSION_ANNOTATION) for item in own)
+    # Of a run that was killed between two definitions the older one counts.
+    version = min(noted, key=number, default=None)
+    return Found(version if number(version) else None, "definitions", None, ()) if own else None
 
 
 def _tag(part: Part, deployment: Object) -> str | None:
