@@ -115,7 +115,7 @@ confirmation:
   sample: ""
 matrix:
   description: >-
-    The version matrix: Kubernetes, then each part that is in the cluster. Also when versions do not fit.
+    The version matrix: Kubernetes, etcd and Ironic, then each part that is there. Also when versions do not fit.
   returned: always
   type: list
   elements: dict
@@ -124,12 +124,12 @@ matrix:
       description: V(kubernetes), or the part's name.
       type: str
     found:
-      description: Version in the cluster; V(null) when it is not there, or nothing says which it is.
+      description: Version that the plane has; V(null) when it is not there, or nothing says which it is.
       type: str
     source:
       description: >-
-        What says so - an entry of clusterctl's inventory, a Deployment, or V(definitions); V(null) when it is not
-        there.
+        What says so - an entry of clusterctl's inventory, V(API server), V(definitions), or V(lab.json); V(null) when
+        it is not there.
       type: str
     planned:
       description: Version to be installed, or V(null).

@@ -238,6 +238,14 @@ def test_versions_are_those_of_the_pins_and_of_ironics_environment(tmp_path):
     assert python_environment.package_version("ironic", python, str(lock)) == "38.0.1"
 
 
+def test_the_matrix_has_what_the_collection_runs_itself(tmp_path):
+    rows = Plane(tmp_path).plan("1", kubernetes="v1.36.1")["matrix"]
+    assert [row["name"] for row in rows if row["changes"]] == [
+        "kubernetes", "etcd", "ironic", "capi", "cabpk", "kcp", "ipam", "bmo", "capm3"]
+    assert [(row["found"], row["planned"], row["source"]) for row in rows[:3]] == [
+        ("v1.35.4", "v1.36.1", "API server"), ("v3.6.5", "v3.6.5", "lab.json"), ("39.0.0", "39.0.0", "lab.json")]
+
+
 def test_the_older_of_two_definitions_counts_for_a_run_that_was_killed_between_them():
     made = dict((plural, definition("metal3.io", plural, plural)) for plural in ("a", "b"))
     for plural, version in (("a", "v0.14.0"), ("b", "v0.13.2")):

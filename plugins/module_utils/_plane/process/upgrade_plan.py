@@ -42,11 +42,8 @@ def gated(client: Any, there: fit.Plane, planned: Mapping[str, fit.Planned], war
     managed = managed_objects.read(_lister(client), due)
     problems = [problem for name, item in planned.items() if name in there.parts
                 for problem in upgrade.newer(name, there.parts[name].version, item.version, _OLDER)]
-    # Kubernetes is started before the parts, which will not meet the one that is there.
-    if "kubernetes" in planned and planned["kubernetes"].version:
-        there = there._replace(kubernetes=planned["kubernetes"].version)
-    parts = dict((name, item) for name, item in planned.items() if name in BY_NAME)
-    result = fit_service.verified(there, parts, list(parts), warnings, problems + upgrade.problems(due, managed))
+    result = fit_service.verified(there, planned, [name for name in planned if name in BY_NAME], warnings,
+                                  problems + upgrade.problems(due, managed))
     result["upgrades"] = upgrade.described(due, upgrade.interrupted(due, managed.deployments))
     result["confirmation"] = upgrade.unconfirmed(result["upgrades"], confirm, among)
     result["warnings"] = result["warnings"] + confirmation.required(result["confirmation"], check_mode)
