@@ -36,8 +36,10 @@ IN_LAB = $(IN_DEV) METAL3_SERVICES_PYTHON=$(SERVICES)/bin/python METAL3_AGENT_PY
 .PHONY: lab lab-down lab-status lab-env
 # A file or a folder; make test-metal has its own.
 LAB_INVENTORY ?= inventory/lab
+# The parts of the plane whose upgrade to another minor is confirmed.
+CONFIRMED = $(if $(CONFIRM),-e metal3_confirm='$(CONFIRM)')
 lab: lab-needs  ## bring up the management plane and the simulated servers (LAB=name: another one beside it)
-	@$(PLAYBOOK) metal3.baremetal.lab -i $(LAB_INVENTORY)
+	@$(PLAYBOOK) metal3.baremetal.lab -i $(LAB_INVENTORY) $(CONFIRMED)
 	@printf 'The lab "%s" runs. To use it, type:  eval "$$(make -s lab-env%s)"; kubectl get bmh -A\n' '$(LAB)' '$(if $(filter-out lab,$(LAB)), LAB=$(LAB))'
 
 lab-down: lab-needs  ## stop the lab and remove what it made
@@ -56,7 +58,7 @@ metal: export LAB_KIND := virtual
 metal: export LAB_SERVERS := $(if $(CLUSTER),3,2)
 metal: export LAB_CLUSTER := $(if $(CLUSTER),metal,none)
 metal: lab-needs  ## virtual servers: real firmware, agent and kernel, by iPXE and by virtual media (CLUSTER=1: and a cluster)
-	@$(PLAYBOOK) metal3.baremetal.metal -i inventory/lab/lab.yml -i inventory/metal
+	@$(PLAYBOOK) metal3.baremetal.metal -i inventory/lab/lab.yml -i inventory/metal $(CONFIRMED)
 	@printf 'The lab "%s" runs. To remove it, type:  make lab-down LAB=%s\n' "$$LAB" "$$LAB"
 
 ##@ Gates: make test runs all

@@ -42,6 +42,15 @@ options:
         refused before anything is written, in check mode, too.
     type: path
     version_added: "0.1.0"
+  pending_files:
+    description:
+      - In check mode, files that tasks before this one would have changed. A program that names one of them in
+        O(programs[].restart_on) is reported as restarted; O(hosts_kubeconfig) counts then, too.
+      - Outside of check mode the files themselves are read.
+    type: list
+    elements: path
+    default: []
+    version_added: "0.1.0"
   programs:
     description: The programs.
     type: list
@@ -118,7 +127,18 @@ options:
             type: int
             default: 180
 extends_documentation_fragment:
-  - metal3.baremetal.attributes.without_diff
+  - metal3.baremetal.attributes
+attributes:
+  check_mode:
+    support: full
+    details:
+      - Says which programs would be started, restarted or stopped.
+  diff_mode:
+    support: full
+    details:
+      - Says for each program what of it differs, not how, since its environment may hold secrets.
+  idempotent:
+    support: full
 author:
   - metal3.baremetal contributors (@metal3-community)
 """

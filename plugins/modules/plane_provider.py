@@ -17,10 +17,14 @@ description:
     policies.
   - Each manager has the identity of the service account it would have in a pod, so that it runs under the roles that
     upstream ships.
-  - Versions of what is there and of what is installed must fit together, which is checked first.
+  - Versions of what is there and of what is installed must fit together, which is checked first. What stands against an
+    upgrade is refused then, too, as M(metal3.baremetal.plane_upgrade_plan) describes it.
+  - Providers that become newer are waited for, whatever O(wait) says. When one does not come up, the objects and
+    programs of before are put back, except for definitions of which objects may be stored in a version that is new.
   - Reads what is there with one request for each kind and writes only what differs, by server-side apply.
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.confirmation.planes
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 options:
@@ -59,6 +63,11 @@ options:
     type: list
     elements: dict
     default: []
+  confirm:
+    description:
+      - How many providers have an upgrade to another minor, or their names with commas between. Check mode only warns
+        without it.
+    type: str
   show_table:
     description: Whether the version matrix is printed.
     type: bool
@@ -78,8 +87,13 @@ requirements:
 attributes:
   check_mode:
     support: full
+    details:
+      - Says which managers would be started again. Objects of manifests that are not rendered yet are not compared,
+        with a warning.
   diff_mode:
     support: full
+    details:
+      - New objects are listed by name. Of managers it says what differs, not how.
   idempotent:
     support: full
 author:
@@ -122,6 +136,31 @@ programs:
   returned: always
   type: dict
   sample: {ipam: started}
+upgrades:
+  description: The providers that become newer.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    part:
+      description: Name of the provider.
+      type: str
+    found:
+      description: Version that was there.
+      type: str
+    planned:
+      description: Version that it was brought to.
+      type: str
+    interrupts:
+      description: Whether a confirmation is required.
+      type: bool
+  sample:
+    - {part: bmo, found: v0.13.1, planned: v0.14.0, interrupts: true}
+confirmation:
+  description: In check mode, what a run without it would be refused with because O(confirm) is missing; else empty.
+  returned: success
+  type: str
+  sample: ""
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

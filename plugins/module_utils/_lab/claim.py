@@ -136,13 +136,13 @@ def choose(name: str, environ: Mapping[str, str]) -> dict[str, Any]:
     raise FiguresError(f"no index is free for lab {name}: {few(refused, 3, '; ')}")
 
 
-def ensure(name: str, additions: dict[str, str], make_servers: Callable[..., Any], environ: Mapping[str, str],
+def ensure(name: str, additions: Mapping[str, Any], make_servers: Callable[..., Any], environ: Mapping[str, str],
            check_mode: bool = False, wrote: credentials.Wrote = credentials.unnoticed
            ) -> tuple[dict[str, Any], Any, Any]:
     """Give a lab its figures, its servers and their credentials; those of a lab that exists stay.
 
     :param name: the lab's name
-    :param additions: dict of further figures (``engine_dir``, ``services_python``)
+    :param additions: dict of further figures (``engine_dir``, ``services_python``, ``versions``)
     :param make_servers: callable, figures → list of servers
     :param environ: mapping of environment variables
     :param check_mode: change nothing, only report

@@ -18,6 +18,8 @@ Object = dict[str, Any]
 
 CONTRACT_LABEL = re.compile(r"cluster\.x-k8s\.io/(v\d+\w*)")
 VERSION_LABEL = "app.kubernetes.io/version"
+# Of the definitions of a part that runs as a process and has no entry in clusterctl's inventory.
+VERSION_ANNOTATION = "metal3.baremetal/version"
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})\S*")
 _UNKNOWN = "version not known"
 # Tags are what somebody has called an image.
@@ -93,7 +95,11 @@ def _found(part: Part, providers: list[Object], deployments: list[Object],
         label = (where.get("labels") or {}).get(VERSION_LABEL)
         version = label if label and _VERSION.fullmatch(label) else tag if _TAG.fullmatch(tag) else None
         return Found(version, f"Deployment {where['namespace']}/{where['name']}", where["namespace"], unavailable)
-    return Found(None, "definitions", None, ()) if own_definitions(part, definitions) else None
+    own = own_definitions(part, definitions)
+    noted = set((item["metadata"].get("annotations") or {}).get(VERSION_ANNOTATION) for item in own)
+    # Of a run that was killed between two definitions the older one counts.
+    version = min(noted, key=number, default=None)
+    return Found(version if number(version) else None, "definitions", None, ()) if own else None
 
 
 def _tag(part: Part, deployment: Object) -> str | None:
@@ -163,7 +169,9 @@ def _present(name: str, there: Plane) -> list[Problem]:
 
 
 def _kubernetes(there: Plane, versions: Mapping[str, str | None], wanted: list[str]) -> list[Problem]:
-    core, running = number(versions.get("capi")), number(there.kubernetes)
+    # A plane of processes may get another one first.
+    version = versions.get("kubernetes") or there.kubernetes
+    core, running = number(versions.get("capi")), number(version)
     limits = matrix.KUBERNETES.get(core[1]) if core[:1] == (1,) else None
     # Who installs or uses only another part has asked, or will ask, this of Cluster API.
     if "capi" not in wanted or limits is None or not running:
@@ -172,7 +180,7 @@ def _kubernetes(there: Plane, versions: Mapping[str, str | None], wanted: list[s
     patch = matrix.FIRST_PATCH.get((core[1], running[1]))
     if running[0] == 1 and (first <= running[1] <= last or (patch is not None and core[2] >= patch)):
         return []
-    return [Problem("plane-kubernetes", "part capi", "version", f"{versions['capi']} in Kubernetes {there.kubernetes}",
+    return [Problem("plane-kubernetes", "part capi", "version", f"{versions['capi']} in Kubernetes {version}",
                     f"Kubernetes v1.{first} to v1.{last}",
                     "upgrade the cluster" if running < (1, first) else "take a newer Cluster API")]
 
@@ -263,11 +271,13 @@ def number(version: Any) -> tuple[int, ...]:
 def rows(there: Plane, planned: Mapping[str, Planned]) -> list[dict[str, Any]]:
     """Return the matrix: a row for Kubernetes and one for each part that is there or planned.
 
+    :param there: what is there
+    :param planned: part's name → what is to be installed; of a plane of processes also what is no part in a cluster
     :returns: dicts ``name``, ``found``, ``source``, ``planned``, ``changes``, ``contracts``, ``stored`` and ``needs``
     """
-    result: list[dict[str, Any]] = [{
-        "name": "kubernetes", "found": there.kubernetes, "source": "API server", "planned": None, "changes": False,
-        "contracts": [], "stored": [], "needs": []}]
+    result = [dict(_base_row("kubernetes", there, planned), source="API server")]
+    result[0]["found"] = there.kubernetes or result[0]["found"]
+    result += [_base_row(name, there, planned) for name in planned if name not in (*BY_NAME, "kubernetes")]
     for part in PARTS:
         item, mine = there.parts.get(part.name), planned.get(part.name)
         if item is None and mine is None:
@@ -281,6 +291,14 @@ def rows(there: Plane, planned: Mapping[str, Planned]) -> list[dict[str, Any]]:
                                  for version in (definition.get("status") or {}).get("storedVersions") or [])),
             "needs": _needs(part.name, number((mine or item or Found(None, "", None, ())).version))})
     return result
+
+
+def _base_row(name: str, there: Plane, planned: Mapping[str, Planned]) -> dict[str, Any]:
+    """Return the row of what has no definitions."""
+    item, mine = there.parts.get(name), planned.get(name)
+    return {"name": name, "found": item.version if item else None, "source": item.source if item else None,
+            "planned": mine.version if mine else None, "changes": mine is not None,
+            "contracts": [], "stored": [], "needs": []}
 
 
 def _needs(name: str, version: tuple[int, ...]) -> list[str]:

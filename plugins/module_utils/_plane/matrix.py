@@ -28,7 +28,8 @@ OPERATOR = {11: (11, 12), 12: (12, 13), 13: (13, 14), 14: (14, 15)}
 
 # Minors that a part may be upgraded over at once. Cluster API's by its page "Cluster API and Kubernetes version
 # support"; Metal3 and cert-manager test the step from one minor to the next only.
-STEP = {"capi": 3, "cabpk": 3, "kcp": 3}
+# Each release of Ironic has a major of its own, and its database goes from any of them to a newer one.
+STEP = {"capi": 3, "cabpk": 3, "kcp": 3, "ironic": 1000}
 OTHER_STEP = 1
 # Last minor of CAPM3 1.x that knows provider IDs with a host's UID alone; release notes of v1.13.0.
 LEGACY_PROVIDER_ID = 13

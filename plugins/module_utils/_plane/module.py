@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_certificate, plane_processes, plane_programs, plane_provider and plane_site."""
+"""Running the modules of a plane of processes: plane_certificate to plane_site, and plane_upgrade_plan."""
 from __future__ import annotations
 
 from .._common import user_folders
@@ -11,6 +11,7 @@ from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
 from .process import (
+    base_parts,
     certificates,
     engine,
     process_group,
@@ -21,6 +22,7 @@ from .process import (
     service_unit,
     site_removal_service,
     site_service,
+    upgrade_plan,
 )
 
 _CERTIFICATE = {
@@ -92,6 +94,7 @@ def run_plane_processes() -> None:
         "wait": {"type": "bool", "default": True},
         "programs": {"type": "list", "elements": "dict", "default": [], "options": _PROGRAM},
         "hosts_kubeconfig": {"type": "path"},
+        "pending_files": {"type": "list", "elements": "path", "default": []},
     })
     params = module.params
     if params["hosts_kubeconfig"]:
@@ -132,6 +135,8 @@ def run_plane_provider() -> None:
         management_plane={"type": "dict", "required": True},
         providers={"type": "list", "elements": "dict", "required": True, "options": _PROVIDER},
         objects={"type": "list", "elements": "dict", "default": []},
+        confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         show_table={"type": "bool", "default": False},
         wait={"type": "bool", "default": True},
         timeout_seconds={"type": "int", "default": 60},
@@ -139,6 +144,21 @@ def run_plane_provider() -> None:
     module.require(PyYAML=manifests.HAS_YAML, cryptography=certificates.HAS_CRYPTOGRAPHY)
     with module.reporting():
         module.finish(provider_service.start(module.params, module.connect, module.check_mode, module.progress))
+
+
+def run_plane_upgrade_plan() -> None:
+    """Run the module ``plane_upgrade_plan``."""
+    module = Module({
+        "management_plane": {"type": "dict", "required": True},
+        "parts": {"type": "list", "elements": "str", "choices": list(base_parts.NAMES),
+                  "default": list(base_parts.NAMES)},
+        "confirm": {"type": "str"},
+        "confirm_among": {"type": "list", "elements": "str", "default": []},
+        "show_table": {"type": "bool", "default": False},
+    })
+    module.require(kubernetes=HAS_KUBERNETES, PyYAML=manifests.HAS_YAML)
+    with module.reporting():
+        module.finish(upgrade_plan.plan(module.params, module.check_mode))
 
 
 def run_plane_site() -> None:

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .._bmc.address import REMOVED
+from .._common import confirmation
+from .._common.field_checks import show
 from .._common.plain_text import few
 from .._common.problem import Problem
 from . import matrix
@@ -22,7 +24,9 @@ NAMED = 5
 # States that a host leaves only when somebody changes its spec; "" and None have no work behind them yet.
 SETTLED = ("", None, "unmanaged", "available", "ready", "provisioned", "externally provisioned")
 # Parts that work on hosts.
-_ON_HOSTS = ("bmo", "capm3")
+ON_HOSTS = ("bmo", "capm3", "ironic")
+_EFFECT = ("upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
+           "minor cannot go back once objects are stored by them")
 _SCHEME = re.compile(r"([A-Za-z0-9-]+)(?:\+https?)?:")
 _LEGACY_PROVIDER_ID = re.compile(r"metal3://[^/]+")
 
@@ -59,14 +63,15 @@ class Managed(NamedTuple):
     deployments: list[Object]
 
 
-def steps(there: Plane, planned: Mapping[str, Planned]) -> list[Step]:
+def steps(there: Plane, planned: Mapping[str, Planned], parts: Iterable[Part] = PARTS) -> list[Step]:
     """Return the parts that become newer, in the order in which they are upgraded.
 
     :param there: what is in the cluster
     :param planned: part's name → what is to be installed
+    :param parts: all parts, in the order in which they are upgraded
     """
     found = []
-    for part in PARTS:
+    for part in parts:
         mine, item = planned.get(part.name), there.parts.get(part.name)
         if mine is not None and item is not None and () < number(item.version) < number(mine.version):
             found.append(Step(part, str(item.version), str(mine.version)))
@@ -85,7 +90,7 @@ def problems(due: Iterable[Step], managed: Managed) -> list[Problem]:
             found += _schemes(step, managed.hosts)
         if step.part.name == "capm3":
             found += _provider_ids(step, managed.machines)
-    names = [step.part.name for step in due if step.part.name in _ON_HOSTS]
+    names = [step.part.name for step in due if step.part.name in ON_HOSTS]
     return found + (transitions(names, managed.hosts) if names else [])
 
 
@@ -168,6 +173,30 @@ def described(due: Iterable[Step], names: Iterable[str]) -> list[dict[str, Any]]
     names = list(names)
     return [{"part": step.part.name, "found": step.found, "planned": step.planned,
              "interrupts": step.part.name in names} for step in due]
+
+
+def newer(name: str, found: str | None, planned: str | None, hint: str) -> list[Problem]:
+    """Return a problem with a part that would become older.
+
+    :param name: of the part
+    :param found: version that is there, or None when nothing says which
+    :param planned: version that is to be installed, or None
+    :param hint: what to do
+    """
+    if not number(found) > number(planned) > ():
+        return []
+    return [Problem("part-newer", f"part {name}", "version", show(found), f"{planned} or older", hint)]
+
+
+def unconfirmed(upgrades: Iterable[Mapping[str, Any]], given: Any, planes: Sequence[str]) -> str:
+    """Return the message that asks for the confirmation of what interrupts, empty when it is confirmed.
+
+    :param upgrades: from :func:`described`
+    :param given: what the user gave; None or empty for nothing
+    :param planes: names of all planes that get what the user gave
+    """
+    names = [item["part"] for item in upgrades if item["interrupts"]]
+    return confirmation.missing(_EFFECT, names, given, "part", planes) if names else ""
 
 
 def _name(obj: Object) -> str:

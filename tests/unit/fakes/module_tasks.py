@@ -101,6 +101,7 @@ ARGUMENTS = {
         "objects": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": NAMESPACE}}]},
     "plane_manager": {"name": "p", "plane_dir": "/nonexistent", "cluster": "c1"},
     "plane_site": {"name": "p", "state": "absent", "dir": "/nonexistent"},
+    "plane_upgrade_plan": {"management_plane": {"dir": "/nonexistent", "engine_dir": "/nonexistent"}},
     "service_probe": {"name": "s", "port": "80"},
 }
 

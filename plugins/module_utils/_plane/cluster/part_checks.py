@@ -10,7 +10,7 @@ from ..._common import confirmation
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import KNOWN
-from .. import fit, fit_service, upgrade
+from .. import fit, fit_service, managed_objects, upgrade
 from ..catalogue import BY_NAME
 from . import monitor_service
 from .components import ComponentsRun
@@ -38,12 +38,8 @@ def fits(run: ComponentsRun) -> Object:
 
 def managed_by_plane(run: ComponentsRun) -> upgrade.Managed:
     """Return what the gates of an upgrade ask for; nothing when there is no upgrade."""
-    names = set(step.part.name for step in run.steps)
-    machines = BY_NAME["capm3"].managed[1]
-    return upgrade.Managed(
-        run.listed(*BY_NAME["bmo"].managed[0]) if names & {"bmo", "capm3"} else [],
-        run.listed(*machines) if "capm3" in names else [],
-        run.client.list(KNOWN["Deployment"])[0] if names else [])
+    found = managed_objects.read(run.listed, run.steps)
+    return found._replace(deployments=run.client.list(KNOWN["Deployment"])[0]) if run.steps else found
 
 
 def confirm(run: ComponentsRun, found: Object) -> None:
@@ -51,11 +47,8 @@ def confirm(run: ComponentsRun, found: Object) -> None:
 
     :raises ReportedError: without it
     """
-    names = [item["part"] for item in found["upgrades"] if item["interrupts"]]
-    found["confirmation"] = confirmation.missing(
-        "upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "
-        "minor cannot go back once objects are stored by them", names, run.params["confirm"], "part",
-        run.params["confirm_among"]) if names else ""
+    found["confirmation"] = upgrade.unconfirmed(
+        found["upgrades"], run.params["confirm"], run.params["confirm_among"])
     found["warnings"] += confirmation.required(found["confirmation"], run.check_mode)
 
 
@@ -71,10 +64,9 @@ def _other_installations(run: ComponentsRun, there: fit.Plane) -> list[Problem]:
             found.append(Problem("part-installed-elsewhere", f"part {part.name}", "namespace",
                                  show(entry.namespace), namespace,
                                  f"set namespace={entry.namespace}, or remove that one first"))
-        elif fit.number(entry.version) > fit.number(version):
-            found.append(Problem("part-newer", f"part {part.name}", "version", show(entry.version),
-                                 f"{version} or older",
-                                 "name manifests of that version: definitions cannot go back"))
+        else:
+            found += upgrade.newer(part.name, entry.version, version,
+                                   "name manifests of that version: definitions cannot go back")
     return found
 
 

@@ -23,7 +23,7 @@ from ..._common.plain_text import end_of
 from .. import catalogue, manifests
 from ..catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
-from .go_mod import KUBERNETES, GoMod, linker_flags
+from .go_mod import ETCD, KUBERNETES, GoMod, linker_flags
 
 # Raise it when programs or manifests are made in another way than before: it is part of the cache's key.
 RECIPE = "2"
@@ -31,7 +31,6 @@ BUILD_FLAGS = ("-trimpath", "-mod=readonly", "-modcacherw")
 GOCACHE_VARIABLE = "METAL3_ENGINE_GOCACHE"
 GOMODCACHE_VARIABLE = "METAL3_ENGINE_GOMODCACHE"
 
-ETCD = "go.etcd.io/etcd/server/v3"
 HELM = "helm.sh/helm/v3"
 ETCDUTL = "go.etcd.io/etcd/etcdutl/v3"
 

@@ -10,6 +10,7 @@ from ..._common.errors import ReportedError
 from ..catalogue import BMO, CERT_MANAGER, CLUSTER_API
 
 KUBERNETES = "k8s.io/kubernetes"
+ETCD = "go.etcd.io/etcd/server/v3"
 
 
 class GoModError(ReportedError):

@@ -4,13 +4,14 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import figures as figures_file
 from . import orphans, ports, readiness, service_manager
 from .supervisor import ALIVE_STATES, Supervisor
 from .supervisor_files import Layout, SupervisorError, configured, last_lines, remove_program, write_program
+from .supervisor_files import differences as differences_of
 
 RUNNING = "running"
 ABSENT = "absent"
@@ -20,7 +21,7 @@ RESTART_LIMIT = 20
 ADDRESS_IN_USE = "address already in use"
 
 
-def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
+def start(supervisor: Any, programs: Any, check_mode: bool = False, pending: Iterable[str] = ()) -> Any:
     """Configure programs and have them running; one that runs as configured stays unchanged.
 
     When supervisord itself is gone, what it left behind is ended first: its successor would start everything twice.
@@ -28,10 +29,12 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
     :param supervisor: a Supervisor
     :param programs: list of dicts, see supervisor_files.program_config()
     :param check_mode: change nothing, only report
+    :param pending: files that a run without check mode has changed before
     :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
     """
     daemon_differs = supervisor.write_config(check_mode)
-    differing = [program["name"] for program in programs if write_program(supervisor.layout, program, check_mode)]
+    differing = [program["name"] for program in programs if write_program(supervisor.layout, program, check_mode)
+                 or set(pending) & set(program.get("restart_on") or [])]
     states = supervisor.processes()
     actions = dict((program["name"], RUNNING) for program in programs)
     if check_mode:
@@ -65,6 +68,32 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False) -> Any:
 def changed(actions: Any) -> Any:
     """Return whether anything was done, of what start() or stop() returned."""
     return any(action not in (RUNNING, ABSENT) for action in actions.values())
+
+
+def differences(layout: Layout, programs: list[dict[str, Any]], pending: Iterable[str] = ()) -> dict[str, list[str]]:
+    """Return name → in words what of a program differs from how it is configured, to be asked before start().
+
+    :param layout: a Layout
+    :param programs: see start()
+    :param pending: see start()
+    """
+    return dict((program["name"], differences_of(layout, program, pending)) for program in programs)
+
+
+def diff(actions: dict[str, str], reasons: dict[str, list[str]]) -> list[dict[str, str]]:
+    """Return what is done to programs as Ansible's diff.
+
+    :param actions: of start() or stop()
+    :param reasons: of differences()
+    """
+    found = []
+    for name, action in sorted(actions.items()):
+        if action in (RUNNING, ABSENT):
+            continue
+        cause = f": {', '.join(reasons[name])}" if reasons.get(name) else ""
+        found.append({"before_header": f"program {name}", "after_header": f"program {name}",
+                      "before": "not running\n" if action == "started" else "running\n", "after": f"{action}{cause}\n"})
+    return found
 
 
 def note(actions: dict[str, str], wrote: Callable[[str, str], Any]) -> None:
@@ -143,6 +172,7 @@ def ensure(params: dict[str, Any], check_mode: bool, wrote: Callable[[str, str],
     :raises ReportedError: when a program has no command, does not start, or does not become ready
     """
     daemon = Supervisor(Layout(params["supervisor_dir"]))
+    reasons: dict[str, list[str]] = {}
     names = [program["name"] for program in params["programs"]]
     if params["state"] == "absent":
         actions = stop(daemon, names, check_mode)
@@ -154,8 +184,9 @@ def ensure(params: dict[str, Any], check_mode: bool, wrote: Callable[[str, str],
         for program in params["programs"]:
             if not program["command"]:
                 raise SupervisorError(f"program {program['name']}: command: not set, expected the program to run")
-        actions = start(daemon, params["programs"], check_mode)
+        reasons = differences(daemon.layout, params["programs"], params["pending_files"])
+        actions = start(daemon, params["programs"], check_mode, params["pending_files"])
         note(actions, wrote)
         if params["wait"] and not check_mode:
             wait(daemon, names)
-    return {"changed": changed(actions), "programs": actions}
+    return {"changed": changed(actions), "programs": actions, "diff": diff(actions, reasons)}

@@ -16,7 +16,7 @@ from ..._kube.patience import Patience
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
-from .. import manifests
+from .. import fit, manifests
 from . import controllers, kubeconfig
 from .process_mode import process_mode
 
@@ -45,11 +45,12 @@ def load(lab: Any, name: Any) -> Any:
         raise ProviderError(f"{path}: {exc.strerror}. The module engine makes it") from exc
 
 
-def desired(lab: Any, shipped: Any) -> Any:
+def desired(lab: Any, shipped: Any, versions: Any) -> Any:
     """Return all objects of providers, in process mode.
 
     :param lab: the lab's figures
     :param shipped: dict provider's name → its objects as upstream ships them
+    :param versions: dict provider's name → its version, or None
     :raises ProviderError: without the lab's certificate authority
     """
     try:
@@ -59,7 +60,14 @@ def desired(lab: Any, shipped: Any) -> Any:
         raise ProviderError(f"{exc.filename}: {exc.strerror}. The role lab makes it") from exc
     result = []
     for name, objects in shipped.items():
-        result += process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
+        made = process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
+        result += made
+        if versions[name] is None or any(item["kind"] == "Provider" for item in made):
+            continue
+        for item in made:
+            # Nothing else in the cluster would say which version it is.
+            if item["kind"] == "CustomResourceDefinition":
+                item["metadata"].setdefault("annotations", {})[fit.VERSION_ANNOTATION] = versions[name]
     return result
 
 

@@ -4,6 +4,7 @@
 """What the options of plane_provider must hold, before a file or an object is written; pure."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from ..._common.field_checks import show
@@ -22,9 +23,7 @@ def problems(management_plane: dict[str, Any], providers: list[str], objects: li
     :param objects: the option ``objects``
     """
     # Without providers, only objects are applied.
-    folders = ("dir", "engine_dir") if providers else ("dir",)
-    found = [_figure(name, management_plane.get(name), "a path") for name in folders
-             if not _is_text(management_plane.get(name))]
+    found = figure_problems(management_plane, ("dir", "engine_dir") if providers else ("dir",))
     url = _dictionary(management_plane.get("urls")).get("kubernetes")
     if providers and not _is_text(url):
         found.append(_figure("urls.kubernetes", url, "the URL of the API server"))
@@ -34,6 +33,21 @@ def problems(management_plane: dict[str, Any], providers: list[str], objects: li
               if not _is_port(ports.get(name))]
     for index, item in enumerate(objects):
         found += _object_problems(f"objects[{index}]", item)
+    return found
+
+
+def figure_problems(management_plane: dict[str, Any], folders: Iterable[str]) -> list[Problem]:
+    """Return the problems of a management plane's folders and of the versions that it is to have.
+
+    :param management_plane: the option ``management_plane``
+    :param folders: fields that must hold a path
+    """
+    found = [_figure(name, management_plane.get(name), "a path") for name in folders
+             if not _is_text(management_plane.get(name))]
+    versions = management_plane.get("versions")
+    if versions is not None and not (isinstance(versions, dict) and all(
+            version is None or isinstance(version, str) for version in versions.values())):
+        found.append(_figure("versions", versions, "part's name and version"))
     return found
 
 

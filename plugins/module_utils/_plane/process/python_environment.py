@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import json
 import os
@@ -122,6 +123,23 @@ def ensure(name: Any, lock_file: Any, report: Any) -> Any:
         os.rename(stream.name, os.path.join(path, FINISHED))
         report(f"Python environment {name}: made in {duration(seconds)}")
     return path
+
+
+def package_version(package: str, python: str, requirements_file: str | None) -> str | None:
+    """Return the version of a package in an environment, or that it will have there; None when nothing says which.
+
+    :param package: name of the package
+    :param python: Python of the environment
+    :param requirements_file: lock file of an environment that may not be there yet, or None
+    """
+    environment = glob.escape(os.path.dirname(os.path.dirname(python)))
+    for path in sorted(glob.glob(f"{environment}/lib/python3*/site-packages/{package}-*.dist-info")):
+        return os.path.basename(path)[len(package) + 1:-len(".dist-info")]
+    if requirements_file is None:
+        return None
+    with open(requirements_file, encoding="utf-8") as stream:
+        match = re.search(rf"^{re.escape(package)}==(\S+)", stream.read(), re.MULTILINE)
+    return match.group(1) if match else None
 
 
 def services(given: str | None, requirements_file: str, check_mode: bool, progress: Progress) -> tuple[str, bool]:

@@ -4,7 +4,7 @@
 """Whether programs may be started again: not while they work on hosts, whose inspection or deployment would fail."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..._common.errors import RefusedError
@@ -28,22 +28,24 @@ def check(params: Mapping[str, Any], client_of: Callable[[dict[str, Any]], Any] 
     if not params["hosts_kubeconfig"] or params["state"] != "started":
         return
     layout = supervisor_files.Layout(params["supervisor_dir"])
-    found = problems(Supervisor(layout), params["programs"], params["hosts_kubeconfig"], client_of)
+    found = problems(Supervisor(layout), params["programs"], params["hosts_kubeconfig"], client_of,
+                     params["pending_files"])
     if found:
         raise RefusedError(found)
 
 
 def problems(supervisor: Any, programs: list[dict[str, Any]], kubeconfig: str,
-             client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> list[Problem]:
+             client_of: Callable[[dict[str, Any]], Any] = KubeClient, pending: Iterable[str] = ()) -> list[Problem]:
     """Return a problem when programs that work would be started again, and hosts are in transition.
 
     :param supervisor: a Supervisor
     :param programs: list of dicts, see supervisor_files.program_config()
     :param kubeconfig: path of the kubeconfig of the API server that has the BareMetalHosts
     :param client_of: callable that takes the options of a KubeClient
+    :param pending: see process_group.start()
     :raises KubeError: when the API server can't be asked
     """
-    actions = process_group.start(supervisor, programs, check_mode=True)
+    actions = process_group.start(supervisor, programs, True, pending)
     due = dict((program["name"], program.get("ready") or {}) for program in programs
                if actions[program["name"]] == "restarted")
     # One that is not ready works on nothing, and its repair must not wait for what only it can finish.

@@ -18,6 +18,7 @@ from ..._common.problem import Problem
 from ..._common.progress import Progress
 from ..._common.whole_file import write_private
 from . import (
+    base_parts,
     engine,
     ports,
     python_environment,
@@ -56,8 +57,11 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
         raise RefusedError(problems)
     services_python, made = python_environment.services(
         params["services_python"], params["requirements_file"], check_mode, progress)
-    computed.update(services_python=services_python,
-                    engine_dir=engine.Engine(params["source_dir"], computed["cache_dir"], params["programs"]).directory)
+    made_of = engine.Engine(params["source_dir"], computed["cache_dir"], params["programs"])
+    ironic = python_environment.package_version(
+        base_parts.IRONIC.name, services_python, None if params["services_python"] else params["requirements_file"])
+    computed.update(services_python=services_python, engine_dir=made_of.directory,
+                    versions=base_parts.versions(made_of.pins, ironic))
     before = figures_file.read(computed["dir"])
     differing = _write(computed, check_mode, progress) + _serve(before, computed, check_mode, progress)
     return {"changed": bool(differing) or made, "management_plane": computed, "differing": differing,

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from ..._common.errors import ReportedError
@@ -187,6 +188,38 @@ def write_program(layout: Layout, program: dict[str, Any], check_mode: bool = Fa
     if not check_mode:
         write_private(layout.program_file(program["name"]), text.encode())
     return True
+
+
+def differences(layout: Layout, program: dict[str, Any], pending: Iterable[str] = ()) -> list[str]:
+    """Return in words what of a program differs from its configuration file; nothing of one that has none.
+
+    :param layout: a Layout
+    :param program: see program_config()
+    :param pending: files that are about to change
+    """
+    former = read(layout.program_file(program["name"]))
+    if former is None:
+        return []
+    before, after = _settings(former), _settings(program_config(layout, program))
+    found = set(_SETTINGS.get(key, "other settings") for key in before.keys() | after.keys()
+                if before.get(key) != after.get(key))
+    if set(pending) & set(program.get("restart_on") or []):
+        found.add(_SETTINGS[DIGEST_VARIABLE])
+    return sorted(found)
+
+
+# Setting → what a difference of it is called; values may be secrets.
+_SETTINGS = {"command": "another command", "environment": "another environment",
+             DIGEST_VARIABLE: "other contents of files that it reads"}
+_DIGEST = re.compile(DIGEST_VARIABLE + r'="([0-9a-f]*)",?')
+
+
+def _settings(text: str) -> dict[str, str]:
+    """Return the settings of a program's configuration file; the digest of its files is one of its own."""
+    found = dict((key, value) for key, _sign, value in (line.partition("=") for line in text.splitlines()[1:]))
+    digests = _DIGEST.findall(found.get("environment", ""))
+    found["environment"] = _DIGEST.sub("", found.get("environment", ""))
+    return dict(found, **{DIGEST_VARIABLE: ",".join(digests)})
 
 
 def remove_program(layout: Layout, name: str, check_mode: bool = False) -> bool:

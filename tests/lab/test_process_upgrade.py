@@ -1,0 +1,175 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A bootstrap plane of the release before becomes the present one, while it manages a server.
+
+Kubernetes gets another minor, Cluster API, IPAM and the operator get a patch; CAPM3, etcd and Ironic stay.
+"""
+from __future__ import annotations
+
+import json
+
+import older_plane
+import older_processes
+import pytest
+from bootstrap_site import SERVER, Site
+from support import HOST, NAMESPACE, eventually
+from watching import States, Untouched
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.fit import VERSION_ANNOTATION
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod, orphans
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import Layout
+
+pytestmark = pytest.mark.upgrade
+
+SECONDS = 1800
+PRESENT = go_mod.GoMod((older_plane.SOURCE / "go.mod").read_text())
+
+
+class OldSite(Site):
+    """A site that was installed by the release before."""
+
+    def __init__(self, lab, folder, source):
+        super().__init__(lab, folder)
+        self.older = {"bootstrap_plane_source_dir": source}
+
+    def install(self, *arguments, **extra):
+        return self.lab.playbook("install", *arguments, inventory=self.inventory(), extra=extra, seconds=SECONDS)
+
+    def state(self):
+        """Return all that a refused run leaves: figures, programs that run and since when, versions."""
+        supervisor = Supervisor(Layout(str(self.dir / "supervisor")))
+        programs = dict((name, (info["statename"], info["pid"])) for name, info in supervisor.processes().items())
+        return (self.dir / "lab.json").read_text(), programs, self.versions()
+
+    def versions(self):
+        """Return what the API server says of the parts' versions."""
+        kube = self.kube()
+        found = {"kubernetes": kube.request("GET", "/version")["gitVersion"]}
+        for item in kube.list(KNOWN["Provider"])[0]:
+            part = next(part for part in RENDERED
+                        if (part.type, part.provider_name) == (item["type"], item["providerName"]))
+            found[part.name] = item["version"]
+        definition = kube.get(KNOWN["CustomResourceDefinition"], None, "baremetalhosts.metal3.io")
+        found["bmo"] = definition["metadata"]["annotations"][VERSION_ANNOTATION]
+        return found
+
+    def managed(self):
+        """Return what must not change of the host."""
+        found = self.kube().get(HOST, NAMESPACE, SERVER)
+        provisioning = found["status"]["provisioning"]
+        return found["metadata"]["uid"], provisioning["ID"], provisioning["state"], found["status"].get("errorType", "")
+
+    def program(self, name):
+        return (self.dir / "supervisor" / "conf.d" / f"{name}.conf").read_text()
+
+
+def expected(*upgraded):
+    """Return the versions of all parts when these are upgraded and the others are not."""
+    found = dict((part.name, PRESENT.version(part.module) if part.name in upgraded
+                  else older_plane.PINS.get(part.module, PRESENT.version(part.module))) for part in RENDERED)
+    found["kubernetes"] = PRESENT.version(go_mod.KUBERNETES) if "kubernetes" in upgraded else older_processes.KUBERNETES
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(lab, tmp_path_factory):
+    """A plane of the release before, which has taken over one of the lab's servers."""
+    source = older_processes.write_source(tmp_path_factory.mktemp("older"), lab.figures["engine_dir"])
+    if lab.host(SERVER):
+        lab.remove_hosts(SERVER)
+    found = OldSite(lab, tmp_path_factory.mktemp("site"), source)
+    # What a server finds that boots from the network is the lab's own plane.
+    found.host["bmc_address"] = "redfish-virtualmedia+" + found.host["bmc_address"].partition("+")[2]
+    image = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    found.host["bmh_image"] = {
+        "url": image, "checksum": image + ".sha256", "checksum_type": "sha256", "format": "raw"}
+    found.install(**found.older).ok()
+    # The first installation has asked for nothing, and so does the second.
+    assert found.install(**found.older).ok().changed() == 0 and found.versions() == expected()
+    found.playbook("enroll").ok()
+    yield found
+    if found.dir.exists():
+        orphans.stop_processes(str(found.dir))
+
+
+def test_a_check_names_each_step_the_programs_and_the_number_and_writes_nothing(site):
+    before = site.state()
+    run = site.install("--check", "--diff").ok()
+    for name, version in expected(*BY_NAME, "kubernetes").items():
+        if version != expected()[name]:
+            assert f"-{name} {expected()[name]}" in run.output and f"+{name} {version}" in run.output
+    assert "set metal3_confirm=1" in run.output and "+restarted: another command" in run.output
+    for name in ("etcd", "kube-apiserver", "bmo", "capm3"):
+        assert f"program {name}" in run.output
+    assert site.state() == before
+
+
+def test_without_the_number_nothing_is_written(site):
+    before = site.state()
+    site.install().failed("This upgrades 1 part (kubernetes): until each is up again", "set metal3_confirm=1")
+    site.install(metal3_confirm=5).failed('metal3_confirm: found "5", expected 1')
+    site.lab.playbook("site", inventory=site.inventory(), seconds=SECONDS, extra={"metal3_confirm": 1}).failed(
+        "This upgrades 1 part (kubernetes)", "run the playbook metal3.baremetal.install on its own, with it")
+    assert site.state() == before
+
+
+def test_a_host_that_is_worked_on_stops_the_upgrade(site, room):
+    before = site.state()
+    room.set_knobs(SERVER, slow_download=1)
+    try:
+        provision = site.start("provision")
+        eventually(lambda: site.managed()[2] == "provisioning", 120, f"{SERVER} provisioning")
+        site.install(metal3_confirm=1).failed(
+            f"found 1 in transition ({NAMESPACE}/{SERVER}: provisioning)", "wait until they have reached their state")
+        assert site.state() == before
+    finally:
+        room.clear_knobs(SERVER)
+    provision.finish(SECONDS).ok()
+    assert site.managed()[2] == "provisioned"
+
+
+def test_a_part_that_does_not_come_up_goes_back_and_kubernetes_stays(site):
+    host, touched, older_engine = site.managed(), Untouched(site.lab), site.program("capi").split("/bin/cluster-api")[0]
+    with States(site.kube()) as states:
+        # No manager knows it.
+        run = site.install(metal3_confirm=1, capi_feature_gates="--no-such-flag")
+    found, planned = older_plane.PINS[older_plane.CLUSTER_API], PRESENT.version(older_plane.CLUSTER_API)
+    run.failed(f"from {found} to {planned} failed and was rolled back", "no-such-flag")
+    assert site.versions() == expected("kubernetes")
+    for name in ("capi", "cabpk", "kcp"):
+        assert older_engine in site.program(name) and "no-such-flag" not in site.program(name)
+    programs = site.state()[1]
+    assert all(state == "RUNNING" for state, _pid in programs.values()), programs
+    assert site.managed() == host and touched.resets() == {}
+    assert states.looked > 20 and all(len(seen) == 1 for seen in states.found.values()), states.found
+
+
+def test_the_next_run_finishes_it_and_patches_ask_for_nothing(site):
+    host, touched = site.managed(), Untouched(site.lab)
+    with States(site.kube()) as states:
+        site.install().ok()
+    assert site.versions() == expected(*BY_NAME, "kubernetes")
+    recorded = json.loads((site.dir / "lab.json").read_text())["versions"]
+    assert dict((name, recorded[name]) for name in site.versions()) == site.versions()
+    assert site.managed() == host and touched.resets() == {}
+    assert all(len(seen) == 1 for seen in states.found.values()), states.found
+    assert site.install().ok().changed() == 0
+    assert site.install("--check", "--diff").ok().changed() == 0
+
+
+def test_an_older_release_is_refused_whatever_is_confirmed(site):
+    before = site.state()
+    site.install(**site.older, metal3_confirm=1).failed(
+        "part kubernetes: version:", f"expected {older_processes.KUBERNETES} or older", "cannot go back")
+    assert site.state() == before
+
+
+def test_the_upgraded_plane_works_on_its_host_and_goes(site):
+    site.playbook("unenroll", "-e", "metal3_confirm=1").ok()
+    names = site.programs()
+    site.playbook("uninstall", "-e", f"metal3_confirm={len(names)}").ok()
+    assert not site.dir.exists() and orphans.processes(str(site.dir)) == []
