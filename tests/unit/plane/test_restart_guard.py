@@ -75,8 +75,8 @@ def test_a_start_is_refused_and_nothing_else(tmp_path, monkeypatch, program):
     server.store("BareMetalHost", "metal3", {"metadata": {"name": "h", "namespace": "metal3"}, "status": {
         "provisioning": {"state": "provisioning"}}})
     params = {"supervisor_dir": layout.directory, "state": "started", "programs": [program],
-              "hosts_kubeconfig": "the-kubeconfig"}
+              "pending_files": [], "hosts_kubeconfig": "the-kubeconfig"}
     with pytest.raises(RefusedError, match="found 1 in transition"):
         restart_guard.check(params, lambda options: server)
-    for other in ({"hosts_kubeconfig": None}, {"state": "ready"}, {"state": "absent"}):
+    for other in ({"pending_files": [], "hosts_kubeconfig": None}, {"state": "ready"}, {"state": "absent"}):
         restart_guard.check(dict(params, **other), lambda options: pytest.fail("the API server was asked"))
