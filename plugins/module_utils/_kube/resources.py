@@ -28,17 +28,21 @@ class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "na
     def path(self, namespace: str | None = None, name: str | None = None, subresource: Any = None) -> str:
         """Return the URL path of the collection, of one object, or of a subresource.
 
-        :param namespace: namespace name; None means all namespaces, or a cluster-scoped kind
+        :param namespace: namespace name; None means all namespaces, or a cluster-scoped kind; an empty text neither
         :param name: object name, or None for the collection
         :param subresource: for example ``status``
         :raises KubeError: when a name can't be an object's; it may come from another object
         """
         parts = ["apis", self.group] if self.group else ["api"]
         parts.append(self.version)
-        if self.namespaced and namespace:
+        if self.namespaced and namespace is not None:
+            if not namespace:
+                # Objects of a name would be taken, and deleted, wherever they are.
+                raise KubeError(f"namespace of {self.plural}: found an empty text, expected a name", None,
+                                "Configuration", next_step="set it, or leave it out")
             parts += ["namespaces", _segment(namespace)]
         parts.append(self.plural)
-        if name:
+        if name is not None:
             parts.append(_segment(name))
         if subresource:
             parts.append(subresource)
@@ -50,9 +54,9 @@ def _segment(name: str) -> str:
 
     The API server itself undoes escapes before it looks for slashes, so that those are refused, as it refuses them.
     """
-    if name in (".", "..") or "/" in name or "%" in name:
-        raise KubeError(f"found the name {name}, expected one without / and %, for there can be no such object", 404,
-                        "NotFound")
+    if name in ("", ".", "..") or "/" in name or "%" in name:
+        raise KubeError(f"found the name {name or '(empty)'}, expected one without / and %, for there can be no "
+                        "such object", 404, "NotFound")
     return quote(name, safe=":", errors="replace")
 
 

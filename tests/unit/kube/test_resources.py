@@ -20,6 +20,22 @@ def test_a_name_is_never_another_path(name):
         assert caught.value.status == 404
 
 
+def test_an_empty_namespace_stands_for_none_and_not_for_all():
+    # With all namespaces listed, a cluster of the name would have been deleted wherever it is.
+    for arguments in (("",), ("", "x")):
+        with pytest.raises(KubeError, match="secrets: found an empty text, expected a name; set it") as caught:
+            SECRET.path(*arguments)
+        assert caught.value.status is None and not caught.value.retriable
+    assert SECRET.path() == "/api/v1/secrets"
+    assert KNOWN["Namespace"].path("", "metal3") == "/api/v1/namespaces/metal3"
+
+
+def test_an_empty_name_does_not_stand_for_the_collection():
+    # A DELETE of it deletes all that is in it.
+    with pytest.raises(KubeError, match=r"found the name \(empty\), expected one"):
+        SECRET.path("metal3", "")
+
+
 @pytest.mark.parametrize(("name", "part"), [
     ("rack1-01.bmc", "rack1-01.bmc"), ("system:node", "system:node"), ("a?b=c", "a%3Fb%3Dc"), ("a#b", "a%23b"),
     ("a b", "a%20b"), ("\ud800", "%3F")])
