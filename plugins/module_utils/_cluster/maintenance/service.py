@@ -89,10 +89,11 @@ class MaintenanceService:
         else:
             self._bring_back(found)
         changed = bool(self.diff)
-        return {"changed": changed, "diff": self.diff, "warnings": self.warnings,
-                "seconds": round(self.clock() - self.began_at, 1), "hosts": [
-                    {"name": place.name, "cluster": place.cluster, "node": place.node,
-                     "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]}
+        result = {"changed": changed, "diff": self.diff, "warnings": self.warnings,
+                  "seconds": round(self.clock() - self.began_at, 1)}
+        return dict(result, hosts=[
+            {"name": place.name, "cluster": place.cluster, "node": place.node,
+             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found])
 
     # Out
 
