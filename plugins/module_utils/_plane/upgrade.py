@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .._bmc.address import REMOVED
 from .._common.plain_text import few
 from .._common.problem import Problem
+from .._host.goals import AVAILABLE, RUNNING
 from . import matrix
 from .catalogue import PARTS, Part
 from .fit import Plane, Planned, number
@@ -20,7 +21,7 @@ Object = dict[str, Any]
 # How many objects a message names.
 NAMED = 5
 # States that a host leaves only when somebody changes its spec; "" and None have no work behind them yet.
-SETTLED = ("", None, "unmanaged", "available", "ready", "provisioned", "externally provisioned")
+SETTLED = ("", None, "unmanaged", *AVAILABLE, *RUNNING)
 # Parts that work on hosts.
 _ON_HOSTS = ("bmo", "capm3")
 _SCHEME = re.compile(r"([A-Za-z0-9-]+)(?:\+https?)?:")
