@@ -30,7 +30,6 @@ _NEEDS = {"network": ("projects", "partitions"), "ip": ("projects", "networks"),
           "firewall": ("projects", "networks", "ips", "images", "sizes", "partitions")}
 
 
-
 class Service:
     """One run over a list of entries of one kind.
 
