@@ -28,10 +28,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.conditions import condition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import BMC_SCHEMES, IPMI
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import condition, desired
+from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 

@@ -8,8 +8,8 @@ import threading
 from typing import Any
 
 from .._common.formats import duration
+from .._kube.conditions import is_true
 from .network_questions import endpoint_answers
-from .workflow.snapshot import is_true
 from .workflow.steps import machine_steps
 
 # The machine is deployed and boots, or its Node is looked for: now its API server is to answer.

@@ -14,6 +14,7 @@ from typing import Any
 from .._common.field_checks import show, type_name
 from .._common.problem import Problem
 from .spec import METALSTACK
+from .workflow.snapshot import CONTROL_PLANE_LABEL
 
 CODE = "metalstack-former"
 VERSIONS = ("v1alpha3", "v1alpha4")
@@ -218,7 +219,7 @@ class _Translation:
         """Return single machines; those with a providerID are chosen by their id, as today's provider can't."""
         groups: dict[str, list[dict[str, Any]]] = {}
         planes = set(item["metadata"]["name"] for item in self._by_kind.get("Machine", [])
-                     if "cluster.x-k8s.io/control-plane" in (item["metadata"].get("labels") or {}))
+                     if CONTROL_PLANE_LABEL in (item["metadata"].get("labels") or {}))
         owners = dict(((item["spec"].get("infrastructureRef") or {}).get("name"), item["metadata"]["name"])
                       for item in self._by_kind.get("Machine", []))
         for item in self._by_kind.get("MetalStackMachine", []):
@@ -235,7 +236,7 @@ class _Translation:
             if server:
                 entry["id"] = server
             owner = owners.get(item["metadata"]["name"])
-            is_plane = owner in planes or "cluster.x-k8s.io/control-plane" in (item["metadata"].get("labels") or {})
+            is_plane = owner in planes or CONTROL_PLANE_LABEL in (item["metadata"].get("labels") or {})
             groups.setdefault("metalstack_control_plane" if is_plane else "metalstack_workers", []).append(entry)
         return groups
 

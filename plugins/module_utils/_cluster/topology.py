@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .workflow.snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from, condition
+from .._kube.conditions import condition
+from .workflow.snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
 
 if TYPE_CHECKING:
     from .model import ClusterDescription

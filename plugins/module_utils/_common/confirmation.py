@@ -125,15 +125,18 @@ def required(message: str, check_mode: bool) -> list[str]:
     return asked_later([message] if message else [])
 
 
-def required_by(problems: Sequence[Problem], check_mode: bool, names: Mapping[str, str] | None = None) -> list[str]:
+def required_by(problems: Sequence[Problem], check_mode: bool, names: Mapping[str, str] | None = None,
+                beside: Sequence[Problem] = ()) -> list[str]:
     """Return the warnings of a run in check mode, and refuse any other run whose confirmation is missing.
 
     :param problems: the records that ask for it, none when it is confirmed
     :param names: as for :class:`RefusedError`
-    :raises RefusedError: with the problems
+    :param beside: what refuses the run in check mode, too
+    :raises RefusedError: with all that refuses it
     """
-    if problems and not check_mode:
-        raise RefusedError(problems, names)
+    refused = [*beside, *([] if check_mode else problems)]
+    if refused:
+        raise RefusedError(refused, names)
     return asked_later(text(item, names) for item in problems)
 
 

@@ -21,6 +21,10 @@ LABEL_VALUE_RULE = "at most 63 letters, digits, '-', '_' and '.'"
 _LABEL_VALUE = re.compile(r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?\Z")
 # How much of a value a message quotes.
 _SHOWN_CHARACTERS = 120
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+# Of what is downloaded or pulled, as image servers and registries write it.
+DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+DIGEST_RULE = "sha256: and 64 hexadecimal digits"
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._common.field_checks import show, shown, text_of
+from .._common.formats import GIGABYTE
 from .._common.plain_text import few, plain
 from .._common.problem import Problem, text
 
-GIGABYTE = 10 ** 9
 _LIMIT = 6
 
 

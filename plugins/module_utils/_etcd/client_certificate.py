@@ -15,6 +15,7 @@ import ssl
 from typing import Any
 
 from .._common import certificates, private_folder
+from .._plane.process.certificates import BACKDATED
 from .errors import EtcdError
 
 try:
@@ -29,8 +30,6 @@ except ImportError:
 
 ORGANIZATION = "metal3.baremetal"
 _VALID = datetime.timedelta(hours=1)
-# Clocks of nodes may be a little behind.
-_BACKDATED = datetime.timedelta(minutes=5)
 _FOLDER_PREFIX = "metal3-etcd-tls-"
 
 
@@ -99,7 +98,7 @@ def _issued(authority: Any, key: Any) -> tuple[Any, Any]:
     subject = x509.Name([x509.NameAttribute(NameOID.ORGANIZATION_NAME, ORGANIZATION)])
     certificate = (
         x509.CertificateBuilder().subject_name(subject).issuer_name(authority.subject).public_key(own_key.public_key())
-        .serial_number(x509.random_serial_number()).not_valid_before(now - _BACKDATED).not_valid_after(now + _VALID)
+        .serial_number(x509.random_serial_number()).not_valid_before(now - BACKDATED).not_valid_after(now + _VALID)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
         .sign(key, hashes.SHA256()))

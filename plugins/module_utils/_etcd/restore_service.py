@@ -18,7 +18,7 @@ from typing import Any
 from .._backup import age
 from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
-from .._cluster.workflow.snapshot import is_true
+from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
 from .._common import confirmation, file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
@@ -27,6 +27,7 @@ from .._common.problem import Problem
 from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
+from .._kube.conditions import is_true
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
@@ -39,7 +40,6 @@ from . import control_plane as planes
 from . import delivery, machine_address, receiver, restore_checks, restored_nodes
 from . import site as sites
 from .errors import EtcdError
-from .restored_nodes import node_name
 from .snapshot import About, unpacked
 
 Object = dict[str, Any]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._cluster.workflow.snapshot import is_true
+from .._cluster.workflow.snapshot import node_name
+from .._kube.conditions import is_true
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
 from . import site as sites
@@ -15,11 +16,6 @@ from .errors import EtcdError
 Object = dict[str, Any]
 
 _CONTROL_PLANE_NODES = "node-role.kubernetes.io/control-plane"
-
-
-def node_name(machine: Object) -> str | None:
-    """Return the name of a Machine's Node, None while it is none."""
-    return ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
 
 
 def delete_stale(workload: Any, made: Object, machines: list[Object], is_linked: bool, progress: Any) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ssl
 from typing import Any, NamedTuple
 
-from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL
+from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, node_name
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube.finalizers import is_going
@@ -47,7 +47,7 @@ class Site(NamedTuple):
 
     def nodes(self) -> list[str]:
         """Return the names of the control plane's Nodes."""
-        names = [((machine.get("status") or {}).get("nodeRef") or {}).get("name") for machine in self.machines
+        names = [node_name(machine) for machine in self.machines
                  if not is_going(machine)]
         return [name for name in names if name]
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from .._backup import age, files
 from .._common import file_digest, parallel, regular_file, whole_file
 from .._common.errors import ReportedError
+from .._common.formats import timestamp
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed
@@ -83,7 +84,7 @@ class Snapshots:
         site = sites.read(self._client, namespace, name)
         workload, context = sites.workload_of(self._client, site), sites.context_of(self._client, site)
         member, status = sites.healthy_member(workload, site.nodes(), context)
-        taken_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
+        taken_at = timestamp(self._now())
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], status.version, status.revision)
         path = os.path.join(self._params["directory"], files.name_of(prefix_of(about), taken_at))

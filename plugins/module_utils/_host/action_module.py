@@ -10,6 +10,7 @@ from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
+from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
@@ -90,7 +91,7 @@ def run_baremetal_host_action() -> None:
     module = KubeModule(host_action_argument_spec(), required_one_of=[("names", "hosts")])
     waits = module.params["wait"] and not module.check_mode
     with module.reporting(), BootWatch(module.params, waits) as watch:
-        requests = requests_of(module.params, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
+        requests = requests_of(module.params, timestamp(time.time()))
         result = HostActionService(
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text).run()
     result["warnings"] = watch.warnings

@@ -12,9 +12,8 @@ from collections import namedtuple
 
 from . import annotations as host_annotations
 from . import lock as host_lock
-from .goals import AVAILABLE, ERROR, error_of, state_of
+from .goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 
-RUNNING = ("provisioned", "externally provisioned")
 # The only states in which BMO looks at power (manageHostPower).
 STEADY = AVAILABLE + RUNNING
 
@@ -238,7 +237,6 @@ def contains(stored, given):
 
 
 _ANYWAY = ("paused", "detached", "deleting")
-_MARKS = (host_annotations.UNHEALTHY, host_annotations.UNHEALTHY_DEPRECATED)
 
 ACTIONS = {
     "power_on": Action("powered on", _power(True), _is_powered(True), guarded=True),
@@ -253,7 +251,8 @@ ACTIONS = {
         host_annotations.DETACHED)(*arguments), ("detached", "deleting"), guarded=True),
     "attach": Action("attached", _without(host_annotations.DETACHED), _is_attached, ("detached",), moves=True),
     "mark_unhealthy": Action("marked unhealthy", _mark_unhealthy, _has(host_annotations.UNHEALTHY), _ANYWAY),
-    "mark_healthy": Action("marked healthy", _without(*_MARKS), _lacks(*_MARKS), _ANYWAY),
+    "mark_healthy": Action("marked healthy", _without(*host_annotations.UNHEALTHY_MARKS),
+                           _lacks(*host_annotations.UNHEALTHY_MARKS), _ANYWAY),
     "save_status": Action("saved", _save_status, _has(host_annotations.STATUS), ("paused", "detached")),
     "restore_status": Action("restored", _restore_status, _is_restored, ("paused", "detached")),
     "set_hardware": Action("given hardware details", _set_hardware, _has_hardware, ("detached",)),

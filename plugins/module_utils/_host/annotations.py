@@ -19,6 +19,7 @@ HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails"
 # CAPM3 1.13 reads both and sets the first.
 UNHEALTHY = "capm3.metal3.io/unhealthy"
 UNHEALTHY_DEPRECATED = "capi.metal3.io/unhealthy"
+UNHEALTHY_MARKS = (UNHEALTHY, UNHEALTHY_DEPRECATED)
 # The value of PAUSED by which CAPM3 knows that it paused a host itself, with its Cluster.
 PAUSED_BY_CAPM3 = "metal3.io/capm3"
 # This collection's own, with the time as its value: BMO looks at a host again at once when any annotation changes

@@ -22,6 +22,8 @@ GOALS = ("registered", "inspected", "available", "provisioned", "deleted")
 UNREGISTERED = ("", "unmanaged", "registering")
 UNINSPECTED = UNREGISTERED + ("match profile", "inspecting")
 AVAILABLE = ("available", "ready")
+# States in which something runs on the server.
+RUNNING = ("provisioned", "externally provisioned")
 ERROR = "error"
 # Deprovision in BMO 0.13's ironic.go: "unhandled ironic state service failed", for ever and in its log only.
 _SERVICED = Verdict(

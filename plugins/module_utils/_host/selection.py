@@ -4,8 +4,7 @@
 """Which servers of an inventory a step is for, and what of their entries; pure."""
 from __future__ import annotations
 
-# What deploys something, as it is when nothing is to be deployed.
-_NOTHING_DEPLOYED = ("image", "custom_deploy", "user_data", "network_data", "meta_data")
+from .fields import DEPLOYMENT
 
 
 def is_deployable(entry):
@@ -15,7 +14,7 @@ def is_deployable(entry):
 
 def undeployed(entries):
     """Return the entries without everything that deploys something."""
-    return [dict(entry, **dict((option, {}) for option in _NOTHING_DEPLOYED)) for entry in entries]
+    return [dict(entry, **dict((option, {}) for option in DEPLOYMENT)) for entry in entries]
 
 
 def absent(names):

@@ -4,15 +4,12 @@
 """The rules for files that are taken from elsewhere; pure."""
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common.field_checks import show
+from .._common.field_checks import DIGEST, show
 from .._common.image_checks import url_parts
 from .._common.problem import Problem
-
-_CHECKSUM = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def problems(field: str, download: Mapping[str, Any]) -> list[Problem]:
@@ -26,7 +23,7 @@ def problems(field: str, download: Mapping[str, Any]) -> list[Problem]:
     if parts.scheme not in ("http", "https") or not parts.netloc:
         found.append(Problem("image-url", "", f"{field}url", show(download["url"]), "an address with http or https",
                              "write it with its scheme, for example https://images.example.org/file"))
-    if not _CHECKSUM.fullmatch(download["checksum"] or ""):
+    if not DIGEST.fullmatch(download["checksum"] or ""):
         found.append(Problem("image-checksum", "", f"{field}checksum",
                              show(download["checksum"]) if download["checksum"] else None,
                              "sha256: and 64 hexadecimal digits in lower case", "take it from who published the file"))

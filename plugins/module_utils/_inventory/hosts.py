@@ -9,12 +9,13 @@ import re
 from collections import namedtuple
 from typing import Any
 
-from .._cluster.workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION, is_control_plane, is_true
+from .._cluster.workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION, is_control_plane, node_name
 from .._common import inventory_name
 from .._common.field_checks import show
 from .._common.plain_text import plain
 from .._host import goals as host_goals
 from .._host import table as host_table
+from .._kube.conditions import is_true
 
 NAME = "name"
 NAME_AND_NAMESPACE = "name_namespace"
@@ -124,7 +125,7 @@ def machine_facts(machine: dict[str, Any], metal3_machines: dict[Any, Any]) -> d
         "kubernetes_version": spec.get("version") or "",
         "failure_domain": spec.get("failureDomain") or "",
         "provider_id": spec.get("providerID") or "",
-        "node": (status.get("nodeRef") or {}).get("name") or "",
+        "node": node_name(machine) or "",
         "host": host,
         "host_namespace": host_namespace,
         "hostname": hostname if _HOST_NAME.fullmatch(hostname) else "",

@@ -131,14 +131,8 @@ class ActionService:
             item.plan = action_plan.plan(self.action, self.options, item.node, self.client.minor, answer)
             if self.action in _READING:
                 item.answer = answer
-        problems = self._unfit(items)
-        unconfirmed = self._unconfirmed(items)
-        if self.check_mode:
-            self.warnings = confirmation.asked_later(unconfirmed)
-        else:
-            problems += unconfirmed
-        if problems:
-            raise RefusedError(problems)
+        self.warnings = confirmation.required_by(
+            self._unconfirmed(items), self.check_mode, beside=self._unfit(items))
         return items
 
     def _unfit(self, items: list[Item]) -> list[Problem]:

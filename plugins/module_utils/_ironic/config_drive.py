@@ -8,6 +8,7 @@ import difflib
 import re
 from typing import Any
 
+from .._common.field_checks import UUID
 from .._common.problem import Problem
 from .._common.redaction import HIDDEN, leaves
 from . import per_node, states
@@ -21,7 +22,6 @@ _KINDS = ((bool, "true or false"), (str, "a text"), (dict, "a dictionary"), (lis
           ((int, float), "a number"))
 # What Ironic takes for base64: line ends and blanks are common in it.
 _BASE64 = re.compile(r"^[A-Za-z0-9+/=\s]+\Z")
-_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # Shorter texts are parts of ordinary words.
 _LEAST_CHARACTERS = 6
 # What a result has of a node besides its name and UUID.
@@ -79,7 +79,7 @@ def texts(options: dict[str, Any]) -> set[str]:
             continue
         leaf = str(leaf)
         for form in (leaf, " ".join(leaf.split()), repr(leaf)[1:-1]):
-            if len(form) >= _LEAST_CHARACTERS and not _UUID.match(form) and not any(form in text for text in shown):
+            if len(form) >= _LEAST_CHARACTERS and not UUID.match(form) and not any(form in text for text in shown):
                 found.add(form)
     return found
 

@@ -9,14 +9,13 @@ import re
 from collections import Counter
 from typing import Any
 
-from .._common.field_checks import shown
+from .._common.field_checks import UUID, shown
 from .._common.mac_address import mac_error
 from .._common.problem import Problem
 from . import node_bmc, node_fields, ownership, states
 
 # Ironic: is_valid_mac-independent rule for names, api/controllers/v1/utils.py is_valid_node_name (RFC 3986 unreserved).
 _NAME = re.compile(r"^[A-Za-z0-9._~-]+\Z")
-_UUID = re.compile(r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _TRAIT = re.compile(r"^[A-Z0-9_]{1,255}\Z")
 _RESERVED_NAMES = ("maintenance", "management", "ports", "portgroups", "states", "vendor_passthru", "traits", "bios",
                    "firmware", "history", "inventory", "vifs", "volume", "allocation", "children", "vmedia", "detail",
@@ -25,7 +24,7 @@ _RESERVED_NAMES = ("maintenance", "management", "ports", "portgroups", "states",
 
 def key_of(name: str) -> str:
     """Return a name or UUID as it is in Ironic: UUIDs are in lower case there."""
-    return name.lower() if _UUID.match(name) else name
+    return name.lower() if UUID.match(name) else name
 
 
 def check_named_once(subject: str, named: list[Any]) -> list[Any]:
@@ -110,10 +109,10 @@ def _repeated(values: list[str], subject: str, field: str) -> list[Any]:
 def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers: list[str], forced: frozenset[str],
                 minor: int) -> list[Any]:
     subject, found = f"node {option['name']}", []
-    if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or _UUID.match(option["name"]):
+    if not _NAME.match(option["name"]) or option["name"] in _RESERVED_NAMES or UUID.match(option["name"]):
         found.append(Problem("node", subject, "name", shown(option["name"]),
                              "letters, digits, '-', '.', '_' and '~', no UUID and no word of Ironic's paths"))
-    if option.get("uuid") and not _UUID.match(option["uuid"]):
+    if option.get("uuid") and not UUID.match(option["uuid"]):
         found.append(Problem("node", subject, "uuid", shown(option["uuid"]), "a UUID"))
     names = [option["name"]] + [current["name"] for dummy in [0] if current and current.get("name")]
     refused = next((text for text in (ownership.refusal(name, forced) for name in names) if text), None)

@@ -9,12 +9,14 @@ from typing import Any
 
 from .errors import KubeError, error_from_answer
 
+# What to do about an answer that no API server gives.
+NOT_KUBERNETES = "correct host or kubeconfig, or the proxy before the API server"
 _EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 
 
 def _invalid(subject: str, text: str) -> KubeError:
     return KubeError(f"{subject}: the answer is invalid: {text}", reason="InvalidAnswer",
-                     next_step="correct host or kubeconfig, or the proxy before the API server")
+                     next_step=NOT_KUBERNETES)
 
 
 def decode(data: bytes) -> Any:

@@ -68,6 +68,10 @@ def table(group: str, version: str, *kinds: tuple[str, str, bool]) -> list[Resou
     return [Resource(group, version, plural, kind, namespaced) for plural, kind, namespaced in kinds]
 
 
+# kubectl keeps all that it has applied in it, values of Secrets, too.
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+# Type of the Secrets that Kubernetes itself fills with a ServiceAccount's token.
+TOKEN_TYPE = "kubernetes.io/service-account-token"
 KNOWN = dict((resource.kind, resource) for resource in (
     table("", "v1", ("namespaces", "Namespace", False), ("secrets", "Secret", True),
           ("configmaps", "ConfigMap", True), ("serviceaccounts", "ServiceAccount", True),

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from .._common.answer_limits import AnswerTooLongError, read_stream
 from .._common.plain_text import cut
 from .advice import next_step_of
-from .answers import decode
+from .answers import NOT_KUBERNETES, decode
 from .connection import Connection
 from .errors import KubeError, error_from_answer, text_of
 from .port_forward import Tunnel, opened
@@ -154,7 +154,7 @@ class Transport:
     def _no_kubernetes(self, subject: Any, found: Any) -> Any:
         return KubeError(
             f"{subject}: found {found}, expected the JSON of a Kubernetes API server at {self._server}",
-            reason="InvalidAnswer", next_step="correct host or kubeconfig, or the proxy before the API server")
+            reason="InvalidAnswer", next_step=NOT_KUBERNETES)
 
     def _no_answer(self, subject: str, exc: Any) -> KubeError:
         text = cut(" ".join(str(exc).split()), 500)

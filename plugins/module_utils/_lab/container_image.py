@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._common import file_digest
+from .._plane.process.service_unit import SEARCH_PATH
 
 # One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as in the container.
 File = namedtuple("File", ["path", "source"])
 Link = namedtuple("Link", ["path", "target"])
 
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def image_config(architecture: str, layer_digests: Sequence[str], entrypoint: list[str], command: Sequence[str] = (),

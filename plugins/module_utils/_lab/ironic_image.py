@@ -12,6 +12,7 @@ from typing import Any
 from .._common import cache_entry
 from .._common.errors import ReportedError
 from .._images import debian_root
+from .._plane.cluster import ironic
 from . import container_image, debian_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
@@ -31,7 +32,7 @@ HOOKS = (
 )
 # What other services of the same environment need, and numpy, which the console proxy alone would use.
 LEFT_OUT = ("__pycache__", "numpy", "numpy.libs", "pip", "sushy_tools", "flask", "supervisor", "yappi")
-IRONIC, DOWNLOADER = "quay.io/metal3-io/ironic", "quay.io/metal3-io/ironic-ipa-downloader"
+IRONIC, DOWNLOADER = ironic.IMAGE, ironic.DOWNLOADER
 
 
 class IronicImageError(ReportedError):

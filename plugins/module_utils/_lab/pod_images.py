@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import dataclasses
 
+from .._plane.cluster import ironic, ironic_database
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -29,7 +31,7 @@ class Recipe:
 
 # Users and groups are those of upstream's manifests.
 KEEPALIVED = Recipe(
-    "keepalived", "quay.io/metal3-io/keepalived", "/usr/local/bin/manage-keepalived.sh",
+    "keepalived", ironic.KEEPALIVED, "/usr/local/bin/manage-keepalived.sh",
     # libcap2-bin for setcap, procps for looking into the pod.
     ("keepalived", "libcap2-bin", "procps"), 65532, (
         'chroot "$1" install -d -o 65532 -g 65532 /conf /data',
@@ -37,7 +39,7 @@ KEEPALIVED = Recipe(
         'chroot "$1" setcap cap_net_raw,cap_net_broadcast,cap_net_admin=+eip /usr/sbin/keepalived'))
 
 MARIADB = Recipe(
-    "MariaDB", "quay.io/metal3-io/mariadb", "/usr/bin/runmariadb",
+    "MariaDB", ironic_database.IMAGE, "/usr/bin/runmariadb",
     # mariadb-client for mysqladmin, which is upstream's probe.
     ("mariadb-server-core", "mariadb-client", "procps"), 27, (
         # Debian has a group of this number.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._common import redaction
-from .._kube.resources import Resource
+from .._kube.resources import LAST_APPLIED, Resource
 from .._metal3.kinds import GROUPS, KNOWN
 
 Object = dict[str, Any]
@@ -21,7 +21,6 @@ Object = dict[str, Any]
 # In this order a pod starts them.
 _CONTAINERS = (("initContainers", "initContainerStatuses"), ("containers", "containerStatuses"),
                ("ephemeralContainers", "ephemeralContainerStatuses"))
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 # File systems take 255 bytes, a suffix included; a namespace and a name of Kubernetes may have more.
 _LONGEST_SEGMENT = 200
@@ -95,7 +94,7 @@ def shown(obj: Object) -> Object:
     if isinstance(metadata.get("annotations"), dict):
         # It repeats the object as a text, in which secrets have no field of their own.
         metadata["annotations"] = dict(
-            (key, value) for key, value in metadata["annotations"].items() if key != _LAST_APPLIED)
+            (key, value) for key, value in metadata["annotations"].items() if key != LAST_APPLIED)
     hidden: Object = redaction.hidden(dict(obj, metadata=metadata))
     return hidden
 

@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus
 
 from .._common import quoted_secrets, redaction
 from .._common.occurring_texts import Texts
+from .._kube.resources import TOKEN_TYPE
 
 try:
     import yaml
@@ -26,7 +27,6 @@ Object = dict[str, Any]
 SHORTEST = redaction.OBJECT_KEYS.shortest
 _OPEN_KEYS = ("ca.crt", "tls.crt", "format")
 _USERNAME, _PASSWORD = "username", "password"
-_TOKEN_TYPE = "kubernetes.io/service-account-token"
 # The contents of a file that is hidden for its place only; shorter ones are words that logs have, too.
 _LONG = 16
 _DEEPEST = 3
@@ -52,7 +52,7 @@ def of_secret(secret: Object) -> set[str]:
     found, texts = set(), {}
     for key, stored in data.items() if isinstance(data, dict) else ():
         # Its token is secret; hidden everywhere would be the name of a namespace.
-        if not isinstance(stored, str) or (key == "namespace" and secret.get("type") == _TOKEN_TYPE):
+        if not isinstance(stored, str) or (key == "namespace" and secret.get("type") == TOKEN_TYPE):
             continue
         text = _decoded(stored)
         if text is not None:

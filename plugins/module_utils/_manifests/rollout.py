@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .._kube.conditions import condition, is_true
 from .._kube.finalizers import deletion_of
 
 # What waiting does not put right.
@@ -17,10 +18,6 @@ DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
 # What may pass, when a Secret or a registry comes late, and is a failure when it stays.
 STUCK_REASONS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff", "CreateContainerConfigError",
                  "CreateContainerError", "RunContainerError")
-
-
-def _condition(obj: dict[str, Any], kind: str) -> dict[str, Any]:
-    return next((entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry["type"] == kind), {})
 
 
 def _deployment(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
@@ -52,18 +49,18 @@ def _stateful_set(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
 
 
 def _job(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
-    return None if _condition(obj, "Complete").get("status") == "True" else "not complete"
+    return None if is_true(obj, "Complete") else "not complete"
 
 
 def _definition(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
-    return None if _condition(obj, "Established").get("status") == "True" else "not established"
+    return None if is_true(obj, "Established") else "not established"
 
 
 def _certificate(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
     # Of cert-manager; other groups have a kind of this name too.
     if not obj["apiVersion"].startswith("cert-manager.io/"):
         return None
-    entry = _condition(obj, "Ready")
+    entry = condition(obj, "Ready")
     return None if entry.get("status") == "True" else " ".join(f"not ready {entry.get('message') or ''}".split())
 
 
@@ -99,7 +96,7 @@ def failure(obj: dict[str, Any] | None) -> str | None:
         return None
     for kind, bad, reason in (("Progressing", "False", "ProgressDeadlineExceeded"), ("Failed", "True", None),
                               ("NamesAccepted", "False", None)):
-        entry = _condition(obj, kind)
+        entry = condition(obj, kind)
         if entry.get("status") == bad and reason in (None, entry.get("reason")):
             return f"{entry.get('reason') or kind}: {' '.join((entry.get('message') or '').split())}"
     return None
@@ -127,7 +124,7 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     :returns: ``reason`` as the kubelet or the scheduler gives it; ``text`` for users
     """
     status = pod.get("status") or {}
-    scheduled = _condition(pod, "PodScheduled")
+    scheduled = condition(pod, "PodScheduled")
     if scheduled.get("status") == "False":
         return _with_message(scheduled.get("reason") or "Unschedulable", scheduled.get("message"))
     for container in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 
 from .._common import answer_limits
 from .._common.field_checks import show
+from .._common.formats import timestamp
 from .errors import MetalError, error_from_answer
 from .kinds import Kind
 
@@ -151,7 +152,7 @@ class MetalClient:
     def _send(self, method: str, url: str, query_params: Any = None, headers: Any = None, body: Any = None,
               **_options: Any) -> _Answer:
         """Send one request in the place of metal_python's transport."""
-        date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        date = timestamp(time.time())
         headers = dict(headers or {}, **login_headers(self._settings, method, date, secrets.token_hex(12)))
         response = self._pools.request(
             method, url, body=None if method == "GET" else json.dumps(body or {}), headers=headers,

@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any
 
 from .._common import parallel
-from .._common.confirmation import asked_later
-from .._common.errors import RefusedError
+from .._common.confirmation import required_by
 from .._common.field_checks import show
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop, poll
@@ -29,7 +28,6 @@ _KINDS = {"networks": NETWORK, "ips": IP}
 _NEEDS = {"network": ("projects", "partitions"), "ip": ("projects", "networks"),
           "machine": ("projects", "networks", "ips", "images", "sizes", "partitions"),
           "firewall": ("projects", "networks", "ips", "images", "sizes", "partitions")}
-
 
 
 class Service:
@@ -69,12 +67,7 @@ class Service:
         problems += ambiguous + self._stored_problems(items, stored)
         unconfirmed = validation.check_confirmation(self.kind, self._losing(items), self.entries,
                                                     self.params.get("confirm"))
-        if self.check_mode:
-            self.warnings += asked_later(unconfirmed)
-        else:
-            problems += unconfirmed
-        if problems:
-            raise RefusedError(problems)
+        self.warnings += required_by(unconfirmed, self.check_mode, beside=problems)
         diffs = [diff for diff in (self._diff(item) for item in items) if diff]
         self._write(items)
         self._wait(items)

@@ -5,17 +5,15 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections import Counter
 from typing import Any
 
-from .._common.field_checks import show
+from .._common.field_checks import UUID, show
 from .._common.ip_texts import is_network, is_shortest_address
 from .._common.problem import Problem
 from .fields import INTERRUPTING
 from .kinds import IP, Kind, image_fits, is_private
 
-_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 CODE = "metalstack-entry"
 
 
@@ -47,7 +45,7 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
     for field in ("name", "project"):
         if not entry[field] or not entry[field].isprintable() or "," in entry[field] or len(entry[field]) > 255:
             add(field, entry[field], "1 to 255 printable characters without a comma")
-    if entry.get("id") and kind.role_of() and not _UUID.match(entry["id"]):
+    if entry.get("id") and kind.role_of() and not UUID.match(entry["id"]):
         add("id", entry["id"], "the UUID of a machine")
     for field in ("address",):
         if entry.get(field) and not is_shortest_address(entry[field]):

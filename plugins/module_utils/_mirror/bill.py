@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from .._common.field_checks import show
+from .._common.field_checks import DIGEST, DIGEST_RULE, show
 from .._common.problem import Problem
 
 Bill = dict[str, Any]
@@ -22,7 +22,6 @@ BILL, SPDX, CYCLONEDX = "bill.json", "bill.spdx.json", "bill.cdx.json"
 # distribution/reference: a domain, at least one path element, a tag.
 _REFERENCE = re.compile(
     r"(?P<host>[a-z0-9.-]+(:\d+)?)/(?P<path>[a-z0-9]+(([._]|__|-+|/)[a-z0-9]+)*):(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,200}")
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "https://github.com/metal3-community/metal3.baremetal")
 
@@ -43,9 +42,9 @@ def digest_problem(name: str, digest: Any) -> Problem | None:
 
     :param name: of the image
     """
-    if isinstance(digest, str) and _DIGEST.fullmatch(digest):
+    if isinstance(digest, str) and DIGEST.fullmatch(digest):
         return None
-    return Problem("mirror-image", f'image "{name}"', "digest", show(digest), "sha256: and 64 hexadecimal digits",
+    return Problem("mirror-image", f'image "{name}"', "digest", show(digest), DIGEST_RULE,
                    "take it from who publishes the image")
 
 
@@ -66,9 +65,9 @@ def file_problems(entry: Mapping[str, Any]) -> list[Problem]:
     found = [fault] if fault else []
     if not entry["url"].startswith(("https://", "http://")):
         found.append(Problem("mirror-file", subject, "url", show(entry["url"]), "https:// or http://", "correct it"))
-    if not _DIGEST.fullmatch(entry["checksum"]):
+    if not DIGEST.fullmatch(entry["checksum"]):
         found.append(Problem("mirror-file", subject, "checksum", show(entry["checksum"]),
-                             "sha256: and 64 hexadecimal digits", "take it from who publishes the file"))
+                             DIGEST_RULE, "take it from who publishes the file"))
     return found
 
 
@@ -109,7 +108,7 @@ def parse(content: bytes) -> Bill:
             raise ValueError(f"{kind}: no list")
         for entry in entries:
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not names.fullmatch(
-                    entry["name"]) or not _DIGEST.fullmatch(str(entry.get("digest"))):
+                    entry["name"]) or not DIGEST.fullmatch(str(entry.get("digest"))):
                 raise ValueError(f"{kind}: an entry without a valid name and digest")
         if len(set(entry["name"] for entry in entries)) != len(entries):
             raise ValueError(f"{kind}: a name twice")
@@ -188,7 +187,7 @@ def blobs(manifest: Any) -> tuple[list[str], list[str]]:
     listed = manifest.get("manifests")
     entries = listed if isinstance(listed, list) else [manifest.get("config"), *(manifest.get("layers") or [])]
     found = [entry.get("digest") if isinstance(entry, dict) else None for entry in entries]
-    if not all(isinstance(digest, str) and _DIGEST.fullmatch(digest) for digest in found):
+    if not all(isinstance(digest, str) and DIGEST.fullmatch(digest) for digest in found):
         raise ValueError("a manifest with an entry without a digest")
     digests = [str(digest) for digest in found]
     return (digests, []) if isinstance(listed, list) else ([], digests)

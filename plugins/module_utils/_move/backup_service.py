@@ -15,6 +15,7 @@ from typing import Any
 from .._backup import age, files
 from .._common import private_folder, regular_file, whole_file
 from .._common.errors import RefusedError
+from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import handed_over
@@ -61,7 +62,7 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     problems = checks.completeness(moving, side.kinds, side.namespace)
     if problems:
         raise RefusedError(problems)
-    taken = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now()))
+    taken = timestamp(now())
     backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
     prefix = files.prefix_of(side.namespace, side.uid)
     name = files.name_of(prefix, taken)

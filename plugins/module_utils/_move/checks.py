@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._cluster.workflow.snapshot import is_paused
+from .._cluster.workflow.snapshot import is_paused, node_name
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
-from .._host.goals import error_of, state_of
+from .._host.goals import AVAILABLE, RUNNING, error_of, state_of
 from .._kube.finalizers import is_going
 from .._plane import fit
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
@@ -28,7 +28,7 @@ Keys = tuple[str, str, str]
 HELD = host_annotations.FOR_MOVE
 BLOCK = CLUSTERCTL_LABEL + "/block-move"
 # States in which Ironic does nothing with a server.
-STEADY = ("unmanaged", "available", "ready", "provisioned", "externally provisioned")
+STEADY = ("unmanaged", *AVAILABLE, *RUNNING)
 _PAUSED = "cluster.x-k8s.io/paused"
 
 
@@ -162,7 +162,7 @@ def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
 def _machine(machine: Object) -> list[Problem]:
     if is_going(machine):
         return [obstacle(machine, "", "being deleted", "a machine that stays", "wait until it is gone")]
-    if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+    if not node_name(machine):
         return [obstacle(machine, "status.nodeRef", "none", "a Node",
                          "wait until the machine is a Node of its cluster")]
     return []

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .._host import annotations as host_annotations
+from .._kube.resources import LAST_APPLIED, TOKEN_TYPE
 from .._metal3.kinds import GROUPS
 from .._plane.catalogue import CLUSTERCTL_LABEL
 from .graph import key
@@ -25,8 +26,6 @@ _SET_BY_SERVER = ("uid", "resourceVersion", "generation", "creationTimestamp", "
 _OF_THE_MOVE = (CLUSTERCTL_LABEL + "/delete-for-move",)
 # Secrets whose values the API server reads (``ValidateSecret``).
 _JSON_KEYS = (".dockercfg", ".dockerconfigjson")
-_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_TOKEN_TYPE = "kubernetes.io/service-account-token"
 
 
 def definitions(found: Iterable[Object]) -> list[Object]:
@@ -55,7 +54,7 @@ def objects(found: Iterable[Object], salt: bytes) -> list[Object]:
     result = []
     for obj in found:
         if obj["kind"] == "Secret":
-            if obj.get("type") == _TOKEN_TYPE:
+            if obj.get("type") == TOKEN_TYPE:
                 # A controller makes it, and it is bound to an account that a rehearsal has not.
                 continue
             obj = _without_values(obj, salt)
@@ -80,7 +79,7 @@ def held(obj: Object, what_for: str = host_annotations.FOR_MOVE) -> Object:
 def _without_values(secret: Object, salt: bytes) -> Object:
     # kubectl keeps all that it has applied in an annotation, values, too.
     metadata = dict(secret["metadata"], annotations=dict(
-        (name, value) for name, value in host_annotations.of(secret).items() if name != _LAST_APPLIED))
+        (name, value) for name, value in host_annotations.of(secret).items() if name != LAST_APPLIED))
     # What is empty is no secret, and a fault that the operator finds.
     return dict(secret, metadata=metadata, data=dict(
         (name, _digest(name, value, salt) if value else value) for name, value in (secret.get("data") or {}).items()))

@@ -14,6 +14,7 @@ from typing import Any
 
 from .._common import confirmation
 from .._common.errors import RefusedError
+from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._common.quoted_secrets import without_secrets
 from .._common.redaction import secret_texts
@@ -259,7 +260,7 @@ class HostMove:
 
     def _note(self, names: list[str]) -> dict[str, str]:
         """Keep here who manages the hosts, so that nobody enrols them here again; the other plane has none of it."""
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._now()))
+        at = timestamp(self._now())
         notes = dict((host["metadata"]["name"], handed_over.note(host, self._there.client.server, at))
                      for host in self._of(self._here, names))
         if notes:

@@ -11,6 +11,7 @@ import json
 import zlib
 from typing import Any, NamedTuple
 
+from .._cluster.workflow.snapshot import node_name
 from .._common.problem import Problem
 from .._host.goals import state_of
 from .graph import Graph, key
@@ -109,7 +110,7 @@ def machine_facts(machine: Object) -> dict[str, Any]:
     """Return what of a Machine must be the same before and after a move."""
     status = machine.get("status") or {}
     # Controllers write the status again over there, the phase last.
-    return {"node": (status.get("nodeRef") or {}).get("name"), "phase": status.get("phase"),
+    return {"node": node_name(machine), "phase": status.get("phase"),
             "provider_id": (machine.get("spec") or {}).get("providerID")}
 
 

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from .description import LOADERS, family, interfaces
+from .interface_files import HEADER
 
 DEFAULT_LEASE_SECONDS = 3600
 # IANA's processor architectures of DHCP option 93: by TFTP, then by HTTP. OVMF says 7, other firmware 9.
 TFTP_ARCHITECTURES = {"bios": (0,), "x86_64": (7, 9), "arm64": (11,)}
 HTTP_ARCHITECTURES = {"x86_64": (16,), "arm64": (19,)}
-HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
 
 
 def configuration(network: Mapping[str, Any], leases: str) -> str:

@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
 from .._common.text_table import lines
 from .cluster.objects import client_configs
@@ -125,7 +126,7 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
     """
     found = []
     for item in secrets:
-        cluster = (item["metadata"].get("labels") or {}).get("cluster.x-k8s.io/cluster-name", "unknown")
+        cluster = (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "unknown")
         if item["metadata"]["name"].endswith("-kubeconfig"):
             client, authority = load(secret_data(item, "value") or b"")
             found.append(Held(_place(item), f"clients of cluster {cluster}", client, authority,

@@ -13,6 +13,7 @@ from .._common import confirmation
 from .._common.field_checks import show
 from .._common.plain_text import few
 from .._common.problem import Problem
+from .._host.goals import AVAILABLE, RUNNING
 from . import matrix
 from .catalogue import PARTS, Part
 from .fit import Plane, Planned, number
@@ -22,7 +23,7 @@ Object = dict[str, Any]
 # How many objects a message names.
 NAMED = 5
 # States that a host leaves only when somebody changes its spec; "" and None have no work behind them yet.
-SETTLED = ("", None, "unmanaged", "available", "ready", "provisioned", "externally provisioned")
+SETTLED = ("", None, "unmanaged", *AVAILABLE, *RUNNING)
 # Parts that work on hosts.
 ON_HOSTS = ("bmo", "capm3", "ironic")
 _EFFECT = ("upgrades %s: until each is up again, nothing is done for what it manages, and the definitions of another "

@@ -22,6 +22,7 @@ from .._host.actions import contains
 from .._host.errors import explain
 from .._host.goals import error_of
 from .._host.objects import API_VERSION
+from .._kube.conditions import condition
 
 HOST = "BareMetalHost"
 Object = dict[str, Any]
@@ -251,19 +252,6 @@ def desired(family: Family, entry: Object, namespace: str | None) -> Object:
         if entry.get(kind):
             metadata[kind] = dict((str(key), text_of(value)) for key, value in entry[kind].items())
     return {"apiVersion": API_VERSION, "kind": family.kind, "metadata": metadata, "spec": family.spec(entry)}
-
-
-def condition(obj: Any, kind: str) -> Object:
-    """Return a condition of an object; an empty dict when there is none."""
-    for item in (obj.get("status") or {}).get("conditions") or []:
-        if item.get("type") == kind:
-            return item
-    return {}
-
-
-def is_true(obj: Any, kind: str) -> bool:
-    """True when an object has a condition with the status True."""
-    return condition(obj, kind).get("status") == "True"
 
 
 def is_observed(obj: Any, kind: str) -> bool:

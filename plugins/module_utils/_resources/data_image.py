@@ -15,9 +15,9 @@ from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.goals import state_of
+from .._host.goals import RUNNING, state_of
 from .base import Family, Object, ObjectIndex, host_verdict
-from .firmware_change import DEPLOYED, host_state
+from .firmware_change import host_state
 
 # BMO tries again for ever; Ironic's answer is the same each time.
 ERROR_LIMIT = 3
@@ -69,7 +69,7 @@ class DataImage(Family):
         verdict = host_verdict(host, before)
         if verdict.outcome == FAILED:
             return verdict
-        if state_of(host) not in DEPLOYED:
+        if state_of(host) not in RUNNING:
             return Verdict(FAILED, f"the host is {state_of(host)}, and BMO looks at data images of provisioned hosts "
                                    "only", "provision the host first")
         if (host.get("status") or {}).get("poweredOn") and not error.get("count"):

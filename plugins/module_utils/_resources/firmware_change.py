@@ -12,12 +12,12 @@ from typing import Any
 
 from .._common.wait_report import FAILED, WAITING, Verdict
 from .._host import annotations as host_annotations
-from .._host.goals import error_of, state_of
-from .base import HOST, Object, ObjectIndex, condition, host_verdict, is_observed, is_true, is_working
+from .._host.goals import RUNNING, error_of, state_of
+from .._kube.conditions import condition, is_true
+from .base import HOST, Object, ObjectIndex, host_verdict, is_observed, is_working
 
 POLICY = "HostUpdatePolicy"
 CHANGED, VALID = "ChangeDetected", "Valid"
-DEPLOYED = ("provisioned", "externally provisioned")
 
 
 def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any) -> Verdict:
@@ -34,7 +34,7 @@ def change_verdict(obj: Any, index: ObjectIndex, policy_field: str, before: Any)
         return verdict
     if is_working(host):
         return Verdict(WAITING, f"BMO is at it (host {working_state(host)})", "")
-    if state_of(host) in DEPLOYED:
+    if state_of(host) in RUNNING:
         policy = index.get(POLICY, obj["metadata"].get("namespace"), obj["metadata"]["name"])
         if ((policy or {}).get("spec") or {}).get(policy_field) != "onReboot":
             return Verdict(
@@ -116,7 +116,7 @@ def host_power(obj: Any, index: ObjectIndex) -> str:
         return ""
     if not (host.get("spec") or {}).get("online"):
         return "off"
-    if host_annotations.held_by(host, forced_only=state_of(host) not in DEPLOYED):
+    if host_annotations.held_by(host, forced_only=state_of(host) not in RUNNING):
         return "held"
     return "on" if (host.get("status") or {}).get("poweredOn") else "starting"
 

@@ -15,7 +15,8 @@ from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host import annotations as host_annotations
 from .._host.goals import error_of
-from .base import Family, Object, ObjectIndex, condition, host_verdict, is_true, is_working
+from .._kube.conditions import condition, is_true
+from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import (
     CHANGED,
     READS,

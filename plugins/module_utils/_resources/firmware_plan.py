@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .firmware_change import DEPLOYED
+from .._host.goals import RUNNING
 
 
 def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], policies: list[dict[str, Any]],
@@ -28,7 +28,7 @@ def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], polic
     live, later = {}, {}
     for what, found, field in (("settings", settings, "firmware_settings"),
                                ("components", components, "firmware_updates")):
-        in_use = set(facts["name"] for facts in found if facts.get("pending") and facts.get("host_state") in DEPLOYED)
+        in_use = set(facts["name"] for facts in found if facts.get("pending") and facts.get("host_state") in RUNNING)
         allowed = set(policy["name"] for policy in policies if policy.get(field) == "onReboot")
         live[what] = set() if reboot == "never" else (in_use - off - starting) & allowed
         later[what] = in_use - live[what] - (starting & allowed)

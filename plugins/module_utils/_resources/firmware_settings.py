@@ -16,7 +16,8 @@ from .._common.field_checks import show
 from .._common.fields import METADATA, Field
 from .._common.problem import Problem
 from .._common.wait_report import REACHED, WAITING, Verdict
-from .base import Family, Object, ObjectIndex, host_verdict, is_true, is_working
+from .._kube.conditions import is_true
+from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
 
 SCHEMA = "FirmwareSchema"

@@ -15,7 +15,8 @@ from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.fields import BY_NAME
 from .._host.rules import image as host_image_rules
-from .base import Family, Object, ObjectIndex, condition, is_true
+from .._kube.conditions import condition, is_true
+from .base import Family, Object, ObjectIndex
 
 ASSOCIATED = "Associated"
 OPERATORS = ("in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt")

@@ -13,7 +13,8 @@ from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .base import Family, Object, ObjectIndex, condition, is_observed, is_true
+from .._kube.conditions import condition, is_true
+from .base import Family, Object, ObjectIndex, is_observed
 
 
 class PreprovisioningImage(Family):

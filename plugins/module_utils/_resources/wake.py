@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from .._common.formats import timestamp
 from .._host import annotations as host_annotations
 from .._kube import bulk
 from .._kube.errors import KubeError
@@ -26,7 +27,7 @@ def wake(client: Any, hosts: list[dict[str, Any]], progress: Any, why: str) -> l
     if not hosts:
         return []
     progress.event(why % ", ".join(sorted(host["metadata"]["name"] for host in hosts)))
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    now = timestamp(time.time())
     outcomes = bulk.run([lambda host=host: _annotate(client, host, now) for host in hosts])
     return [f"{host['metadata']['name']}: BMO was not asked to look at the host ({outcome.error.message}); its next "
             "change of power may begin minutes late" for host, outcome in zip(hosts, outcomes)

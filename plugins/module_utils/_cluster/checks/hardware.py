@@ -4,11 +4,11 @@
 """Whether hosts have the hardware that a group of machines needs; pure, over BareMetalHosts and HardwareData."""
 from __future__ import annotations
 
+from ..._common.formats import GIGABYTE
 from ..._common.problem import Problem
 from ..render.network import attached
 from ..spec import DEFAULT_MINIMUM_MEMORY_MEBIBYTES, DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
 
-_GIGABYTE = 10 ** 9
 _GIBIBYTE = 2 ** 30
 # Smaller disks are not deployed on unless hints say so (ironic-python-agent, guess_root_disk).
 _SMALLEST_BYTES = 4 * _GIBIBYTE
@@ -86,9 +86,9 @@ def _root_disk(subject, field, name, host, hardware, gigabytes, advice):
                         f"a root disk of at least {gigabytes} GB",
                         "compare the host's rootDeviceHints with its inspected disks")]
     size = disk.get("sizeBytes") or 0
-    if size < gigabytes * _GIGABYTE:
+    if size < gigabytes * GIGABYTE:
         why = f"the first that its rootDeviceHints {given} fit" if hints else "the smallest of " + _LARGE_ENOUGH
-        root = f"{size // _GIGABYTE} GB ({disk.get('name') or 'without a name'}, {why})"
+        root = f"{size // GIGABYTE} GB ({disk.get('name') or 'without a name'}, {why})"
         return [Problem("host-hardware", subject, field, f"host {name} with a root disk of {root}",
                         f"at least {gigabytes} GB", f"name another disk in the host's rootDeviceHints, or {advice}")]
     return []

@@ -10,13 +10,12 @@ from __future__ import annotations
 from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
+from ..._host.goals import AVAILABLE
 from ..._kube.finalizers import is_going
 from ..model import CONTROL_PLANE
 
-_AVAILABLE = ("available", "ready")
 # States that lead to available without anybody's help.
 _COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")
-_UNHEALTHY = (host_annotations.UNHEALTHY, host_annotations.UNHEALTHY_DEPRECATED)
 _NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
 
 
@@ -57,10 +56,10 @@ def refusal(host, keeper_name):
         return f"in error: {' '.join(status['errorMessage'].split())}"
     if host_annotations.PAUSED in annotations:
         return f"paused (annotation {host_annotations.PAUSED})"
-    for name in _UNHEALTHY:
+    for name in host_annotations.UNHEALTHY_MARKS:
         if name in annotations:
             return f"marked unhealthy (annotation {name})"
-    if state not in _AVAILABLE:
+    if state not in AVAILABLE:
         return f"in state {state or '(none yet)'}"
     return None
 
@@ -84,7 +83,7 @@ def on_its_way(host, keeper_name):
     status = host.get("status") or {}
     annotations = host["metadata"].get("annotations") or {}
     blocked = status.get("errorMessage") or is_going(host) \
-        or any(name in annotations for name in (host_annotations.PAUSED, *_UNHEALTHY))
+        or any(name in annotations for name in (host_annotations.PAUSED, *host_annotations.UNHEALTHY_MARKS))
     state = (status.get("provisioning") or {}).get("state") or ""
     in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
     return not blocked and not in_use and not _is_kept(host, keeper_name) and state in _COMING

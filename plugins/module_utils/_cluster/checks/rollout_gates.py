@@ -12,8 +12,8 @@ from typing import Any
 
 from ..._common.formats import duration, moment
 from ..._common.plain_text import few, plain
+from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
-from ..workflow.snapshot import condition
 from ..workflow.steps import machine_steps
 
 Object = Mapping[str, Any]

@@ -7,7 +7,7 @@ Source: Cluster API, ``api/core/v1beta2/common_types.go``; KubeadmControlPlane's
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
@@ -112,6 +112,16 @@ def _owner(snapshot, machine):
         item["metadata"]["name"] == machine["metadata"]["name"] for item in snapshot.machines_of(owner))), None)
 
 
+def one_at_a_time(names: Sequence[str], subject: str, field: str) -> Problem:
+    """Return the Problem of several machines of a control plane that would stop together.
+
+    :param names: of the Machines
+    :param field: option that names them
+    """
+    return Problem("etcd-quorum", subject, field, f"{len(names)} machines of the control plane ({', '.join(names)})",
+                   "one at a time, for etcd must keep its quorum", "name one, and the next when that is done")
+
+
 def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subject: str, field: str) -> list[Problem]:
     """Return the Problem when etcd would lose its quorum, or its last member, without these machines.
 
@@ -122,9 +132,7 @@ def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subjec
     if not going:
         return []
     if len(going) > 1:
-        return [Problem("etcd-quorum", subject, field, f"{len(going)} machines of the control plane "
-                        f"({', '.join(going)})", "one at a time, for etcd must keep its quorum",
-                        "name one, and the next when that is done")]
+        return [one_at_a_time(going, subject, field)]
     steps = [step for step in machine_steps(snapshot) if step["role"] == "control-plane" and step["machine"]]
     healthy = [step["machine"] for step in steps if step["complete"] and step["machine"] not in going]
     if len(healthy) > len(steps) // 2:

@@ -12,7 +12,7 @@ from ..._host import lock as host_lock
 from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines.actions import quorum_problems
-from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
+from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, node_name
 
 Object = dict[str, Any]
 
@@ -92,7 +92,7 @@ def _place(host, consumers, objects, subject):
     if machine is None:
         return None, Problem("host-maintenance", subject, "spec.consumerRef", f"Metal3Machine {consumer.get('name')}, "
                              "which no Machine owns", "the Metal3Machine of a Machine", "look at its cluster")
-    node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    node = node_name(machine)
     place = Place(host, machine["metadata"]["labels"].get(CLUSTER_LABEL), machine, node)
     if is_going(machine):
         return place, Problem("host-maintenance", subject, "spec.consumerRef",

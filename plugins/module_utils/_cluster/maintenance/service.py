@@ -101,13 +101,8 @@ class MaintenanceService:
         members = [place for place in found if place.node]
         pods, problems = self._due(members)
         open_to_pods = [place.name for place in members if node.cordon(self._node(place)) is not None]
-        unconfirmed = self._unconfirmed(members, pods, open_to_pods)
-        if self.check_mode:
-            self.warnings = confirmation.asked_later(unconfirmed)
-        else:
-            problems += unconfirmed
-        if problems:
-            raise RefusedError(problems)
+        self.warnings = confirmation.required_by(
+            self._unconfirmed(members, pods, open_to_pods), self.check_mode, beside=problems)
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
             obj, self._reason(), obj["metadata"]["name"] in open_to_pods))
         self._write("Machine", [place.machine for place in members], node.keep)

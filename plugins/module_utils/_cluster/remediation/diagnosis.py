@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 from ..._common.plain_text import gist
 from ..._common.problem import Problem
 from ..._host import lock as host_lock
-from ..._host.actions import RUNNING
-from ..._host.goals import error_of, state_of
+from ..._host.goals import RUNNING, error_of, state_of
+from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..maintenance.node import HELD
 from ..workflow.etcd_member import lost_member
-from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, condition, is_control_plane
+from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, is_control_plane, node_name
 from ..workflow.steps import reboots_are_used_up, remediation_text
 
 Object = dict[str, Any]
@@ -71,7 +71,7 @@ def patient(host: Object, machine: Object | None, up_to: str = REPLACE) -> Patie
     if machine is not None and ready.get("status") != "True":
         why = gist(ready.get("message") or "") or "the Machine is no Node yet"
         # One that is being made is no patient: the playbook cluster waits for it, and says what it waits for.
-        made = bool(((machine.get("status") or {}).get("nodeRef") or {}).get("name"))
+        made = bool(node_name(machine))
         unasked = ready.get("reason") in _UNASKED and not is_control_plane(machine)
         if unasked:
             reasons.append(f"its Node is not known to be Ready ({why}): remediate the control plane first")
@@ -163,9 +163,7 @@ def _of_clusters(found, objects, namespace):
         planes = sorted(item.machine["metadata"]["name"] for item in mine
                         if is_control_plane(item.machine) and set(item.steps) & {REBOOT, REPLACE})
         if len(planes) > 1:
-            problems.append(Problem(
-                "etcd-quorum", subject, "hosts", f"{len(planes)} machines of the control plane ({', '.join(planes)})",
-                "one at a time, for etcd must keep its quorum", "name one, and the next when that is done"))
+            problems.append(machine_actions.one_at_a_time(planes, subject, "hosts"))
             continue
         going = [item.machine["metadata"]["name"] for item in mine if REPLACE in item.steps]
         problems += machine_actions.problems(machine_actions.REPLACE, going, snapshot, subject) if going else []

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._kube import bulk
+from ..._kube.conditions import condition
 from ..._kube.errors import KubeError
 from ..._kube.finalizers import is_going
 from ..._metal3.kinds import KNOWN
 from ..workflow.etcd_member import POD_CONDITION, crashing_etcd, lost_member
-from ..workflow.snapshot import CLUSTER_LABEL, condition, is_control_plane
+from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane, node_name
 from .diagnosis import machine_of
 
 Object = dict[str, Any]
@@ -50,12 +51,8 @@ def with_answers(objects: dict[str, list[Object]], hosts: Iterable[str],
 def _is_silent(machine: Object) -> bool:
     """Say whether a Machine is a node of a control plane that is not Ready, for a reason that is not known yet."""
     return is_control_plane(machine) and not is_going(machine) \
-        and bool(_node(machine)) and condition(machine, "NodeReady").get("status") != "True" \
+        and bool(node_name(machine)) and condition(machine, "NodeReady").get("status") != "True" \
         and lost_member(machine) is None
-
-
-def _node(machine: Object) -> str | None:
-    return ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
 
 
 def _ask(machine: Object, workload: Callable[[str], Any]) -> str:
@@ -64,8 +61,8 @@ def _ask(machine: Object, workload: Callable[[str], Any]) -> str:
         client = workload((machine["metadata"].get("labels") or {}).get(CLUSTER_LABEL) or "")
         if client is None:
             return ""
-        answer = client.request("GET", KNOWN["Node"].path(None, _node(machine), "proxy/pods"),
-                                subject=f"kubelet of Node {_node(machine)}", timeout_seconds=_REQUEST_SECONDS)
+        answer = client.request("GET", KNOWN["Node"].path(None, node_name(machine), "proxy/pods"),
+                                subject=f"kubelet of Node {node_name(machine)}", timeout_seconds=_REQUEST_SECONDS)
     except KubeError:
         # A kubelet that is not reached says nothing about etcd, and neither does a cluster without any API server.
         return ""

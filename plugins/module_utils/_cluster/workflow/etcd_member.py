@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common.plain_text import gist
+from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
-from .snapshot import condition, is_control_plane
+from .snapshot import is_control_plane, node_name
 
 POD_CONDITION = "EtcdPodHealthy"
 # The pod's container ends again and again, or its manifest is gone. While a pod starts, and when its kubelet is silent,
@@ -46,7 +47,7 @@ def lost_member(machine: Mapping[str, Any]) -> LostMember | None:
     :returns: None too when Cluster API does not know it, for example while the kubelet is silent
     """
     if not is_control_plane(machine) or is_going(machine) \
-            or not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+            or not node_name(machine):
         return None
     member, pod = condition(machine, "EtcdMemberHealthy"), condition(machine, POD_CONDITION)
     if member.get("status") == "False":

@@ -8,11 +8,12 @@ from collections import namedtuple
 
 from ..._common.formats import duration, moment
 from ..._host.errors import explain
+from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
 from ..topology import RECONCILED
-from .snapshot import condition, is_paused
+from .snapshot import is_paused
 from .steps import machine_steps
 
 # subject: the object that shows it; cause and next_step: sentences.

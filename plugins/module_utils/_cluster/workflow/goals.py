@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from ..._common.formats import duration, moment
+from ..._kube.conditions import condition, is_true
 from ..._kube.finalizers import is_going
 from ..rollout import is_of
 from ..topology import missing as topology_missing
-from .snapshot import condition, is_true
+from .snapshot import node_name
 from .steps import LAST_STEP, machine_steps, phase_text
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
@@ -66,7 +67,7 @@ def _owner(snapshot, owner, goal, now):
     wanted = (owner.get("spec") or {}).get("replicas")
     wanted = 1 if wanted is None else wanted
     machines = snapshot.machines_of(owner)
-    nodes = sum(1 for machine in machines if ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    nodes = sum(1 for machine in machines if node_name(machine)
                 and not is_going(machine))
     if nodes != wanted or len(machines) != wanted:
         return f"{name} has {len(machines)} machines, {nodes} of them nodes, of {wanted}"
@@ -83,7 +84,7 @@ def _standalone(machine, goal):
     name = f"Machine {machine['metadata']['name']}"
     if is_going(machine):
         return f"{name} is being deleted"
-    if not ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+    if not node_name(machine):
         return f"{name} is no node"
     return f"{name} is not Available" if goal == "available" and not is_true(machine, "Available") else None
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.plain_text import gist
-from .snapshot import condition
+from ..._kube.conditions import condition
+from .snapshot import message, node_name
 
-_MESSAGE_LIMIT = 200
 _CLUSTER_CONDITIONS = ("ClusterNodeNetworkEnsured", "ClusterFirewallDeploymentEnsured", "ClusterControlPlaneIPEnsured")
 
 
@@ -21,7 +20,7 @@ def cluster_waits_for(infrastructure: dict[str, Any]) -> str:
     for kind in _CLUSTER_CONDITIONS:
         entry = condition(infrastructure, kind)
         if entry.get("status") == "False":
-            return f"{kind}: {_message(entry, entry.get('reason') or 'no reason given')}"
+            return f"{kind}: {message(entry, entry.get('reason') or 'no reason given')}"
     return ""
 
 
@@ -43,21 +42,17 @@ def step(machine: dict[str, Any], infrastructure: dict[str, Any]) -> tuple[int, 
     made = infrastructure["metadata"].get("creationTimestamp")
     created, ready = condition(infrastructure, "MachineCreated"), condition(infrastructure, "MachineReady")
     if not spec.get("providerID"):
-        return 8, created.get("lastTransitionTime") or made, _message(
+        return 8, created.get("lastTransitionTime") or made, message(
             created, f"a free machine of size {spec.get('size')}")
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         healthy = condition(infrastructure, "MachineHealthy")
         stated = healthy if healthy.get("status") == "False" else ready
         return 12, created.get("lastTransitionTime") or made, "machine %s: %s" % (
-            server_of(infrastructure), _message(stated, "it has not phoned home"))
+            server_of(infrastructure), message(stated, "it has not phoned home"))
     if not (status.get("initialization") or {}).get("infrastructureProvisioned"):
         return 13, ready.get("lastTransitionTime"), "Cluster API to note that the machine is provisioned"
-    if not (status.get("nodeRef") or {}).get("name"):
+    if not node_name(machine):
         stated = condition(machine, "NodeHealthy")
-        return 14, stated.get("lastTransitionTime") or ready.get("lastTransitionTime"), _message(
+        return 14, stated.get("lastTransitionTime") or ready.get("lastTransitionTime"), message(
             stated, f"a Node with providerID {machine['spec'].get('providerID')}")
     return None
-
-
-def _message(entry: dict[str, Any], fallback: str) -> str:
-    return gist(entry.get("message") or "", _MESSAGE_LIMIT) or fallback

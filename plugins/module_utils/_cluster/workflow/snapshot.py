@@ -7,6 +7,7 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 """
 from __future__ import annotations
 
+from ..._common.plain_text import gist
 from ..providers import ALL_KINDS, provider_of_cluster
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -19,6 +20,8 @@ OWNER_LABELS = (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL)
 CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
+# How many characters of what a condition says are shown.
+_MESSAGE_LIMIT = 200
 
 
 class Snapshot:
@@ -106,7 +109,7 @@ class Snapshot:
 
     def node_of(self, name):
         """Return the name of the Node that the Machine of a name has become, None while it is none."""
-        return (((self.get("Machine", name) or {}).get("status") or {}).get("nodeRef") or {}).get("name")
+        return node_name(self.get("Machine", name))
 
     def bootstrap_config(self, machine):
         """Return the KubeadmConfig of a Machine, or None."""
@@ -146,22 +149,23 @@ def is_standalone(machine):
     return not any(label in labels for label in OWNER_LABELS)
 
 
-def condition(obj, kind):
-    """Return a condition of an object, or an empty dict."""
-    for entry in ((obj or {}).get("status") or {}).get("conditions") or []:
-        if entry.get("type") == kind:
-            return entry
-    return {}
+def message(entry, fallback):
+    """Return what a condition says, on one line, or another text when it says nothing.
+
+    :param entry: the condition
+    """
+    # A condition of an owner lists all its machines, line by line; the tree shows them all.
+    return gist(entry.get("message") or "", _MESSAGE_LIMIT) or fallback
+
+
+def node_name(machine):
+    """Return the name of a Machine's Node, None while it is none or when there is no Machine."""
+    return (((machine or {}).get("status") or {}).get("nodeRef") or {}).get("name")
 
 
 def is_paused(cluster):
     """Say whether a Cluster is paused, so that Cluster API and its providers do nothing with it; None is not."""
     return bool(((cluster or {}).get("spec") or {}).get("paused"))
-
-
-def is_true(obj, kind):
-    """Say whether a condition of an object is True."""
-    return condition(obj, kind).get("status") == "True"
 
 
 def cloned_from(obj):

@@ -8,12 +8,12 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 from __future__ import annotations
 
 from ..._common.formats import duration, moment
-from ..._common.plain_text import gist
+from ..._kube.conditions import condition, is_true
 from ..._kube.finalizers import is_going
 from ..spec import METALSTACK
 from . import metalstack
 from .etcd_member import lost_member
-from .snapshot import condition, is_control_plane, is_true
+from .snapshot import is_control_plane, message, node_name
 
 STEPS = {
     1: "Cluster API takes the Metal3Cluster and the control plane over",
@@ -46,7 +46,6 @@ METALSTACK_STEPS = {
 # While the Bare Metal Operator works.
 DEPLOYMENT = 12
 LAST_STEP = 15
-_MESSAGE_LIMIT = 200
 
 
 def machine_steps(snapshot):
@@ -121,11 +120,11 @@ def _cluster_step(snapshot):
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         ready = condition(infrastructure, "Ready")
         return 2, ready.get("lastTransitionTime") or infrastructure["metadata"].get("creationTimestamp"), \
-            metalstack.cluster_waits_for(infrastructure) or _message(
+            metalstack.cluster_waits_for(infrastructure) or message(
                 ready, f"{infrastructure['kind']} {infrastructure['metadata']['name']} to be ready")
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("infrastructureProvisioned"):
         ready = condition(cluster, "InfrastructureReady")
-        return 3, ready.get("lastTransitionTime") or made, _message(ready, "Cluster's infrastructureProvisioned")
+        return 3, ready.get("lastTransitionTime") or made, message(ready, "Cluster's infrastructureProvisioned")
     if plane is None:
         return 4, made, "a KubeadmControlPlane"
     if not _owned(plane, cluster):
@@ -138,11 +137,6 @@ def _owned(obj, owner):
                for reference in obj["metadata"].get("ownerReferences") or [])
 
 
-def _message(entry, fallback):
-    # A condition of an owner lists all its machines, line by line; the tree shows them all.
-    return gist(entry.get("message") or "", _MESSAGE_LIMIT) or fallback
-
-
 def _missing(snapshot, owner, has_others):
     early = _cluster_step(snapshot)
     if early:
@@ -151,25 +145,25 @@ def _missing(snapshot, owner, has_others):
     scaling = condition(owner, "ScalingUp")
     since = scaling.get("lastTransitionTime") or owner["metadata"].get("creationTimestamp")
     if owner["kind"] == "KubeadmControlPlane" and has_others:
-        return _entry(owner, 15, since, _message(
+        return _entry(owner, 15, since, message(
             scaling, "its turn: control plane machines are made one after the other"))
     fallback = f"{owner['kind']} to make the Machine"
     if not initialized and owner["kind"] != "KubeadmControlPlane":
         fallback = "the first control plane machine"
-    return _entry(owner, 5, since, _message(scaling, fallback))
+    return _entry(owner, 5, since, message(scaling, fallback))
 
 
 def _machine(snapshot, owner, machine):
     infrastructure = snapshot.infrastructure_machine(machine)
     host = snapshot.host(infrastructure)
-    node = ((machine.get("status") or {}).get("nodeRef") or {}).get("name")
+    node = node_name(machine)
     about = {"machine": machine["metadata"]["name"], "node": node,
              "host": host["metadata"]["name"] if host else metalstack.server_of(infrastructure),
              "error": _host_error(host)}
     if is_going(machine):
         deleting = condition(machine, "Deleting")
         return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
-                      _message(deleting, "the machine to be deleted"), deleting=True, **about)
+                      message(deleting, "the machine to be deleted"), deleting=True, **about)
     step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, infrastructure, host)
     remediation = remediation_text(snapshot.remediation(machine))
     if remediation:
@@ -242,7 +236,7 @@ def _bootstrap(snapshot, machine, _metal3_machine):
     config = snapshot.bootstrap_config(machine)
     if not (config.get("status") or {}).get("dataSecretName"):
         available = condition(config, "DataSecretAvailable")
-        waits_for = _message(available, f"user data from KubeadmConfig {config['metadata']['name']}")
+        waits_for = message(available, f"user data from KubeadmConfig {config['metadata']['name']}")
         if not is_control_plane(machine) and not is_true(snapshot.control_plane, "Initialized"):
             waits_for = "the control plane to be initialized"
         return 6, available.get("lastTransitionTime") or config["metadata"].get("creationTimestamp"), waits_for
@@ -255,7 +249,7 @@ def _association(snapshot, _machine_object, metal3_machine):
         return None
     associated = condition(metal3_machine, "AssociateBareMetalHost")
     return 8, associated.get("lastTransitionTime") or metal3_machine["metadata"].get("creationTimestamp"), \
-        _message(associated, "a BareMetalHost that matches its selector")
+        message(associated, "a BareMetalHost that matches its selector")
 
 
 def _data(snapshot, _machine_object, metal3_machine):
@@ -303,7 +297,7 @@ def _deployment(machine, metal3_machine, host):
         return 11, since, f"BareMetalHost {host['metadata']['name']} to be written"
     status = host.get("status") or {}
     state = (status.get("provisioning") or {}).get("state") or ""
-    if state == "provisioned" or ((machine.get("status") or {}).get("nodeRef") or {}).get("name"):
+    if state == "provisioned" or node_name(machine):
         return None
     started = ((status.get("operationHistory") or {}).get("provision") or {}).get("start")
     waits_for = f"host {host['metadata']['name']}, in state {state or '(none yet)'}"
@@ -322,9 +316,9 @@ def _node(snapshot, machine, host):
         mark = "the provider ID that a cloud controller gives it" if snapshot.has_cloud_provider \
             else "the label metal3.io/uuid of its host"
         return 13, done or ready.get("lastTransitionTime"), f"a Node with {mark}"
-    if not (status.get("nodeRef") or {}).get("name"):
+    if not node_name(machine):
         healthy = condition(machine, "NodeHealthy")
-        return 14, healthy.get("lastTransitionTime") or done, _message(
+        return 14, healthy.get("lastTransitionTime") or done, message(
             healthy, f"a Node with providerID {machine['spec'].get('providerID')}")
     return _ready(machine)
 
@@ -335,5 +329,5 @@ def _ready(machine):
     if lost:
         return 15, ready.get("lastTransitionTime"), lost.text + (_REPLACE_MEMBER if lost.replaceable else "")
     if ready.get("status") != "True":
-        return 15, ready.get("lastTransitionTime"), _message(ready, "the node to be ready")
+        return 15, ready.get("lastTransitionTime"), message(ready, "the node to be ready")
     return 15, ready.get("lastTransitionTime"), None

@@ -15,8 +15,8 @@ from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
 from .. import redeploy as host_redeploy
-from ..actions import ACTIONS, NOTHING, RUNNING, STEADY, has_status, is_done, is_reboot_begun
-from ..goals import AVAILABLE, ERROR, error_of, state_of
+from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun
+from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 from ..objects import consumer_of
 from .action_request import check_saved
 

@@ -11,11 +11,8 @@ from .. import annotations as host_annotations
 from .. import bmc_change as host_bmc_change
 from .. import lock as host_lock
 from .. import redeploy as host_redeploy
-from ..goals import AVAILABLE, state_of
+from ..goals import AVAILABLE, RUNNING, state_of
 from ..objects import consumer_of
-
-# States in which something runs on the server.
-_RUNNING = ("provisioned", "externally provisioned")
 
 
 def check(host, bmh, forced=(), allow_detach=False):
@@ -79,7 +76,7 @@ def _power(host, bmh, forced):
     # Without force nothing of a host in use is changed, its power neither.
     if consumer_of(bmh) and host["name"] not in forced:
         return []
-    if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in _RUNNING:
+    if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in RUNNING:
         return []
     return [("online", "false", f"true: the host is {state_of(bmh)} and would be powered off")]
 

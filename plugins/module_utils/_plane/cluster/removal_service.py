@@ -19,6 +19,7 @@ from ..._kube.finalizers import is_going
 from ..._kube.plan import Entry, deletion
 from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
+from ..._kube.resources import TOKEN_TYPE
 from ..._manifests import documents
 from ..catalogue import Part
 from . import ironic, monitor_service, objects
@@ -33,7 +34,6 @@ _NEIGHBOURS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1"
                ("v1", "Secret"), ("v1", "ConfigMap"))
 # Kubernetes makes it in each namespace.
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
-_TOKEN = "kubernetes.io/service-account-token"
 
 
 def remove(run: ComponentsRun) -> Object:
@@ -185,7 +185,7 @@ def _comes_with_namespace(kind: str, obj: Object, own_secrets: set[tuple[str | N
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     return kind in ("Secret", "ConfigMap") and (
         # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
-        labels.get(label) == value or obj.get("type") == _TOKEN
+        labels.get(label) == value or obj.get("type") == TOKEN_TYPE
         or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
         or (metadata["name"] == objects.WEBHOOK_AUTHORITY and objects.INJECTABLE in annotations)
         or ((metadata.get("namespace"), metadata["name"]) in own_secrets

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._common.errors import ReportedError
+from ..._common.formats import timestamp
 from ..._common.wait_loop import until_nothing
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
@@ -63,7 +64,7 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
     for attempt in range(ATTEMPTS):
         try:
             client.request("PUT", resource.path(namespace, name) + "/status", None, due(
-                stored, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())), subject=f"{KIND} {namespace}/{name}")
+                stored, timestamp(time.time())), subject=f"{KIND} {namespace}/{name}")
             break
         except KubeError as exc:
             if exc.status != 409 or attempt == ATTEMPTS - 1:

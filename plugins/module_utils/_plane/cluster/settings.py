@@ -4,17 +4,15 @@
 """A part's settings: what fits, and what becomes of its Deployments; pure."""
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from ..._common.field_checks import show
+from ..._common.field_checks import DIGEST, DIGEST_RULE, show
 from ..._common.problem import Problem
 from ..catalogue import BY_NAME, Part
 
 Object = dict[str, Any]
 
 POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce"
-DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _PROXY = (("http", "HTTP_PROXY"), ("https", "HTTPS_PROXY"), ("no_proxy", "NO_PROXY"))
 
 
@@ -37,7 +35,7 @@ def problems(settings: Object) -> list[Problem]:
                              "leave it out for upstream's number"))
     digest = settings.get("digest")
     if digest and not DIGEST.fullmatch(digest):
-        found.append(Problem("part-digest", subject, "digest", show(digest), "sha256: and 64 hexadecimal digits",
+        found.append(Problem("part-digest", subject, "digest", show(digest), DIGEST_RULE,
                              "take it from the registry"))
     if digest and len(part.images) > 1:
         found.append(Problem("part-digest-of-several", subject, "digest", show(digest),

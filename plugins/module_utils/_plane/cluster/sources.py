@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._common.errors import RefusedError
+from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.image_server import image_fetcher
 from ..._common.problem import Problem
 from ..._common.redaction import redacted
@@ -20,7 +21,6 @@ from ..process import engine
 
 # More than ten times what the largest of them has.
 LONGEST_BYTES = 64 * 1024 * 1024
-_CHECKSUM = re.compile(r"sha256:([0-9a-f]{64})")
 _VERSION = re.compile(r"v\d+\.\d+\.\d+\S*")
 
 Object = dict[str, Any]
@@ -96,9 +96,9 @@ def _own(part: Part, settings: Object, fetch: Callable[[str, int], bytes]) -> tu
 
 def _content(source: str, checksum: str | None, fetch: Callable[[str, int], bytes]) -> bytes:
     is_url = source.startswith(("https://", "http://"))
-    wanted = _CHECKSUM.fullmatch(checksum or "")
+    wanted = DIGEST.fullmatch(checksum or "")
     if (is_url or checksum) and not wanted:
-        raise _Refused("checksum", checksum, "sha256: and 64 hexadecimal digits", "set it to that of the manifests")
+        raise _Refused("checksum", checksum, DIGEST_RULE, "set it to that of the manifests")
     try:
         if is_url:
             content = fetch(source, LONGEST_BYTES)

@@ -25,7 +25,7 @@ except ImportError:
 DEFAULT_NAME = "metal3.baremetal lab"
 VALIDITY_DAYS = 365
 RENEW_BEFORE_DAYS = 30
-# Clocks of a lab's parts are the same clock, but a machine's clock may be set back a little.
+# A lab's parts have one clock, but a machine's may be set back a little, and those of nodes may be a little behind.
 BACKDATED = datetime.timedelta(minutes=5)
 
 

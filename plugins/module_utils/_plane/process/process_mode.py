@@ -8,12 +8,10 @@ import base64
 import copy
 from typing import Any
 
-INJECTION_ANNOTATIONS = ("cert-manager.io/inject-ca-from", "cert-manager.io/inject-ca-from-secret")
+from ..cluster.objects import INJECTION, SECRET_INJECTION, group
+
+INJECTION_ANNOTATIONS = (INJECTION, SECRET_INJECTION)
 DROPPED = (("apps", "Deployment"), ("", "Service"), ("cert-manager.io", "Certificate"), ("cert-manager.io", "Issuer"))
-
-
-def _group(obj: dict[str, Any]) -> str:
-    return obj["apiVersion"].rpartition("/")[0]
 
 
 def _deployment_config_maps(objects: list[dict[str, Any]]) -> set[tuple[str, str]]:
@@ -52,7 +50,7 @@ def process_mode(objects: list[dict[str, Any]], webhook_url: str, ca_certificate
     environment = _deployment_config_maps(objects)
     result = []
     for original in objects:
-        if (_group(original), original["kind"]) in DROPPED:
+        if (group(original), original["kind"]) in DROPPED:
             continue
         metadata = original["metadata"]
         if original["kind"] == "ConfigMap" and (metadata.get("namespace"), metadata["name"]) in environment:

@@ -16,6 +16,7 @@ from ..._kube.patience import Patience
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
+from ..._manifests.order import FOUNDATIONS
 from .. import fit, manifests
 from . import controllers, kubeconfig
 from .process_mode import process_mode
@@ -23,7 +24,6 @@ from .process_mode import process_mode
 POLL_INTERVAL_SECONDS = 0.1
 # Later phases need what earlier ones make: namespaces and kinds. Webhooks come last, so that they check nothing of
 # what is applied here.
-_FIRST = ("Namespace", "CustomResourceDefinition")
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "Provider")
 
 
@@ -107,7 +107,7 @@ def identify(client: Any, lab: Any, accounts: Any, check_mode: bool = False) -> 
 def phase(entry: Any) -> Any:
     """Return when an entry is to be written: 0, 1 or 2."""
     kind = entry.resource.kind
-    return 0 if kind in _FIRST else 2 if kind in _LAST else 1
+    return 0 if kind in FOUNDATIONS else 2 if kind in _LAST else 1
 
 
 def write(reconcile: Reconcile, entries: list[Entry], timeout_seconds: float) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._kube.connection_values import is_text
 from ..._metal3.kinds import resource_for
 
 _PORTS = ("webhook", "health", "metrics")
@@ -25,7 +26,7 @@ def problems(management_plane: dict[str, Any], providers: list[str], objects: li
     # Without providers, only objects are applied.
     found = figure_problems(management_plane, ("dir", "engine_dir") if providers else ("dir",))
     url = _dictionary(management_plane.get("urls")).get("kubernetes")
-    if providers and not _is_text(url):
+    if providers and not is_text(url):
         found.append(_figure("urls.kubernetes", url, "the URL of the API server"))
     ports = _dictionary(management_plane.get("ports"))
     found += [_figure(f"ports.{name}", ports.get(name), "1 to 65535")
@@ -43,7 +44,7 @@ def figure_problems(management_plane: dict[str, Any], folders: Iterable[str]) ->
     :param folders: fields that must hold a path
     """
     found = [_figure(name, management_plane.get(name), "a path") for name in folders
-             if not _is_text(management_plane.get(name))]
+             if not is_text(management_plane.get(name))]
     versions = management_plane.get("versions")
     if versions is not None and not (isinstance(versions, dict) and all(
             version is None or isinstance(version, str) for version in versions.values())):
@@ -62,7 +63,7 @@ def _object_problems(path: str, item: dict[str, Any]) -> list[Problem]:
                         f"set {path}.metadata.name")]
     texts = {"apiVersion": item.get("apiVersion"), "kind": item.get("kind"), "metadata.name": metadata.get("name")}
     found = [Problem("plane-object", "", f"{path}.{field}", _shown(value), "a text", f"set {path}.{field}")
-             for field, value in texts.items() if not _is_text(value)]
+             for field, value in texts.items() if not is_text(value)]
     found += [Problem("plane-object", "", f"{path}.{field}", type(item[field]).__name__, "a dictionary", "correct it")
               for field in ("data", "stringData", "spec") if not isinstance(item.get(field, {}), dict)]
     if found:
@@ -74,17 +75,13 @@ def _object_problems(path: str, item: dict[str, Any]) -> list[Problem]:
                         "a kind of Kubernetes, Cluster API or Metal³ that this collection knows",
                         "correct apiVersion and kind, or apply the object by the module manifests")]
     namespace = metadata.get("namespace")
-    if resource.namespaced and not _is_text(namespace):
+    if resource.namespaced and not is_text(namespace):
         return [Problem("plane-object", "", f"{path}.metadata.namespace", _shown(namespace), "a namespace",
                         f"set {path}.metadata.namespace")]
     if not resource.namespaced and namespace is not None:
         return [Problem("plane-object", "", f"{path}.metadata.namespace", _shown(namespace),
                         f"none: a {texts['kind']} is in no namespace", "remove it")]
     return []
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value)
 
 
 def _is_port(value: Any) -> bool:
