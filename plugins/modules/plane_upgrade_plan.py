@@ -159,7 +159,7 @@ table:
   elements: str
 problems:
   description: What was refused, all of it at once; nothing was changed then.
-  returned: when something does not fit
+  returned: when the input was refused
   type: list
   elements: dict
   contains:
