@@ -48,7 +48,10 @@ class _SocketTransport(xmlrpc.client.Transport):
 
     def make_connection(self, host: Any) -> _SocketConnection:
         """Return a connection to the socket, whatever the host."""
-        return _SocketConnection(self._socket_path, self._timeout_seconds)
+        connection = _SocketConnection(self._socket_path, self._timeout_seconds)
+        # What close() closes.
+        self._connection = (host, connection)
+        return connection
 
 
 class Supervisor:
