@@ -120,7 +120,15 @@ def test_without_the_number_of_hosts_nothing_is_written(lab, installed, forth, h
     assert lab.versions() == versions
 
 
-def test_what_is_in_the_way_is_named_all_at_once(lab, installed, target, forth, hosts):
+@pytest.fixture
+def gate_is_off(lab, there, installed):
+    """The plane in the cluster, whose Cluster API takes no ClusterClasses for a while."""
+    lab.playbook("install", "--tags", "capi", extra=dict(there, capi_cluster_topology=False), seconds=SECONDS).ok()
+    yield
+    lab.playbook("install", "--tags", "capi", extra=there, seconds=SECONDS).ok()
+
+
+def test_what_is_in_the_way_is_named_all_at_once(lab, gate_is_off, target, forth, hosts):
     lab.playbook("host_action", *only("server-04"), extra={"host_action": "pause", "hosts_action_reason": "mine"}).ok()
     taken = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": f"{CLUSTER}-ca", "namespace": NAMESPACE}}
     target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
@@ -136,6 +144,7 @@ def test_what_is_in_the_way_is_named_all_at_once(lab, installed, target, forth, 
             'BareMetalHost server-04: metadata.annotations.baremetalhost.metal3.io/paused: found "mine"',
             f"Secret {CLUSTER}-ca: found an object of this name over there",
             "kind HostFirmwareSettings of metal3.io: found",
+            "topology: found a class that the plane refuses, expected Cluster API with its feature gate",
             "ResourceQuota few: spec.hard.count/hardwaredata.metal3.io: found room for")
         assert lab.versions() == versions
     finally:
