@@ -133,7 +133,8 @@ def test_a_host_that_is_worked_on_stops_the_upgrade(site, room):
 
 
 def test_a_part_that_does_not_come_up_goes_back_and_kubernetes_stays(site):
-    host, touched, older_engine = site.managed(), Untouched(site.lab), site.program("capi").split("/bin/cluster-api")[0]
+    host, touched = site.managed(), Untouched(site.lab)
+    older_engine = site.program("capi").partition("command=")[2].partition("/bin/")[0]
     with States(site.kube()) as states:
         # No manager knows it.
         run = site.install(metal3_confirm=1, capi_feature_gates="--no-such-flag")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 import json
 import os
 import subprocess
@@ -185,7 +186,8 @@ def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     calls = []
     try:
         return service.Move(here, there, params, check_mode, Progress(None), lambda *call: calls.append(call),
-                            rehearse, alone=at_once).moved()
+                            rehearse, clock=itertools.count(0, 10).__next__, sleep=lambda _seconds: None,
+                            alone=at_once).moved()
     finally:
         assert calls == [], "clusterctl was run"
 
