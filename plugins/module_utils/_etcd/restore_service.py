@@ -155,9 +155,7 @@ class Restore:
         found = restore_checks.unconfirmed(
             self._params["confirm"], self._params["delete_machines"], names,
             [host["metadata"]["name"] if host else None for host in hosts], self._subject, self._name)
-        if found and not self._check_mode:
-            raise RefusedError(found)
-        self._warnings = confirmation.asked_later(found)
+        self._warnings = confirmation.required_by(found, self._check_mode)
 
     @staticmethod
     def _has_taken(site: Any, sha256: str) -> bool:

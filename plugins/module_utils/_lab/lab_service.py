@@ -13,7 +13,7 @@ from typing import Any
 from .._common import user_folders
 from .._common.errors import ReportedError
 from .._common.progress import Progress
-from .._plane.process import base_parts, engine, figures, python_environment
+from .._plane.process import figures, program_figures
 from . import claim, credentials, debian_packages, host_limits, layout, removal, servers, ssh_keys
 
 
@@ -47,16 +47,7 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     """
     if params["packages_file"] and shutil.which("dpkg-query"):
         _check_packages(params["packages_file"])
-    services_python, made_environment = python_environment.services(
-        params["services_python"], params["requirements_file"], check_mode, progress)
-    made_of = engine.Engine(params["source_dir"], user_folders.cache_dir())
-    ironic = python_environment.package_version(
-        base_parts.IRONIC.name, services_python, None if params["services_python"] else params["requirements_file"])
-    additions = {
-        "services_python": services_python,
-        "engine_dir": made_of.directory,
-        "versions": base_parts.versions(made_of.pins, ironic),
-    }
+    additions, made_environment = program_figures.ensure(params, user_folders.cache_dir(), check_mode, progress)
     existed = figures.read(layout.lab_dir(params["name"])) is not None
     lab, made, differing = claim.ensure(
         params["name"], additions, lambda lab: servers.servers(lab, params["hardware"]), os.environ, check_mode,

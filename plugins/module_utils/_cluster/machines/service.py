@@ -111,14 +111,10 @@ class MachineActionService:
     def _checked(self) -> Any:
         snapshot = snapshot_of(self.client, self.namespace, self.name)
         found = self._problems(self.machines, snapshot)
-        if not found and self.action == actions.REPLACE and not confirmation.confirmed(
-                self.params["confirm"], self.machines):
-            found = [self._unconfirmed(snapshot)]
-            if self.check_mode:
-                self.warnings += confirmation.asked_later(found)
-                found = []
         if found:
             raise RefusedError(found)
+        if self.action == actions.REPLACE and not confirmation.confirmed(self.params["confirm"], self.machines):
+            self.warnings += confirmation.required_by([self._unconfirmed(snapshot)], self.check_mode)
         return snapshot
 
     def _unconfirmed(self, snapshot: Any) -> Problem:

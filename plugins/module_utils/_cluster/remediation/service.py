@@ -83,9 +83,9 @@ class RemediationService:
         """
         found, problems = patients(self.params["hosts"], self._objects(), self.namespace,
                                    self.params["up_to"], self.now())
-        problems = problems or self._unconfirmed(found)
         if problems:
             raise RefusedError(problems)
+        self.warnings += confirmation.required_by(self._unconfirmed(found), self.check_mode)
         for item in found:
             if item.reason:
                 self.progress.event(f"{item.name}: {item.reason}" + (
@@ -130,12 +130,8 @@ class RemediationService:
             return []
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
         lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
-        problem = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                       f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
-        if self.check_mode:
-            self.warnings += confirmation.asked_later([problem])
-            return []
-        return [problem]
+        return [confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                     f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])]
 
     def _try(self, step: str, ill: list[Patient]) -> list[Patient]:
         """Try a step on those whom it may help, and return those who are still ill."""

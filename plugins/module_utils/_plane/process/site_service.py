@@ -17,17 +17,8 @@ from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._common.progress import Progress
 from ..._common.whole_file import write_private
-from . import (
-    base_parts,
-    engine,
-    ports,
-    python_environment,
-    service_manager,
-    service_unit,
-    site_figures,
-    supervisor_files,
-)
 from . import figures as figures_file
+from . import ports, program_figures, service_manager, service_unit, site_figures, supervisor_files
 
 # What Ironic and the image server call, and the Debian package that has it.
 PROGRAMS = {"ipmitool": "ipmitool", "mcopy": "mtools", "mkfs.vfat": "dosfstools", "qemu-img": "qemu-utils",
@@ -55,13 +46,8 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
         problems += _machine_problems(computed)
     if problems or computed is None:
         raise RefusedError(problems)
-    services_python, made = python_environment.services(
-        params["services_python"], params["requirements_file"], check_mode, progress)
-    made_of = engine.Engine(params["source_dir"], computed["cache_dir"], params["programs"])
-    ironic = python_environment.package_version(
-        base_parts.IRONIC.name, services_python, None if params["services_python"] else params["requirements_file"])
-    computed.update(services_python=services_python, engine_dir=made_of.directory,
-                    versions=base_parts.versions(made_of.pins, ironic))
+    programs, made = program_figures.ensure(params, computed["cache_dir"], check_mode, progress)
+    computed.update(programs)
     before = figures_file.read(computed["dir"])
     differing = _write(computed, check_mode, progress) + _serve(before, computed, check_mode, progress)
     return {"changed": bool(differing) or made, "management_plane": computed, "differing": differing,

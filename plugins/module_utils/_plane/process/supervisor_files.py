@@ -29,6 +29,10 @@ START_RETRIES = 100
 LAST_LINES = 5
 LINE_LIMIT = 300
 LOG_TAIL_BYTES = 65536
+# Setting → what a difference of it is called; values may be secrets.
+_SETTINGS = {"command": "another command", "environment": "another environment",
+             DIGEST_VARIABLE: "other contents of files that it reads"}
+_DIGEST = re.compile(DIGEST_VARIABLE + r'="([0-9a-f]*)",?')
 
 
 class SupervisorError(ReportedError):
@@ -206,12 +210,6 @@ def differences(layout: Layout, program: dict[str, Any], pending: Iterable[str] 
     if set(pending) & set(program.get("restart_on") or []):
         found.add(_SETTINGS[DIGEST_VARIABLE])
     return sorted(found)
-
-
-# Setting → what a difference of it is called; values may be secrets.
-_SETTINGS = {"command": "another command", "environment": "another environment",
-             DIGEST_VARIABLE: "other contents of files that it reads"}
-_DIGEST = re.compile(DIGEST_VARIABLE + r'="([0-9a-f]*)",?')
 
 
 def _settings(text: str) -> dict[str, str]:
