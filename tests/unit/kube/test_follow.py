@@ -91,30 +91,35 @@ def test_the_deadline_ends_it():
 
 
 class Refusing(Server):
-    """Refuses credentials a number of times."""
+    """Refuses credentials until it is set to accept them."""
 
-    def __init__(self, refusals):
+    def __init__(self):
         super().__init__([], [])
-        self.refusals, self.asked = refusals, 0
+        self.accepting = threading.Event()
 
     def list(self, *_arguments):
-        self.asked += 1
-        if self.asked <= self.refusals:
+        if not self.accepting.is_set():
             raise KubeError("Unauthorized", 401, "Unauthorized")
         return [host("a", 1)], "1"
 
 
 def test_one_401_does_not_end_a_long_wait(monkeypatch):
     monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
-    seen = steps(Refusing(3), lambda step: bool(step.objects))
-    assert any(lost for _objects, _changed, lost in seen)
+    server = Refusing()
+
+    def until(step):
+        if step.unreachable_seconds is not None:
+            server.accepting.set()
+        return bool(step.objects)
+
+    assert [lost for _objects, _changed, lost in steps(server, until)][-1] is False
 
 
 def test_a_401_that_lasts_ends_it(monkeypatch):
     monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
     monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.2)
     with pytest.raises(KubeError, match="Unauthorized"):
-        steps(Refusing(10 ** 9), lambda step: False)
+        steps(Refusing(), lambda step: False)
 
 
 class Short(Server):
