@@ -23,6 +23,8 @@ class Provider(NamedTuple):
     :param workflow_kinds: what a Snapshot of a cluster is made of
     :param template_kinds: what nothing deletes by itself when the cluster goes
     :param beside_kinds: what else is read before a change
+    :param class_kinds: what a cluster by ClusterClass has beside ``template_kinds``; none where such a cluster cannot
+        be described
     :param install: how the provider gets into the management plane
     """
 
@@ -33,6 +35,7 @@ class Provider(NamedTuple):
     workflow_kinds: tuple[str, ...]
     template_kinds: tuple[str, ...]
     beside_kinds: tuple[str, ...]
+    class_kinds: tuple[str, ...]
     install: str
 
 
@@ -42,13 +45,13 @@ _METAL3 = Provider(
      "IPClaim"),
     ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck",
      "Metal3RemediationTemplate", "IPPool"),
-    ("HardwareData",), "install the management plane first (playbook metal3.baremetal.install)")
+    ("HardwareData",), CLASS_KINDS, "install the management plane first (playbook metal3.baremetal.install)")
 _METALSTACK = Provider(
     METALSTACK, "the provider of metal-stack", "MetalStackCluster", "MetalStackMachine",
     (*_CORE, "MetalStackCluster", "MetalStackMachine", "MetalStackFirewallDeployment"),
     ("MetalStackMachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck", "MetalStackFirewallDeployment",
      "MetalStackFirewallTemplate"),
-    (), "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
+    (), (), "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
 _BY_NAME = {METAL3: _METAL3, METALSTACK: _METALSTACK}
 
 
@@ -70,13 +73,14 @@ def provider_of_cluster(cluster: dict | None) -> Provider:
 
 
 def with_classes(provider: Provider) -> Provider:
-    """Return a provider for clusters by ClusterClass: with the kinds that a class is made of."""
-    return provider._replace(template_kinds=(*provider.template_kinds, *CLASS_KINDS))
+    """Return a provider for clusters by ClusterClass: with the kinds that a class of it is made of."""
+    return provider._replace(template_kinds=(*provider.template_kinds, *provider.class_kinds))
 
 
 def without_classes(provider: Provider) -> Provider:
     """Return a provider for plain clusters."""
-    return provider._replace(template_kinds=tuple(kind for kind in provider.template_kinds if kind not in CLASS_KINDS))
+    return provider._replace(
+        template_kinds=tuple(kind for kind in provider.template_kinds if kind not in provider.class_kinds))
 
 
 ALL_KINDS = tuple(dict.fromkeys(kind for provider in _BY_NAME.values() for kind in provider.workflow_kinds))

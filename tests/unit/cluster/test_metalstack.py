@@ -14,7 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import n
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon, metalstack, versions
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.losses import losses
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import provider_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import provider_of, with_classes
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.prune import unused_templates
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import failures, goals, tree
@@ -121,6 +121,13 @@ def test_the_plane_must_have_the_provider():
     assert len(lines) == 1 and "no resource metalstackclusters.infrastructure.cluster.x-k8s.io" in lines[0]
     served["metalstackclusters.infrastructure.cluster.x-k8s.io"] = ["v1alpha1"]
     assert versions.version_problems(description, {}, served) == []
+
+
+def test_a_plane_without_metal3_is_asked_for_no_kind_of_it():
+    """A deletion that is taken up again looks for classes, too."""
+    provider = with_classes(provider_of("metalstack"))
+    kinds = provider.workflow_kinds + provider.template_kinds + provider.beside_kinds
+    assert [kind for kind in kinds if kind.startswith(("Metal3", "BareMetal", "ClusterClass"))] == []
 
 
 def test_a_cluster_keeps_its_provider():
