@@ -4,12 +4,11 @@
 """A cluster on metal-stack against a real etcd and kube-apiserver, without controllers: what is stored, what stays.
 
 The CRDs of Cluster API and kubeadm's providers are upstream's, without their webhooks; those of metal-stack's provider
-are written from its documented fields (``tests/lab/metalstack_provider.py``). ENGINE_DIR names the engine's folder.
+are written from its documented fields (``tests/lab/metalstack_provider.py``).
 """
 from __future__ import annotations
 
 import copy
-import os
 from pathlib import Path
 
 import control_plane
@@ -20,11 +19,14 @@ from fakes.progress import Reports
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.engine import Engine
 
-GOLDEN = Path(__file__).parents[1] / "unit" / "cluster" / "golden"
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "unit" / "cluster" / "golden"
 PARAMS = dict(yaml.safe_load((GOLDEN / "metalstack.yml").read_text(encoding="utf-8")), namespace="metal3")
 OBJECTS = list(yaml.safe_load_all((GOLDEN / "metalstack" / "objects.manifest").read_text(encoding="utf-8")))
 OPTIONS = {"check_hosts": True, "check_network": False, "image_ca_file": None, "neighbours": [], "wait_for": "none",
@@ -60,7 +62,8 @@ class Server(control_plane.ControlPlane):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     control_plane.READY_SECONDS = 300
-    with Server(os.environ["ENGINE_DIR"], tmp_path_factory.mktemp("server")) as found:
+    engine = Engine(str(ROOT / "lab" / "engine"), user_folders.cache_dir())
+    with Server(engine.directory, tmp_path_factory.mktemp("server")) as found:
         found.serve()
         yield found
 
