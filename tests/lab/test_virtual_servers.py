@@ -296,7 +296,7 @@ def booted(ssh):
     return eventually(lambda: ssh(HTTP, "cat /proc/sys/kernel/random/boot_id"), 900, "the deployed system", 5, NOT_YET)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="class")
 def standalone(lab, room, ssh, inventory, tmp_path_factory):
     """A node of its own for a server that runs the node image, adopted; the operator has let go of the server."""
     def attach(action):
@@ -318,38 +318,6 @@ def standalone(lab, room, ssh, inventory, tmp_path_factory):
     finally:
         node.remove()
         attach("attach")
-
-
-def test_a_running_server_is_adopted_without_a_power_action(standalone):
-    assert (standalone.adopted["provision_state"], standalone.adopted["power_state"]) == ("active", "power on")
-    before, after = standalone.power
-    assert before == after
-
-
-def test_a_boot_device_for_one_boot_counts_for_that_alone(room, ssh, standalone):
-    log = Path(room.server(HTTP)["serial_log"])
-
-    def reboot():
-        size = log.stat().st_size
-        standalone.act("reboot")
-        return lambda: log.read_bytes()[size:].decode(errors="replace")
-
-    standalone.act("boot_device", boot_device="pxe", persistent=False)
-    first = reboot()
-    eventually(lambda: PRINTED[IPXE] in first(), 600, "a boot from the network", 1)
-    second = reboot()
-    booted(ssh)
-    assert second() and PRINTED[IPXE] not in second()
-
-
-def test_a_service_step_of_the_site_runs_in_the_agent_of_a_server_in_use(lab, room, ssh, standalone):
-    disk, path = lab.servers[HTTP]["disks"][0], room.server(HTTP)["disks"][0]["path"]
-    before = booted(ssh)
-    done = standalone.act("service", steps=[
-        {"interface": "deploy", "step": "leave_note", "args": {"serial": disk["serial"]}}])
-    expected = f"left by the site's own service step: {done['uuid']}".encode()
-    assert done["provision_state"] == "active" and beginning(path, len(expected)) == expected
-    assert booted(ssh) != before
 
 
 @pytest.fixture
@@ -380,35 +348,67 @@ def files_with(lab, text):
             if path.is_file() and text.encode() in path.read_bytes()]
 
 
-def test_a_server_is_rescued_with_a_password_and_runs_its_own_system_again(
-        lab, room, ssh, standalone, password_login):
-    password, note, path = secrets.token_urlsafe(18), "/root/before-the-rescue", chosen_path(lab, room, HTTP)
-    before = booted(ssh)
-    root = ssh(HTTP, f"echo {before.strip()} > {note} && sync && findmnt -n -o UUID /").strip()
-    # So that nothing but the rescue could write to the disk.
-    standalone.act("power_off")
-    untouched = file_digest.digest(path)
+class TestNodeOfItsOwn:
+    """What the other tests have to do with the server begins once the operator has it again."""
 
-    assert standalone.act("rescue", password, rescue_password=password)["provision_state"] == "rescue"
-    read = f"mkdir /tmp/disk && mount -o ro,noload UUID={root} /tmp/disk && cat /tmp/disk{note} && umount /tmp/disk"
+    def test_a_running_server_is_adopted_without_a_power_action(self, standalone):
+        assert (standalone.adopted["provision_state"], standalone.adopted["power_state"]) == ("active", "power on")
+        before, after = standalone.power
+        assert before == after
 
-    def rescued():
-        done = password_login(password, "id -un && sudo id -un")
-        assert done.returncode == 0, done.stderr
-        return done.stdout.split()
+    def test_a_boot_device_for_one_boot_counts_for_that_alone(self, room, ssh, standalone):
+        log = Path(room.server(HTTP)["serial_log"])
 
-    assert eventually(rescued, 300, "the user rescue", 2, NOT_YET) == ["rescue", "root"]
-    assert password_login(password, f"sudo sh -c '{read}'").stdout == before
-    refused = password_login(password[::-1], "true")
-    assert refused.returncode and "Permission denied" in refused.stderr
-    # The agent is gone, and with it its API.
-    state = "sudo systemctl is-active ironic-python-agent"
-    eventually(lambda: password_login(password, state).stdout == "inactive\n", 120, "the end of the agent", 2)
-    assert file_digest.digest(path) == untouched
-    assert files_with(lab, password) == []
+        def reboot():
+            size = log.stat().st_size
+            standalone.act("reboot")
+            return lambda: log.read_bytes()[size:].decode(errors="replace")
 
-    assert standalone.act("unrescue")["provision_state"] == "active"
-    assert booted(ssh) != before and ssh(HTTP, f"cat {note}") == before
+        standalone.act("boot_device", boot_device="pxe", persistent=False)
+        first = reboot()
+        eventually(lambda: PRINTED[IPXE] in first(), 600, "a boot from the network", 1)
+        second = reboot()
+        booted(ssh)
+        assert second() and PRINTED[IPXE] not in second()
+
+    def test_a_service_step_of_the_site_runs_in_the_agent_of_a_server_in_use(self, lab, room, ssh, standalone):
+        disk, path = lab.servers[HTTP]["disks"][0], room.server(HTTP)["disks"][0]["path"]
+        before = booted(ssh)
+        done = standalone.act("service", steps=[
+            {"interface": "deploy", "step": "leave_note", "args": {"serial": disk["serial"]}}])
+        expected = f"left by the site's own service step: {done['uuid']}".encode()
+        assert done["provision_state"] == "active" and beginning(path, len(expected)) == expected
+        assert booted(ssh) != before
+
+    def test_a_server_is_rescued_with_a_password_and_runs_its_own_system_again(
+            self, lab, room, ssh, standalone, password_login):
+        password, note, path = secrets.token_urlsafe(18), "/root/before-the-rescue", chosen_path(lab, room, HTTP)
+        before = booted(ssh)
+        root = ssh(HTTP, f"echo {before.strip()} > {note} && sync && findmnt -n -o UUID /").strip()
+        # So that nothing but the rescue could write to the disk.
+        standalone.act("power_off")
+        untouched = file_digest.digest(path)
+
+        assert standalone.act("rescue", password, rescue_password=password)["provision_state"] == "rescue"
+        read = f"mkdir /tmp/disk && mount -o ro,noload UUID={root} /tmp/disk && cat /tmp/disk{note} && umount /tmp/disk"
+
+        def rescued():
+            done = password_login(password, "id -un && sudo id -un")
+            assert done.returncode == 0, done.stderr
+            return done.stdout.split()
+
+        assert eventually(rescued, 300, "the user rescue", 2, NOT_YET) == ["rescue", "root"]
+        assert password_login(password, f"sudo sh -c '{read}'").stdout == before
+        refused = password_login(password[::-1], "true")
+        assert refused.returncode and "Permission denied" in refused.stderr
+        # The agent is gone, and with it its API.
+        state = "sudo systemctl is-active ironic-python-agent"
+        eventually(lambda: password_login(password, state).stdout == "inactive\n", 120, "the end of the agent", 2)
+        assert file_digest.digest(path) == untouched
+        assert files_with(lab, password) == []
+
+        assert standalone.act("unrescue")["provision_state"] == "active"
+        assert booted(ssh) != before and ssh(HTTP, f"cat {note}") == before
 
 
 @pytest.fixture(scope="module")

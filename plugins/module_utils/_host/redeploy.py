@@ -30,15 +30,30 @@ def losses(host, bmh, forced=()):
     :param bmh: the stored BareMetalHost
     :param forced: names of hosts for which the consumer's protection is lifted; without it nothing is taken from them
     """
+    return [(field, show(given) if given else None,
+             f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost")
+            for field, stored, given in _taken(host, bmh, forced)]
+
+
+def lost_later(host, bmh, forced=()):
+    """Return the options by which an entry takes away what is deployed once BMO works on its host again.
+
+    :param host: an entry, as the module gets it
+    :param bmh: the stored BareMetalHost, which is paused or detached
+    :param forced: names of hosts for which the consumer's protection is lifted
+    """
+    deployed = _deployment((bmh.get("status") or {}).get("provisioning") or {})
+    # A description that was lost is given back to such a host.
+    return [field for field, _stored, given in _taken(host, bmh, forced) if not given or given not in deployed]
+
+
+def _taken(host, bmh, forced):
     if state_of(bmh) != "provisioned" or (consumer_of(bmh) and host["name"] not in forced):
         return []
-    found = []
-    for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"])):
-        given = host.get(option)
-        if stored and given is not None and given.get(part) != stored:
-            expected = f"{show(stored)}, which is deployed: with anything else what is on the server's disks is lost"
-            found.append((f"{option}.{part}", show(given[part]) if given.get(part) else None, expected))
-    return found
+    compared = [(f"{option}.{part}", stored, host[option].get(part))
+                for (option, part, _field), stored in zip(_COMPARED, _deployment(bmh["spec"]))
+                if stored and host.get(option) is not None]
+    return [(field, stored, given) for field, stored, given in compared if given != stored]
 
 
 def lost_when_taken_up(bmh):

@@ -179,5 +179,6 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
         problems += host_secret_rules.check_stored(host, secrets, namespace)
         if bmh is not None:
             problems += host_change_rules.check(host, bmh, forced, allow_detach)
+            problems += host_change_rules.check_held(host, bmh, forced)
         problems += host_goal_rules.check_stored(host, bmh, wait_for)
     return problems

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import redeploy as host_redeploy
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.change import check_held
 
 IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
 OTHER = dict(IMAGE, url="http://192.0.2.1/j")
@@ -38,3 +39,26 @@ def test_nothing_is_taken_from_a_host_in_use_unless_it_is_forced():
     entry = {"name": "h1", "image": OTHER}
     assert host_redeploy.losses(entry, bmh) == []
     assert len(host_redeploy.losses(entry, bmh, forced=("h1",))) == 1
+
+
+def held(annotation, value="", **provisioning):
+    bmh = stored(image=IMAGE)
+    bmh["metadata"]["annotations"] = {f"baremetalhost.metal3.io/{annotation}": value}
+    bmh["status"]["provisioning"].update(provisioning)
+    return bmh
+
+
+@pytest.mark.parametrize("bmh, image, words", [
+    (held("paused"), OTHER, "h1: image.url: found a change of a paused host"),
+    (held("detached"), {}, "h1: image.url: found a change of a detached host"),
+    (held("paused"), IMAGE, None),
+    # The description that was lost is given back.
+    (held("paused", image=OTHER), OTHER, None),
+    # The run that changes its BMC attaches it.
+    (held("detached", '{"metal3.baremetal/bmc-change":true}'), OTHER, None),
+    (stored(image=IMAGE), OTHER, None),
+])
+def test_what_is_confirmed_is_not_done_later(bmh, image, words):
+    found = check_held({"name": "h1", "image": image}, bmh)
+    assert len(found) == (words is not None)
+    assert words is None or words in str(found[0])

@@ -81,6 +81,27 @@ def _power(host, bmh, forced):
     return [("online", "false", f"true: the host is {state_of(bmh)} and would be powered off")]
 
 
+def check_held(host, bmh, forced=()):
+    """Return the Problem of an entry that takes away what is deployed on a host that BMO does not work on, in a list.
+
+    What is confirmed is to happen in the run that was confirmed, not when somebody resumes or attaches the host.
+
+    :param bmh: the stored BareMetalHost
+    :param forced: names of hosts for which the consumer's protection is lifted; nothing is taken from others
+    """
+    annotations = host_annotations.of(bmh)
+    if host_annotations.PAUSED in annotations:
+        held, way = "paused", "resume"
+    elif host_annotations.DETACHED in annotations and not host_bmc_change.is_left_detached(bmh):
+        held, way = "detached", "attach"
+    else:
+        return []
+    return [Problem("host-change", host["name"], field, f"a change of a {held} host",
+                    "a host that BMO works on: what is deployed would be taken away later, when it does again",
+                    f"{way} the host first (action {way} of baremetal_host_action)")
+            for field in host_redeploy.lost_later(host, bmh, forced)[:1]]
+
+
 def check_lock(host, bmh, forced=(), deploys=True, now=0):
     """Return the Problem of an entry that interrupts a server that somebody has locked, in a list.
 
