@@ -103,6 +103,25 @@ def test_a_second_run_changes_nothing(lab):
 
 
 @pytest.fixture
+def detached(lab):
+    """The server, which its operator has let go of."""
+    def act(action):
+        lab.playbook("host_action", "--limit", SERVER, extra={"host_action": action, "metal3_confirm": 1}).ok()
+
+    act("detach")
+    yield
+    act("attach")
+    assert lab.state(SERVER) == "provisioned"
+
+
+def test_what_bmo_does_not_work_on_is_not_given_up_for_later(lab, detached):
+    before = lab.host(SERVER)["spec"]
+    lab.playbook("deprovision_hosts", "--limit", SERVER, "-e", "metal3_confirm=1").failed(
+        "found a change of a detached host", "attach the host first", "nothing was changed")
+    assert lab.host(SERVER)["spec"] == before
+
+
+@pytest.fixture
 def provisioned_again(lab):
     """The server with the inventory's image after the test."""
     yield
