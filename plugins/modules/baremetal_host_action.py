@@ -118,6 +118,10 @@ options:
         V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed
         meanwhile, because BMO would deprovision the server, unless it is named in O(force_hosts).
       - >-
+        V(resume), V(attach) and V(restore_status) are refused for a host whose system runs, and whose C(spec.online) is
+        C(false) or that has an annotation C(reboot.metal3.io), because BMO would switch the server off at once, unless
+        it is named in O(force_hosts).
+      - >-
         Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
         on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),
         V(restore_status), V(mark_healthy) and V(mark_unhealthy): two planes would have power over its server.
@@ -200,7 +204,7 @@ options:
       - >-
         Names of hosts on which actions are taken although they have a consumer or are on their way to another plane,
         for V(inspect) although they are held powered off, or for V(resume) and V(attach) although what is deployed is
-        lost.
+        lost, or for these and V(restore_status) although what runs is interrupted.
     type: list
     elements: str
     default: []

@@ -274,6 +274,7 @@ options:
     default: []
 extends_documentation_fragment:
   - metal3.baremetal.ironic
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:
   check_mode:

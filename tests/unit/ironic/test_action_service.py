@@ -282,7 +282,7 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
         with pytest.raises(RefusedError) as refusal:
             run(client, action, *names, confirm=wrong, steps=STEPS)
         for text in ("confirm", "2 (how many they are) or a,b", reason, "a (", "b (",
-                     "to continue set metal3_confirm=2 in a playbook (module option confirm)"):
+                     "to continue set metal3_confirm=2 (module option confirm)"):
             assert text in str(refusal.value)
         tried = run(client, action, *names, confirm=wrong, steps=STEPS, check=True)
         assert tried["changed"] and ["metal3_confirm=2" in line for line in tried["warnings"]] == [True]
@@ -292,6 +292,19 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
         assert tried["changed"] is True and tried["warnings"] == []
     run(client, action, *names, confirm="2", steps=STEPS)
     assert len(client.requests()) >= len(names)
+
+
+def test_a_number_does_not_count_for_one_of_several_tasks():
+    client = with_node("active")
+    client.add("b", "active")
+    among = ["a", "b", "c", "d"]
+    for wrong in (None, "2", "a", "a,b,e"):
+        with pytest.raises(RefusedError) as refusal:
+            run(client, "undeploy", "a", "b", confirm=wrong, confirm_among=among)
+        assert "expected names with a,b among them" in str(refusal.value) and "metal3_confirm=a,b,c,d" in str(refusal.value)
+    assert client.requests() == []
+    run(client, "undeploy", "a", "b", confirm="d,b,a", confirm_among=among)
+    assert len(client.requests()) == 2
 
 
 @pytest.mark.parametrize("action", ["provide", "clean", "inspect"])

@@ -14,6 +14,7 @@ from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
+from .. import power_due
 from .. import redeploy as host_redeploy
 from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
@@ -24,6 +25,7 @@ from .action_request import check_saved
 _RAMDISK = ("inspecting", "provisioning")
 # With these BMO works on a host again.
 _TAKEN_UP = ("attach", "resume")
+_TAKEN_UP_ANEW = "restore_status"
 
 
 def check_hosts(requests, current, hardware_data, namespace, forced=()):
@@ -106,6 +108,11 @@ def _obstacles(request, bmh, forced):
         yield (f"a host on which {lost}",
                "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
                "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
+    interrupted = "" if request.name in forced else _interruption(request, bmh)
+    if interrupted and action.plan(bmh, request) != NOTHING:
+        yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what runs "
+               "on it would be interrupted", "set online to true, or remove the annotation, or name the host in force_hosts if "
+               "what runs on it may be interrupted")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
@@ -115,6 +122,12 @@ def _obstacles(request, bmh, forced):
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
                    f"release it first (action reboot_release, key {key}), or name the host in force_hosts if nobody "
                    "works on it")
+
+
+def _interruption(request, bmh):
+    if request.action == _TAKEN_UP_ANEW:
+        return "" if has_status(bmh) else power_due.interruption(dict(bmh, status=request.status))
+    return power_due.interruption(bmh) if request.action in _TAKEN_UP else ""
 
 
 def _kept(changes, bmh):
