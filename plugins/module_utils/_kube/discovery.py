@@ -91,5 +91,5 @@ def _asker(client: Any, api_version: str, deletable: bool = False) -> Callable[.
             raise
         # Subresources are listed as plural/name.
         return [Resource(group, version, item["name"], item["kind"], item["namespaced"])
-                for item in items if "/" not in item["name"] and (not deletable or _GOES <= set(item["verbs"]))]
+                for item in items if "/" not in item["name"] and (not deletable or set(item["verbs"]) >= _GOES)]
     return call

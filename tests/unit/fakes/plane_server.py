@@ -34,7 +34,8 @@ class Server:
         self.serve("/apis/ipam.metal3.io/v1alpha1", "IPPool")
         # Kinds of Kubernetes and of others, as discovery lists them.
         self.serve("/api/v1", "Namespace", namespaced=False)
-        self.serve("/api/v1", "Secret", "ConfigMap", "Pod", "PersistentVolumeClaim", "Service", "ServiceAccount", "Event")
+        self.serve("/api/v1", "Secret", "ConfigMap", "Pod", "PersistentVolumeClaim", "Service",
+                   "ServiceAccount", "Event")
         self.serve("/api/v1", "Binding", verbs=["create"])
         self.serve("/apis/apps/v1", "Deployment", "StatefulSet", "DaemonSet")
         self.serve("/apis/batch/v1", "Job", "CronJob")
@@ -121,7 +122,8 @@ class Server:
     def serve(self, path, *kinds, namespaced=True, verbs=("get", "list", "delete")):
         """Have kinds of a group and version."""
         self.served.setdefault(path, []).extend(
-            {"name": kind.lower() + "s", "kind": kind, "namespaced": namespaced, "verbs": list(verbs)} for kind in kinds)
+            {"name": kind.lower() + "s", "kind": kind, "namespaced": namespaced, "verbs": list(verbs)}
+            for kind in kinds)
 
     def serve_monitors(self):
         """Have the definition of the Prometheus operator."""

@@ -352,18 +352,18 @@ def deployed(url, method=None, **spec):
     ("provisioned", {"online": False}, "online false"), ("externally provisioned", {"online": False}, "online false"),
     ("provisioned", {"annotations": {"reboot.metal3.io": ""}}, "the annotation reboot.metal3.io"),
     ("provisioned", {"annotations": {"reboot.metal3.io/me": ""}}, "the annotation reboot.metal3.io/me"),
-    ("provisioned", {}, ""), ("provisioned", {"online": False, "on": False}, ""),
-    ("provisioned", {"on": False, "annotations": {"reboot.metal3.io/me": ""}}, ""), ("available", {"online": False}, ""),
+    ("provisioned", {}, ""), ("provisioned", {"online": False, "on": False}, ""), ("available", {"online": False}, ""),
+    ("provisioned", {"on": False, "annotations": {"reboot.metal3.io/me": ""}}, ""),
 ])
 @pytest.mark.parametrize("action, mark, status", [
     ("resume", PAUSED, {}), ("attach", DETACHED, {"operationalStatus": "detached"}), ("restore_status", PAUSED, {})])
 def test_a_server_that_would_be_switched_off_at_once_is_not_given_to_the_operator_again(
         action, mark, status, state, change, message):
     """A power-off or a reboot that was recorded while a host was paused or detached takes effect when it is not."""
-    external = {"externallyProvisioned": True} if state == "externally provisioned" else {}
+    image = {} if state == "externally provisioned" else {"url": "http://i"}
     host = bmh(**dict(change, annotations=dict(change.get("annotations", {}), **mark)), **status,
-               spec=external, provisioning={"state": state, "ID": "n1", "image": {"url": "http://i"} if not external else {}})
-    host["spec"]["image"] = host["status"]["provisioning"]["image"]
+               spec={"image": image, "externallyProvisioned": not image},
+               provisioning={"state": state, "ID": "n1", "image": image})
     options = {}
     if action == "restore_status":
         options, host["status"] = {"status": host["status"]}, {}

@@ -145,7 +145,8 @@ def test_the_number_is_asked_for(site, bmc, confirm):
         assert "set metal3_confirm=2" in site.refused(confirm=confirm) and bmc.patches == other.patches == 0
 
 
-@pytest.mark.parametrize(("confirm", "fits"), [("1", False), ("h1,h9", False), ("h2", False), ("h1", True), ("h2,h1", True)])
+@pytest.mark.parametrize(("confirm", "fits"), [
+    ("1", False), ("h1,h9", False), ("h2", False), ("h1", True), ("h2,h1", True)])
 def test_a_number_does_not_count_for_one_of_several_tasks(site, bmc, confirm, fits):
     site.add("h1", bmc)
     if fits:

@@ -301,7 +301,8 @@ def test_a_number_does_not_count_for_one_of_several_tasks():
     for wrong in (None, "2", "a", "a,b,e"):
         with pytest.raises(RefusedError) as refusal:
             run(client, "undeploy", "a", "b", confirm=wrong, confirm_among=among)
-        assert "expected names with a,b among them" in str(refusal.value) and "metal3_confirm=a,b,c,d" in str(refusal.value)
+        for text in ("expected names with a,b among them", "metal3_confirm=a,b,c,d"):
+            assert text in str(refusal.value)
     assert client.requests() == []
     run(client, "undeploy", "a", "b", confirm="d,b,a", confirm_among=among)
     assert len(client.requests()) == 2

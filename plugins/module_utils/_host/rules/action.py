@@ -110,9 +110,9 @@ def _obstacles(request, bmh, forced):
                "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
     interrupted = "" if request.name in forced else _interruption(request, bmh)
     if interrupted and action.plan(bmh, request) != NOTHING:
-        yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what runs "
-               "on it would be interrupted", "set online to true, or remove the annotation, or name the host in force_hosts if "
-               "what runs on it may be interrupted")
+        yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what "
+               "runs on it would be interrupted", "set online to true, or remove the annotation, or name the host in "
+               "force_hosts if what runs on it may be interrupted")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")

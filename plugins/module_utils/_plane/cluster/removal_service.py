@@ -13,8 +13,8 @@ from ..._common import confirmation
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
-from ..._kube.diff import owned_tree
 from ..._kube import discovery, served
+from ..._kube.diff import owned_tree
 from ..._kube.finalizers import is_going
 from ..._kube.plan import Entry, deletion
 from ..._kube.reconcile import Written
