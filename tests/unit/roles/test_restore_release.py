@@ -20,10 +20,10 @@ RELEASE = TASKS["Release the hosts and wait until they are what they were"]
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
 # One that works, one that an earlier run has left held, one that is lost.
-PLAN = {"due": True, "objects": {"BareMetalHost": 1, "Secret": 2},
-        "created": ["BareMetalHost lost", "Secret a", "Secret b"], "namespace": "metal3", "to_release": ["held", "lost"], "verdicts": [
-    {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
-    {"name": "lost", "is_there": False, "is_held": False}]}
+PLAN = {"due": True, "objects": {"BareMetalHost": 1, "Secret": 2}, "namespace": "metal3",
+        "created": ["BareMetalHost lost", "Secret a", "Secret b"], "to_release": ["held", "lost"], "verdicts": [
+            {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
+            {"name": "lost", "is_there": False, "is_held": False}]}
 ALL_THERE = {"due": False, "objects": {}, "created": [], "namespace": "metal3", "to_release": ["held"],
              "verdicts": PLAN["verdicts"][:2]}
 IN_MOVE = {"due": True, "objects": {"BareMetalHost": 1}, "created": ["BareMetalHost lost"], "namespace": "metal3",
