@@ -199,6 +199,28 @@ options:
   until:
     description: For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z).
     type: str
+  checked:
+    description:
+      - Hosts as they were when the caller checked them, such as RV(metal3.baremetal.host_maintenance#module:checked).
+      - An action is refused on another host of the name, and on one that has another consumer by now, also when
+        O(force_hosts) names it.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      uid:
+        description: Its uid.
+        type: str
+        required: true
+      consumer:
+        description:
+          - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
+        type: str
+        default: ""
   force_hosts:
     description:
       - >-

@@ -8,6 +8,8 @@ Pure functions of data. Each rule names its source in BMO 0.13: a function of ``
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.finalizers import HINT, deletion_of, is_going
@@ -51,12 +53,28 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     return problems
 
 
+class Identity(NamedTuple):
+    """What a host was when somebody checked it.
+
+    :ivar uid: its uid
+    :ivar consumer: of :func:`objects.consumer_of`
+    """
+
+    uid: str | None
+    consumer: str
+
+
+def identity_of(bmh):
+    """Return the Identity of a BareMetalHost."""
+    return Identity(uid_of(bmh), consumer_of(bmh))
+
+
 def check_identity(requests, current, checked):
     """Check that hosts are those that the caller has checked, with the consumers that they had.
 
     :param requests: list of Request
     :param current: ``{name: BareMetalHost}``
-    :param checked: ``{name: BareMetalHost}`` as the caller has checked them; hosts that it does not name may be any
+    :param checked: ``{name: Identity}`` as the caller has checked them; hosts that it does not name may be any
     :returns: list of Problem
     """
     problems = []
@@ -64,11 +82,11 @@ def check_identity(requests, current, checked):
         bmh, before = current.get(request.name), checked.get(request.name)
         if bmh is None or before is None:
             continue
-        if uid_of(bmh) != uid_of(before):
+        if uid_of(bmh) != before.uid:
             texts = "another BareMetalHost of this name", "the one that was checked"
-        elif consumer_of(bmh) != consumer_of(before):
+        elif consumer_of(bmh) != before.consumer:
             texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
-                     f"{consumer_of(before) or 'none'}, its consumer when it was checked")
+                     f"{before.consumer or 'none'}, its consumer when it was checked")
         else:
             continue
         problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
