@@ -133,12 +133,15 @@ def read_group_versions(answer: dict[str, Any], subject: str) -> list[str]:
     :param subject: what was asked for, for messages
     :raises KubeError: when it is no list of groups
     """
-    groups = answer.get("groups", ()) or []
-    found = [version.get("groupVersion") if isinstance(version, dict) else None
-             for group in (groups if isinstance(groups, list) else [None])
-             for version in ((group.get("versions") or [None]) if isinstance(group, dict) else [None])]
-    if "groups" not in answer or not all(isinstance(item, str) and _GROUP_VERSION.fullmatch(item) for item in found):
-        raise _invalid(subject, "found no groups with versions, expected a list of them")
+    found: list[str] = []
+    groups = answer.get("groups")
+    for group in groups if isinstance(groups, list) else [None]:
+        versions = group.get("versions") if isinstance(group, dict) else None
+        for version in versions if isinstance(versions, list) else [None]:
+            name = version.get("groupVersion") if isinstance(version, dict) else None
+            if not isinstance(name, str) or not _GROUP_VERSION.fullmatch(name):
+                raise _invalid(subject, "found no groups with versions, expected a list of them")
+            found.append(name)
     return found
 
 
