@@ -94,8 +94,6 @@ def test_a_medium_that_never_appears_is_a_problem():
     with Bmc(shows=lambda url: None) as bmc:
         check = probe(bmc)
     assert check["status"] == "problem" and "does not show it as inserted" in check["actual"]
-
-
     assert f"it may still insert it: when it does, eject it at the BMC 127.0.0.1:{bmc.port}" in check["hint"]
     assert "EjectMedia" not in [action for action, dummy in bmc.asked]
 
