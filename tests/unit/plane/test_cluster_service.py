@@ -449,6 +449,30 @@ def test_a_rollback_names_what_is_being_deleted_and_brings_nothing_back_into_it(
                            clock).present()
 
 
+def test_a_rollback_leaves_what_others_have_made_since_the_upgrade_was_planned():
+    class Refusing(Server):
+        """Somebody makes what the upgrade would make after the Deployment, which is refused."""
+
+        def apply(self, resource, namespace, body, dry_run=False, checked=None):
+            image = str(body.get("spec")) if resource.kind == "Deployment" else ""
+            if not dry_run and NEW in image:
+                self.store("ValidatingWebhookConfiguration", None, {
+                    "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "ipam-late"}}, "kubectl")
+                raise KubeError("quota exceeded", 403, "Forbidden")
+            return super().apply(resource, namespace, body, dry_run, checked)
+
+    server = Refusing()
+    release(server, OLD).present()
+    late = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "ipam-late"}, "webhooks": []}
+    clock = Clock()
+    with pytest.raises(ReportedError, match=r"failed and was rolled back: (?s:.*)these stay: "
+                                            "ValidatingWebhookConfiguration ipam-late, which others have made"):
+        service.Components(server, parameters(), {"ipam": ([*released(NEW), late], NEW)}, False, Progress(None),
+                           clock.sleep, clock).present()
+    assert ("ValidatingWebhookConfiguration", None, "ipam-late") in server.objects
+
+
 def test_a_rollback_that_fails_says_so_and_what_to_do():
     server = Server()
     release(server, OLD).present()
