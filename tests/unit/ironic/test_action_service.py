@@ -212,9 +212,9 @@ def test_versions_that_options_need():
 
 def test_a_reboot_acts_each_time_and_may_be_soft():
     client = with_node("active", power_state="power on")
-    run(client, "reboot")
-    run(client, "reboot", soft=True)
-    run(client, "power_off", soft=True)
+    run(client, "reboot", confirm="1")
+    run(client, "reboot", soft=True, confirm="1")
+    run(client, "power_off", soft=True, confirm="1")
     assert [body["target"] for body in bodies(client)] == ["rebooting", "soft rebooting", "soft power off"]
 
 
@@ -292,6 +292,29 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
         assert tried["changed"] is True and tried["warnings"] == []
     run(client, action, *names, confirm="2", steps=STEPS)
     assert len(client.requests()) >= len(names)
+
+
+@pytest.mark.parametrize("action", ["power_off", "reboot", "rescue", "service", "hold"])
+@pytest.mark.parametrize(("state", "power", "asks"), [
+    ("active", "power on", True), ("active", None, True), ("active", "power off", False), ("rescue", "power on", True),
+    ("available", "power on", False), ("manageable", "power on", False)])
+def test_what_runs_on_a_node_is_interrupted_only_when_the_number_is_repeated(action, state, power, asks):
+    client = with_node(state, power_state=power)
+    options = {"rescue_password": "x", "steps": STEPS, "check": True}
+    try:
+        run(client, action, confirm="1", **options)
+    except RefusedError:
+        # Ironic would not take it in this state.
+        return
+    warnings = run(client, action, **options)["warnings"]
+    due = asks and action_plan.plan(action, options, client.nodes["uuid-a"], 109).requests
+    assert len(warnings) == bool(due), warnings
+    if not due:
+        return
+    for wrong in (None, "2", "b"):
+        with pytest.raises(RefusedError, match=rf"{action} interrupts what may run on a \(it is {state}\); to continue"):
+            run(client, action, confirm=wrong, **dict(options, check=False))
+    assert client.sent == []
 
 
 def test_a_number_does_not_count_for_one_of_several_tasks():
