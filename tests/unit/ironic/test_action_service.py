@@ -312,7 +312,7 @@ def test_what_runs_on_a_node_is_interrupted_only_when_the_number_is_repeated(act
     if not due:
         return
     for wrong in (None, "2", "b"):
-        with pytest.raises(RefusedError, match=rf"{action} interrupts what may run on a \(it is {state}\); to continue"):
+        with pytest.raises(RefusedError, match=rf"{action} interrupts what may run on a \(it is {state}\); to cont"):
             run(client, action, confirm=wrong, **dict(options, check=False))
     assert client.sent == []
 
