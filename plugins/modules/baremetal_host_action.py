@@ -118,6 +118,10 @@ options:
         V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed
         meanwhile, because BMO would deprovision the server, unless it is named in O(force_hosts).
       - >-
+        V(resume), V(attach) and V(restore_status) are refused for a host whose system runs, and whose C(spec.online) is
+        C(false) or that has an annotation C(reboot.metal3.io), because BMO would switch the server off at once, unless
+        it is named in O(force_hosts).
+      - >-
         Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
         on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),
         V(restore_status), V(mark_healthy) and V(mark_unhealthy): two planes would have power over its server.
@@ -195,12 +199,34 @@ options:
   until:
     description: For V(lock), when it ends by itself, a time in UTC such as C(2026-11-25T18:00:00Z).
     type: str
+  checked:
+    description:
+      - Hosts as they were when the caller checked them, such as RV(metal3.baremetal.host_maintenance#module:checked).
+      - An action is refused on another host of the name, and on one that has another consumer by now, also when
+        O(force_hosts) names it.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: Name of the host.
+        type: str
+        required: true
+      uid:
+        description: Its uid.
+        type: str
+        required: true
+      consumer:
+        description:
+          - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
+        type: str
+        default: ""
   force_hosts:
     description:
       - >-
         Names of hosts on which actions are taken although they have a consumer or are on their way to another plane,
         for V(inspect) although they are held powered off, or for V(resume) and V(attach) although what is deployed is
-        lost.
+        lost, or for these and V(restore_status) although what runs is interrupted.
     type: list
     elements: str
     default: []

@@ -25,7 +25,10 @@ options:
     type: str
     required: true
   timeout_seconds:
-    description: How long a BMC may take until it shows the medium as inserted, and until it shows it as ejected.
+    description:
+      - How long a BMC may take until it shows the medium as inserted, and until it shows it as ejected.
+      - One that has not shown it by then is looked at for as long again, and a medium that comes is ejected. After that
+        the verdict says what to eject at which BMC, if it still comes.
     type: int
     default: 60
   fail:

@@ -122,6 +122,7 @@ options:
     default: 3
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

@@ -118,6 +118,23 @@ hosts:
       type: str
       returned: always
   sample: [{name: rack1-03, cluster: prod, machine: prod-pool-a-7fkq2-x8j5d, node: prod-pool-a-7fkq2-x8j5d}]
+checked:
+  description:
+    - The hosts as they were checked, for the option O(metal3.baremetal.baremetal_host_action#module:checked) of what
+      interrupts them afterwards.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the BareMetalHost.
+      type: str
+    uid:
+      description: Its uid.
+      type: str
+    consumer:
+      description: Kind, namespace and name of its consumer, empty for none.
+      type: str
 seconds:
   description: How long the module worked, in seconds.
   returned: success

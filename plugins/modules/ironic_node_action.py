@@ -19,7 +19,8 @@ description:
     error is reported. When the module runs on the controller, progress is printed while it waits.
   - A node that is named C(<namespace>~<host>) belongs to a BareMetalHost, and is refused unless O(force_nodes) names
     it.
-  - What erases disks that may carry a deployed system is refused unless O(confirm) repeats how many nodes it concerns.
+  - What erases disks that may carry a deployed system, or interrupts one that may run, is refused unless O(confirm)
+    repeats how many nodes it concerns.
   - When the answer to a request is lost, the node is read, and the request is sent again only where Ironic would refuse
     it a second time. A reboot, an inspection, a cleaning, a service or a rebuild is never sent twice.
 options:
@@ -249,11 +250,14 @@ options:
     type: dict
   confirm:
     description:
-      - How many nodes may lose a deployed system by the action, or their names as in O(nodes), with commas between.
+      - How many nodes may lose a deployed system by the action, or have it interrupted, or their names as in O(nodes),
+        with commas between.
       - Required for V(rebuild), V(undeploy), V(clean), V(provide), and V(deploy) with O(redeploy), of nodes that are
         deployed, adopted, in rescue or in service, have an instance or name an image in their C(instance_info), and for
         V(manage) of nodes that are C(adopt failed), as nothing says any more after it that there is a system on their
         disks. A deployment that failed or is on its way has given up what was there before, and needs no confirmation.
+      - Required for V(power_off), V(reboot), V(rescue), V(service), and V(hold) in a service step, too, of such nodes
+        that are not switched off.
     type: str
   wait:
     description: Whether to wait for the goal.
@@ -274,6 +278,7 @@ options:
     default: []
 extends_documentation_fragment:
   - metal3.baremetal.ironic
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:
   check_mode:
@@ -333,6 +338,7 @@ EXAMPLES = r"""
     nodes: [rack1-01]
     action: rescue
     rescue_password: "{{ vault_rescue_password }}"
+    confirm: 1
 
 - name: Reboot through the operating system
   metal3.baremetal.ironic_node_action:
@@ -340,6 +346,7 @@ EXAMPLES = r"""
     nodes: [rack1-01]
     action: reboot
     soft: true
+    confirm: 1
 """
 
 RETURN = r"""

@@ -36,8 +36,9 @@ options:
       - V(absent) removes them in the reverse order. This is refused while there are hosts, clusters, machines or
         address pools that they manage, and when an object was not applied by this collection, which gives each the
         label C(app.kubernetes.io/managed-by=metal3.baremetal).
-      - It is also refused while one of the parts' namespaces has workloads, volumes, Secrets or ConfigMaps of somebody
-        else, which would go with it.
+      - It is also refused while one of the parts' namespaces has objects of somebody else, of whatever kind the API
+        server has, which would go with it. Those that Kubernetes makes, or that say what may be done in a namespace,
+        such as roles and quotas, do not count.
     type: str
     choices: [present, absent]
     default: present
@@ -190,8 +191,8 @@ options:
   objects:
     description:
       - Further objects to apply, for example a Secret for O(parts[].secret_mounts) or the namespace of hosts.
-      - They are kept when O(state=absent), unless they are in a part's namespace. A Secret or ConfigMap that is there
-        by anything else, such as M(metal3.baremetal.manifests), keeps the namespace from being removed.
+      - They are kept when O(state=absent), unless they are in a part's namespace. What is there by anything else,
+        such as M(metal3.baremetal.manifests), keeps the namespace from being removed, and so do workloads and volumes.
     type: list
     elements: dict
     default: []

@@ -38,6 +38,12 @@ options:
   context:
     description: Context in O(kubeconfig); its current one by default.
     type: str
+  namespace:
+    description:
+      - Namespace that the backup must be of. A backup of another one is refused, because whoever has the public key can
+        make one that writes Secrets, clusters and machines into any namespace.
+    type: str
+    default: metal3
   path:
     description: Path of the backup file.
     type: path
@@ -173,6 +179,12 @@ objects:
   returned: success
   type: dict
   sample: {BareMetalHost: 2}
+created:
+  description: Kind and name of each of these objects.
+  returned: success
+  type: list
+  elements: str
+  sample: [BareMetalHost rack1-01, Secret rack1-01-bmc-secret]
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -12,6 +12,8 @@ from bmc_system import credential
 from support import eventually
 from virtual_site import BOOT_SECONDS
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import deployment
+
 
 class StandaloneNode:
     """The node; what is done with it is a playbook of one task.
@@ -47,7 +49,8 @@ class StandaloneNode:
 
         :param secret: what is neither to be printed nor in any process's arguments meanwhile
         """
-        result, = self._run("ironic_node_action", secret, nodes=[self.name], action=action,
+        confirmed = {"confirm": "1"} if action in deployment.INTERRUPTING else {}
+        result, = self._run("ironic_node_action", secret, nodes=[self.name], action=action, **confirmed,
                             wait_timeout_seconds=BOOT_SECONDS, **options)["nodes"]
         assert (result["changed"], result["error"]) == (True, ""), result
         return result

@@ -47,8 +47,8 @@ def lose_database(lab, services, supervise):
     """Stop Ironic, take its database away and start it with an empty one, as a restarted container does."""
     def lose():
         supervise("stop", "ironic")
-        # Without it, the role's program takes what is there for the rest of an interrupted run.
-        (lab.dir / "ironic" / "database-schema").unlink()
+        for name in ("database-schema", "ironic.db", "ironic.db-shm", "ironic.db-wal"):
+            (lab.dir / "ironic" / name).unlink(missing_ok=True)
         made = subprocess.run(
             [sys.executable, str(REPOSITORY / "roles" / "ironic" / "files" / "database.py"),
              str(services / "ironic-dbsync"), str(lab.dir / "ironic" / "ironic.conf"), str(lab.dir / "ironic")],

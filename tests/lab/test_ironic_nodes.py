@@ -18,7 +18,12 @@ from support import HOST, NAMESPACE, Run, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import audit, info_service, node_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
+    audit,
+    deployment,
+    info_service,
+    node_inventory,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import (
@@ -95,7 +100,7 @@ def act(client, node):
     """Take an action and return the node's result."""
     def run(action, name=node["name"], check=False, **options):
         params = dict(defaults(action_argument_spec()), action=action, nodes=[name], wait_timeout_seconds=300,
-                      poll_interval_seconds=0.5)
+                      poll_interval_seconds=0.5, confirm="1" if action in deployment.INTERRUPTING else None)
         return ActionService(client, dict(params, **options), check, Progress()).run()["nodes"][0]
     return run
 

@@ -71,6 +71,7 @@ PRIVILEGE_LEVELS = ("USER", "OPERATOR", "ADMINISTRATOR", "CALLBACK")
 _HOST_NAME = re.compile(
     r"^(([a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]{0,61}[a-zA-Z0-9])\.)*"
     r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9-]{0,61}[A-Za-z0-9])$")
+_IN_NO_URL = re.compile(r"[\s'\"]")
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]*):(.*)$", re.DOTALL)
 _REDFISH_ROOTS = ("", "redfish/v1")
 # RFC 3986: what a path may hold beside percent escapes; a query may hold "?" too.
@@ -246,7 +247,9 @@ def _split(name: str, rest: str) -> SplitResult:
         # The scheme is replaced, so that urlsplit treats all of them alike.
         return urlsplit("http://" + rest)
     except ValueError as exc:
-        raise AddressError(f"{name}://host[:port][/path]", f"correct bmc.address ({exc})") from exc
+        # It quotes what is before the path, a login that is there included.
+        reason = re.sub(r"netloc '.*' contains", "it contains", str(exc), flags=re.DOTALL)
+        raise AddressError(f"{name}://host[:port][/path]", f"correct bmc.address ({reason})") from None
 
 
 def _host(parts: SplitResult) -> str:
@@ -345,4 +348,10 @@ def identity_of(address: Any) -> tuple[str, str, int, str] | None:
 
 def redacted(address: Any) -> str:
     """Return an address of any type for messages, without user name and password."""
-    return redaction.redacted(str(address))
+    text = redaction.redacted(str(address))
+    scheme, found, rest = text.partition("://")
+    login, at, after = rest.rpartition("@")
+    # In a text of many words a login ends at a space or a quote; here the whole text is the address.
+    if found and at and ("@" in rest.partition("/")[0] or _IN_NO_URL.search(login)):
+        return f"{scheme}://***@{after}"
+    return text

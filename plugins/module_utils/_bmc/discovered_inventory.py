@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from .._common import inventory_name, mac_address
+from .._common import inventory_name, mac_address, yaml_mistakes
 from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
@@ -58,7 +58,7 @@ def read(text: str) -> dict[str, Any]:
     try:
         content = yaml.load(text, Loader=_loader())  # a SafeLoader, which knows one more tag
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise ValueError(f"it is no YAML: {' '.join(str(exc).split())}") from exc
+        raise ValueError(f"it is no YAML: {yaml_mistakes.described(exc)}") from exc
     if not _is_inventory(content):
         raise ValueError("after that line it has not the form that discovery writes")
     return content

@@ -42,11 +42,13 @@ class Attempt(NamedTuple):
         or empty when nothing was tried
     :ivar device: the BMC's name of the device
     :ivar text: what the BMC said, or the state that it showed last
+    :ivar late: whether the BMC may still insert it, when nobody ejects it any more
     """
 
     stage: str
     device: str
     text: str
+    late: bool = False
 
 
 def url_problem(url: str) -> Problem | None:
@@ -100,16 +102,19 @@ def finding(host: Mapping[str, Any], facts: Mapping[str, Any], attempt: Attempt,
                        "run playbook preflight, which says what is in the way")
     if attempt.stage == INSERTED:
         return ok(f"{attempt.device} took {url}, and was ejected again")
+    # Ironic finds such a device in use, and the server boots from it.
+    left = f"eject it at the BMC {host['address'].authority}: {attempt.device}"
+    later = f"; it may still insert it: when it does, {left}" if attempt.late else ""
     if attempt.stage == REFUSED:
         return Finding(PROBLEM, "bmc.address", f"{attempt.device} did not take {url}: {attempt.text}",
-                       "a BMC that reads media of that server", cause(attempt.text))
+                       "a BMC that reads media of that server", cause(attempt.text) + later)
     if attempt.stage == NOT_SHOWN:
         return Finding(PROBLEM, "bmc.address",
                        f"{attempt.device} accepted {url} but does not show it as inserted: {attempt.text}",
-                       "a medium that is inserted", cause(attempt.text))
+                       "a medium that is inserted", cause(attempt.text) + later)
     if attempt.stage == LEFT:
         return Finding(PROBLEM, "bmc.address", f"{attempt.device} took {url} and could not eject it: {attempt.text}",
-                       "an empty device", f"eject it at the BMC: {attempt.device}")
+                       "an empty device", left)
     return unknown(f"not tried: {attempt.text}")
 
 

@@ -19,6 +19,8 @@ from .service import survey
 from .verdict import PROBLEM, Verdict, worst
 
 _POLL_SECONDS = 1.0
+# Of a proxy in front of a BMC that has not answered yet.
+_OF_A_GATEWAY = (502, 503, 504)
 _INSERT, _EJECT = "#VirtualMedia.InsertMedia", "#VirtualMedia.EjectMedia"
 
 
@@ -81,7 +83,9 @@ class MediaProbe:
                 return Attempt("", media["name"], f"in use: {media['name']} holds {field_text(now, 'Image')}")
             self._insert(client, media["path"], now)
         except RedfishError as exc:
-            return self._ejected(client, media, Attempt(REFUSED, media["name"], str(exc)))
+            # Without an answer of the BMC itself it may be about to insert the medium.
+            late = not exc.status or exc.status in _OF_A_GATEWAY
+            return self._ejected(client, media, Attempt(REFUSED, media["name"], str(exc), late))
         return self._ejected(client, media, self._inserted(client, media))
 
     def _insert(self, client: RedfishClient, path: str, media: dict[str, Any]) -> None:
@@ -111,15 +115,19 @@ class MediaProbe:
         shown = until_nothing(missing, self.timeout_seconds, _POLL_SECONDS, self._clock, self._sleep)
         if not shown:
             return Attempt(INSERTED, media["name"], "")
-        return Attempt(NOT_SHOWN, media["name"], f"{shown}, after {duration(self.timeout_seconds)}")
+        return Attempt(NOT_SHOWN, media["name"], f"{shown}, after {duration(self.timeout_seconds)}", True)
 
     def _ejected(self, client: RedfishClient, media: dict[str, Any], attempt: Attempt) -> Attempt:
-        """Leave the device empty, as it was found, whatever became of the medium."""
+        """Leave the device empty, as it was found, whatever became of the medium, and however late it comes."""
+        shown = attempt.stage == INSERTED
         try:
+            if attempt.late:
+                until_nothing(lambda: not self._holds(client.read(media["path"])), self.timeout_seconds, _POLL_SECONDS,
+                              self._clock, self._sleep)
             now = client.read(media["path"])
-            # Another image than ours is somebody else's, who has come since.
-            if now.get("Inserted") is not True or not _same(field_text(now, "Image"), self.url):
+            if not self._holds(now):
                 return attempt
+            shown = True
             target = nested(now, "Actions", _EJECT).get("target")
             if isinstance(target, str):
                 client.post(target, {})
@@ -129,8 +137,12 @@ class MediaProbe:
                              _POLL_SECONDS, self._clock, self._sleep):
                 return Attempt(LEFT, media["name"], f"still inserted after {duration(self.timeout_seconds)}")
         except RedfishError as exc:
-            return Attempt(LEFT, media["name"], str(exc)) if attempt.stage == INSERTED else attempt
-        return attempt
+            return Attempt(LEFT, media["name"], str(exc)) if shown else attempt
+        return attempt._replace(late=False)
+
+    def _holds(self, media: dict[str, Any]) -> bool:
+        """Say whether a device has the medium; another image than ours is somebody else's, who has come since."""
+        return media.get("Inserted") is True and _same(field_text(media, "Image"), self.url)
 
 
 def _same(image: str, url: str) -> bool:

@@ -148,9 +148,12 @@ def asked_later(problems: Iterable[Any]) -> list[str]:
     return [f"without check mode this would be refused: {problem}" for problem in problems]
 
 
-def expected(names: list[str]) -> str:
+def expected(names: list[str], among: Sequence[str] = ()) -> str:
     """Return what :func:`confirmed` takes, as a phrase.
 
     :param names: names of the objects that the operation concerns
+    :param among: as for :func:`confirmed`
     """
+    if among:
+        return f"names with {','.join(sorted(names))} among them"
     return f"{len(names)} (how many they are) or {','.join(sorted(names))}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-_OF_CRD = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$")
+_OF_CRD = re.compile(r"^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}\Z")
 _SPELLINGS = (
     re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}"),
     re.compile(r"[0-9a-f]{2}(-[0-9a-f]{2}){5}"),

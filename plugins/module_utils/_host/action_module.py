@@ -17,6 +17,7 @@ from .._kube.module import KubeModule
 from .action_service import HostActionService
 from .actions import ACTIONS, Request
 from .module import finish
+from .rules.action import Identity
 from .rules.action_request import USED_BY
 
 
@@ -43,6 +44,9 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
             _request_spec(), name={"type": "str", "required": True}, status={"type": "json"},
             hardware={"type": "dict"})},
         **_request_spec(),
+        checked={"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str", "required": True}, "uid": {"type": "str", "required": True},
+            "consumer": {"type": "str", "default": ""}}},
         force_hosts={"type": "list", "elements": "str", "default": []},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait={"type": "bool", "default": True},
@@ -93,6 +97,8 @@ def run_baremetal_host_action() -> None:
     with module.reporting(), BootWatch(module.params, waits) as watch:
         requests = requests_of(module.params, timestamp(time.time()))
         result = HostActionService(
-            module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text).run()
+            module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text,
+            checked=dict((item["name"], Identity(item["uid"], item["consumer"])) for item in module.params["checked"])
+        ).run()
     result["warnings"] = watch.warnings
     finish(module, result, "done")

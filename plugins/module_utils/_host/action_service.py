@@ -122,8 +122,8 @@ class HostActionService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
-    :param checked: ``{name: BareMetalHost}`` as the caller has checked them; a request is refused for another host of
-        the name, and for one that has another consumer by now
+    :param checked: ``{name: Identity}`` as the caller has checked them (``rules.action``); a request is refused for
+        another host of the name, and for one that has another consumer by now
     """
 
     def __init__(self, client: Any, requests: list[Any], params: dict[str, Any], check_mode: bool, progress: Any,

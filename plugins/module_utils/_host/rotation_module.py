@@ -44,6 +44,7 @@ def host_bmc_credentials_argument_spec() -> dict[str, dict[str, Any]]:
         password_length={"type": "int", "default": 20, "no_log": False},
         batch_size={"type": "int", "default": 10},
         confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 600},

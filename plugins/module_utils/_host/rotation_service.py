@@ -133,11 +133,11 @@ class RotationService:
 
         :raises RefusedError: when it was not given
         """
-        given = self.params["confirm"]
-        if not names or confirmation.confirmed(given, names):
+        given, among = self.params["confirm"], self.params["confirm_among"]
+        if not names or confirmation.confirmed(given, names, among):
             return
         problem = confirmation.problem(f"namespace {self.namespace}", given, names,
-                                       f"hosts whose BMC gets another password: {', '.join(names)}")
+                                       f"hosts whose BMC gets another password: {', '.join(names)}", among)
         self.warnings += confirmation.required_by([problem], self.check_mode, self.names)
 
     # What is done

@@ -35,8 +35,8 @@ SAFE, GUARDED, ONCE = "safe", "guarded", "once"
 Request = namedtuple("Request", ["method", "path", "body", "goal", "resend"])
 # requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
 # before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node
-# may lose a deployed system, empty when it does not.
-Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses"])
+# may lose a deployed system, empty when it does not. interrupts: why one that runs may be interrupted.
+Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses", "interrupts"], defaults=[""])
 _NOTHING = Plan([], None, {}, {}, "", "")
 
 
@@ -57,9 +57,12 @@ def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
             return found
         verbs = [request.body["target"] for request in found.requests if request.goal is not None]
         gives_up = "undeploy" if states.VERBS["undeploy"].target in verbs else action
-        return found._replace(loses=deployment.lost_by(gives_up, node))
+        serves = action == "hold" and states.VERBS["service"].target in verbs
+        return found._replace(loses=deployment.lost_by(gives_up, node),
+                              interrupts=deployment.interrupted_by("service" if serves else action, node))
     if action in POWER_ACTIONS:
-        return _power(action, options, node)
+        found = _power(action, options, node)
+        return found._replace(interrupts=deployment.interrupted_by(action, node)) if found.requests else found
     return _OTHERS[action](options, node, answer)
 
 

@@ -154,15 +154,18 @@ class ActionService:
         ]
 
     def _unconfirmed(self, items: list[Item]) -> list[Any]:
-        losing = [item for item in items if item.plan.loses and not item.plan.refusal]
+        losing = [item for item in items if (item.plan.loses or item.plan.interrupts) and not item.plan.refusal]
         names = [item.name for item in losing]
-        reasons = ", ".join(f"{item.name} ({item.plan.loses})" for item in losing)
-        given = self.options.get("confirm")
-        if not losing or confirmation.confirmed(given, names):
+        reasons = ", ".join(f"{item.name} ({item.plan.loses or item.plan.interrupts})" for item in losing)
+        effect = "gives up the systems that may be deployed on" if any(
+            item.plan.loses for item in losing) else "interrupts what may run on"
+        given, among = self.options.get("confirm"), self.options["confirm_among"]
+        if not losing or confirmation.confirmed(given, names, among):
             return []
-        return [Problem("confirmation-missing", "nodes", "confirm", given or None, confirmation.expected(names),
-                        f"{self.action} gives up the systems that may be deployed on {reasons}; to continue set "
-                        f"{confirmation.VARIABLE}={len(names)} in a playbook (module option confirm)")]
+        return [Problem("confirmation-missing", "nodes", "confirm", given or None,
+                        confirmation.expected(names, among),
+                        f"{self.action} {effect} {reasons}; to continue "
+                        f"{confirmation.way(names, among)} (module option confirm)")]
 
     def _forced_by_uuid(self, item: Item) -> frozenset[str]:
         return frozenset([item.node["name"]] if item.node["uuid"] in self.forced else [])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which nodes may carry a deployed system, and which requests erase it; pure."""
+"""Which nodes may carry a deployed system, and which requests erase or interrupt it; pure."""
 from __future__ import annotations
 
 from typing import Any
@@ -22,6 +22,8 @@ _UNDECIDED = frozenset([states.ENROLL, states.MANAGEABLE, "verifying", "inspecti
 _IMAGE = ("image_source", "boot_iso")
 # Actions that erase what is on the disks, at once (rebuild) or by the cleaning that they begin.
 _ERASING = ("provide", "clean", "undeploy", "rebuild")
+# Actions that switch a server off, or boot something else than its system.
+INTERRUPTING = ("power_off", "reboot", "rescue", "service")
 
 
 def carried(node: dict[str, Any]) -> str:
@@ -55,3 +57,12 @@ def lost_by(action: str, node: dict[str, Any]) -> str:
         # It erases nothing, and removes the only sign that there is something to lose.
         return carried(node)
     return ""
+
+
+def interrupted_by(action: str, node: dict[str, Any]) -> str:
+    """Return why an action may interrupt what runs on a node, empty when nothing says so.
+
+    :param action: an action of ``action_plan``, or the verb that it sends
+    :param node: the node, with :data:`FIELDS` and ``power_state``
+    """
+    return carried(node) if action in INTERRUPTING and node.get("power_state") != "power off" else ""

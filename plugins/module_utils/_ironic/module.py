@@ -84,6 +84,7 @@ def action_argument_spec() -> dict[str, dict[str, Any]]:
         "vendor_method": {"type": "str"},
         "vendor_arguments": {"type": "dict"},
         "confirm": {"type": "str"},
+        "confirm_among": {"type": "list", "elements": "str", "default": []},
         "wait": {"type": "bool", "default": True},
         "wait_timeout_seconds": {"type": "int", "default": 1800},
         "poll_interval_seconds": {"type": "float", "default": 2.0},

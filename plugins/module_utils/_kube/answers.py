@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from .errors import KubeError, error_from_answer
 
 # What to do about an answer that no API server gives.
 NOT_KUBERNETES = "correct host or kubeconfig, or the proxy before the API server"
+# They become parts of paths.
+_GROUP_VERSION = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9]+")
+_RESOURCE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _EVENTS = ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")
 
 
@@ -123,8 +127,26 @@ def read_event(line: bytes, subject: str) -> dict[str, Any]:
     return event
 
 
+def read_group_versions(answer: dict[str, Any], subject: str) -> list[str]:
+    """Return the versions of all API groups, such as ``apps/v1``, those of a group in the server's order.
+
+    :param subject: what was asked for, for messages
+    :raises KubeError: when it is no list of groups
+    """
+    found: list[str] = []
+    groups = answer.get("groups")
+    for group in groups if isinstance(groups, list) else [None]:
+        versions = group.get("versions") if isinstance(group, dict) else None
+        for version in versions if isinstance(versions, list) else [None]:
+            name = version.get("groupVersion") if isinstance(version, dict) else None
+            if not isinstance(name, str) or not _GROUP_VERSION.fullmatch(name):
+                raise _invalid(subject, "found no groups with versions, expected a list of them")
+            found.append(name)
+    return found
+
+
 def read_resources(answer: dict[str, Any], subject: str) -> list[dict[str, Any]]:
-    """Return the entries of a list of resources that an API group serves, each with name, kind and namespaced.
+    """Return the entries of a list of resources that an API group serves, each with name, kind, namespaced and verbs.
 
     :param subject: what was asked for, for messages
     :raises KubeError: when it is none
@@ -132,6 +154,8 @@ def read_resources(answer: dict[str, Any], subject: str) -> list[dict[str, Any]]
     items = answer.get("resources", ()) or []
     if not isinstance(items, list) or "resources" not in answer or not all(
             isinstance(item, dict) and isinstance(item.get("name"), str) and isinstance(item.get("kind"), str)
-            for item in items):
+            and _RESOURCE_NAME.fullmatch(item["name"]) for item in items):
         raise _invalid(subject, "found no resources, expected a list of them")
-    return [dict(item, namespaced=bool(item.get("namespaced"))) for item in items]
+    return [dict(item, namespaced=bool(item.get("namespaced")),
+                 verbs=[verb for verb in item.get("verbs") or [] if isinstance(verb, str)]
+                 if isinstance(item.get("verbs"), list) else []) for item in items]

@@ -1,16 +1,22 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resource of a kind: from the table, from a definition that is about to be applied, else asked of the server."""
+"""The resource of a kind: from the table, from a definition that is about to be applied, else asked of the server.
+
+Also all kinds that a namespace may have objects of.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
 from . import bulk
-from .answers import read_resources
+from .answers import read_group_versions, read_resources
 from .errors import KubeError
 from .resources import Resource, resource_for
+
+# What the server must serve of a kind to delete it with its namespace.
+_GOES = {"list", "delete"}
 
 
 def resolve(client: Any, objects: list[dict[str, Any]], run: Callable[..., Any] = bulk.run) -> dict[Any, Any]:
@@ -53,7 +59,25 @@ def _defined(objects: list[dict[str, Any]]) -> dict[Any, Any]:
     return result
 
 
-def _asker(client: Any, api_version: str) -> Callable[..., Any]:
+def namespaced(client: Any, run: Callable[..., Any] = bulk.run) -> list[Resource]:
+    """Return the resources whose objects go with a namespace that is deleted, each in one version.
+
+    :param client: a KubeClient
+    :param run: as for :func:`resolve`
+    :raises KubeError: when the server can't be asked, or what serves a group does not answer
+    """
+    versions = ["v1", *read_group_versions(client.request("GET", "/apis", subject="API groups"), "API groups")]
+    found: dict[tuple[str, str], Resource] = {}
+    for outcome in run([_asker(client, version, deletable=True) for version in versions]):
+        if outcome.error is not None:
+            raise outcome.error
+        for resource in outcome.value:
+            if resource.namespaced:
+                found.setdefault((resource.group, resource.kind), resource)
+    return list(found.values())
+
+
+def _asker(client: Any, api_version: str, deletable: bool = False) -> Callable[..., Any]:
     group, dummy, version = api_version.rpartition("/")
     path = f"/apis/{api_version}" if group else f"/api/{version}"
     subject = f"resources of {api_version}"
@@ -67,5 +91,5 @@ def _asker(client: Any, api_version: str) -> Callable[..., Any]:
             raise
         # Subresources are listed as plural/name.
         return [Resource(group, version, item["name"], item["kind"], item["namespaced"])
-                for item in items if "/" not in item["name"]]
+                for item in items if "/" not in item["name"] and (not deletable or set(item["verbs"]) >= _GOES)]
     return call

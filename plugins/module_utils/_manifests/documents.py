@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._common import yaml_mistakes
 from .._common.field_checks import show, shown
 from .._common.problem import Problem
 
@@ -71,7 +72,7 @@ def _documents(source: Any, title: str) -> Any:
         return [], [Problem("manifest", title, None, "documents nested too deeply", "YAML documents", "correct them")]
     # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8, a path with a zero.
     except (yaml.YAMLError, ValueError) as exc:
-        return [], [Problem("manifest", title, None, " ".join(str(exc).split()), "YAML documents", "correct them")]
+        return [], [Problem("manifest", title, None, yaml_mistakes.described(exc), "YAML documents", "correct them")]
 
 
 def _dictionary(value: Any) -> Any:

@@ -16,6 +16,7 @@ from .._backup import age, files
 from .._common import private_folder, regular_file, whole_file
 from .._common.errors import RefusedError
 from .._common.formats import timestamp
+from .._common.plain_text import plain
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host import handed_over
@@ -133,6 +134,11 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     :raises RefusedError: when something is in the way, or when a host would lose something and is not named
     """
     backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
+    if backup.namespace != params["namespace"]:
+        # Anybody can encrypt for a public key, for any namespace.
+        raise RefusedError([Problem(
+            "restore-other-namespace", params["path"], "namespace", backup.namespace, params["namespace"],
+            "take a backup of that namespace, or set namespace when the objects of the other one are meant")])
     side = Side(client, backup.namespace)
     keys = set(map(graph.key, backup.objects))
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
@@ -148,7 +154,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
         "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
-        "objects": archive.counts(due)}
+        "objects": archive.counts(due), "created": sorted(plain(graph.title(graph.key(obj))) for obj in due)}
     refused, untried = class_admission.problems(side, due)
     problems = _problems(backup, side) + refused + restored_hosts.problems(leaving, params["accept"])
     problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])

@@ -90,6 +90,7 @@ def run_plane_restore() -> None:
     module = KubeModule({
         "kubeconfig": {"type": "path", "required": True},
         "context": {"type": "str"},
+        "namespace": {"type": "str", "default": "metal3"},
         "path": {"type": "path", "required": True},
         "sha256": {"type": "str"},
         "identity_file": {"type": "path", "required": True},

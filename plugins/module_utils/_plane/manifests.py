@@ -10,6 +10,7 @@ import shutil
 import subprocess
 from typing import Any
 
+from .._common import yaml_mistakes
 from .._common.errors import ReportedError
 from .._common.plain_text import end_of
 from .catalogue import (
@@ -103,7 +104,7 @@ def parse(text: str, values: dict[str, str] | None = None) -> list[dict[str, Any
     try:
         objects = [obj for obj in yaml.load_all(substitute(text, values), Loader=_loader()) if obj]
     except yaml.YAMLError as exc:
-        raise ManifestError(" ".join(str(exc).split())) from exc
+        raise ManifestError(yaml_mistakes.described(exc)) from None
     if not all(isinstance(obj, dict) and isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)
                and isinstance(obj.get("metadata"), dict) for obj in objects):
         raise ManifestError("found a document that is no object with apiVersion, kind and metadata")

@@ -4,8 +4,10 @@ Arguments: ironic-dbsync, Ironic's configuration file, the folder of the databas
 """
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
+import sqlite3
 import subprocess
 import sys
 
@@ -19,6 +21,25 @@ def read(path):
             return file.read()
     except FileNotFoundError:
         return None
+
+
+def count_nodes(directory, unix_socket):
+    """Return how many nodes the database knows, 0 when it is not there or has no table of them yet."""
+    if unix_socket is None:
+        path = os.path.join(directory, DATABASE_FILES[0])
+        if not os.path.exists(path):
+            return 0
+        with contextlib.closing(sqlite3.connect(path, timeout=30)) as connection:
+            tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'nodes'").fetchone()[0]
+            return tables and connection.execute("SELECT count(*) FROM nodes").fetchone()[0]
+    import pymysql
+    with pymysql.connect(unix_socket=unix_socket, user=getpass.getuser()) as connection, connection.cursor() as cursor:
+        tables = cursor.execute("SELECT 1 FROM information_schema.tables WHERE table_schema = 'ironic' "
+                                "AND table_name = 'nodes'")
+        if not tables:
+            return 0
+        cursor.execute("SELECT count(*) FROM ironic.nodes")
+        return cursor.fetchone()[0]
 
 
 def empty(directory, unix_socket):
@@ -45,6 +66,16 @@ def main(dbsync, config_file, directory, unix_socket=None):
         print("unchanged")
         return
     if made_by is None:
+        try:
+            nodes = count_nodes(directory, unix_socket)
+        except sqlite3.DatabaseError as exc:
+            sys.exit(f"{directory}: found a database that cannot be read ({exc}), expected Ironic's; move it away, "
+                     "then run again")
+        if nodes:
+            # An interrupted run leaves none; what is known of them would be gone.
+            sys.exit(f"{mark}: missing, beside a database with {nodes} nodes; to keep them write into that file the "
+                     f"path of the ironic-dbsync that has made the database ({dbsync} is the present one), else move "
+                     "the database away; then run again")
         empty(directory, unix_socket)
     # SQLite can't be brought from nothing to today's schema by migrations, so that these are two commands.
     command = [dbsync, "--config-file=" + config_file, "create_schema" if made_by is None else "upgrade"]

@@ -205,3 +205,14 @@ def test_what_is_no_text_is_a_clear_error(value):
         bmc_address.parse(value)
     assert bmc_address.identity_of(value) is None
     assert isinstance(bmc_address.redacted(value), str)
+
+
+@pytest.mark.parametrize("text", [
+    "redfish://admin:hid\u2100den@192.0.2.1/redfish/v1", "redfish://admin:hid\u2100'den@[192.0.2.1/x",
+    "redfish://admin:hid den@192.0.2.1:443:1/x", "redfish://admin:hidden@[::1/x", "admin:hidden@192.0.2.1"])
+def test_a_login_in_an_address_is_in_no_message(text):
+    """Python's own message quotes what is before the path when it has signs that look like others."""
+    with pytest.raises(bmc_address.AddressError) as error:
+        bmc_address.parse(text)
+    said = f"{error.value} {error.value.expected} {error.value.hint} {bmc_address.redacted(text)}"
+    assert "hid" not in said and "den" not in said.replace("hidden", "")

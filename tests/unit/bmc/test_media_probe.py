@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import Clock
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import media_checks
@@ -52,11 +53,12 @@ class Bmc(FakeRedfish):
         return 204, None
 
 
-def probe(bmc, check_mode=False, scheme="redfish-virtualmedia+http", timeout_seconds=0.1):
+def probe(bmc, check_mode=False, scheme="redfish-virtualmedia+http", timeout_seconds=0.1, time=None):
     """Return the verdict on a BMC."""
     hosts = [{"name": "a", "bmc": {"address": f"{scheme}://127.0.0.1:{bmc.port}", "username": "admin",
                                    "password": "right"}}]
-    found, = MediaProbe(URL, timeout_seconds, check_mode).run(hosts, Settings(None, 2, 5, 8), Progress(), None)
+    given = {} if time is None else {"clock": time, "sleep": time.sleep}
+    found, = MediaProbe(URL, timeout_seconds, check_mode, **given).run(hosts, Settings(None, 2, 5, 8), Progress(), None)
     check, = found["checks"]
     return check
 
@@ -92,12 +94,55 @@ def test_a_medium_that_never_appears_is_a_problem():
     with Bmc(shows=lambda url: None) as bmc:
         check = probe(bmc)
     assert check["status"] == "problem" and "does not show it as inserted" in check["actual"]
+    assert f"it may still insert it: when it does, eject it at the BMC 127.0.0.1:{bmc.port}" in check["hint"]
+    assert "EjectMedia" not in [action for action, dummy in bmc.asked]
+
+
+class Late(Clock):
+    """The time of a probe, in which a BMC shows the medium only so many seconds after it was asked for."""
+
+    def __init__(self, bmc, seconds):
+        super().__init__()
+        self.bmc, self.seconds = bmc, seconds
+
+    def sleep(self, seconds):
+        """Let time pass."""
+        before = self.now
+        super().sleep(seconds)
+        if before < self.seconds <= self.now:
+            self.bmc.drive.update(Image=URL, Inserted=True)
+
+
+@pytest.mark.parametrize("how", ["accepted", "lost", "gateway"])
+def test_a_medium_that_comes_late_is_ejected(how):
+    """Ironic found the device in use, and the server could have booted from it."""
+    with Bmc(shows=lambda url: None, refuses=(504, "gateway timeout") if how == "gateway" else None) as bmc:
+        if how == "lost":
+            bmc.drop = lambda path: path.endswith("InsertMedia")
+        time = Late(bmc, 15)
+        check = probe(bmc, timeout_seconds=10 if how == "accepted" else 20, time=time)
+        assert (check["status"], bmc.drive["Inserted"]) == ("problem", False) and "EjectMedia" in dict(bmc.asked)
+        assert "may still insert" not in check["hint"]
+
+
+def test_a_medium_that_comes_late_and_is_not_ejected_is_named():
+    with Bmc(shows=lambda url: None, stuck=True) as bmc:
+        check = probe(bmc, timeout_seconds=10, time=Late(bmc, 15))
+    assert "could not eject it: still inserted" in check["actual"]
+
+
+def test_a_bmc_that_falls_silent_may_have_the_medium():
+    with Bmc() as bmc:
+        bmc.drop = lambda path: "InsertMedia" in dict(bmc.asked)
+        check = probe(bmc)
+    assert "does not show it" in check["actual"] and f"eject it at the BMC 127.0.0.1:{bmc.port}: " in check["hint"]
 
 
 def test_a_medium_that_stays_is_named():
     with Bmc(stuck=True) as bmc:
         check = probe(bmc)
     assert check["status"] == "problem" and "could not eject it: still inserted" in check["actual"]
+    assert f"eject it at the BMC 127.0.0.1:{bmc.port}" in check["hint"]
 
 
 def test_a_drive_in_use_is_left_alone():

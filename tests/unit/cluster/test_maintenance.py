@@ -18,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.action import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 HOST = "host-of-c1-one-0"
@@ -132,6 +133,8 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert planned["changed"] and workload.evicted == [] and annotations(plane, "BareMetalHost", HOST) == {}
     result = go(plane, workload)
     assert result["hosts"] == [{"name": HOST, "cluster": "c1", "node": NODE, "machine": "c1-one-0"}]
+    assert result["checked"] == [dict(identity_of(plane.objects["BareMetalHost", HOST])._asdict(), name=HOST)]
+    assert result["checked"][0]["uid"] and result["checked"][0]["consumer"].startswith("Metal3Machine ")
     assert workload.evicted == ["web"] and result["seconds"] >= 10
     assert [entry["after_header"] for entry in result["diff"]] == [
         f"BareMetalHost metal3/{HOST}", "Machine metal3/c1-one-0", f"Node {NODE}"]

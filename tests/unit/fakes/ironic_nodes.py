@@ -38,6 +38,7 @@ def run(client, *options, check=False, update_secrets="when_needed", force=()):
 
 def act(client, action, *names, check=False, reports=None, **options):
     params = dict({"action": action, "nodes": list(names) or ["a"], "wait": True, "wait_timeout_seconds": 600,
-                   "poll_interval_seconds": 2, "force_nodes": [], "traits_mode": "set", "confirm": None}, **options)
+                   "poll_interval_seconds": 2, "force_nodes": [], "traits_mode": "set", "confirm": None,
+                   "confirm_among": []}, **options)
     clock = Clock()
     return ActionService(client, params, check, reports or Reports(), clock, clock.sleep).run()

@@ -30,7 +30,18 @@ class Server:
     def __init__(self):
         self.objects, self.writes, self.probes, self.silent, self.version = {}, [], [], 0, 0
         # Beside what the tables of resources know.
-        self.served = {"/apis/ipam.metal3.io/v1alpha1": [{"name": "ippools", "kind": "IPPool", "namespaced": True}]}
+        self.served = {}
+        self.serve("/apis/ipam.metal3.io/v1alpha1", "IPPool")
+        # Kinds of Kubernetes and of others, as discovery lists them.
+        self.serve("/api/v1", "Namespace", namespaced=False)
+        self.serve("/api/v1", "Secret", "ConfigMap", "Pod", "PersistentVolumeClaim", "Service",
+                   "ServiceAccount", "Event")
+        self.serve("/api/v1", "Binding", verbs=["create"])
+        self.serve("/apis/apps/v1", "Deployment", "StatefulSet", "DaemonSet")
+        self.serve("/apis/batch/v1", "Job", "CronJob")
+        self.serve("/apis/rbac.authorization.k8s.io/v1", "Role", "RoleBinding")
+        # Kinds that the account may not list.
+        self.hidden = set()
         # End of the images that do not start.
         self.broken = ""
         # What others do just before a deletion.
@@ -62,6 +73,8 @@ class Server:
         return stored
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        if resource.kind in self.hidden:
+            raise KubeError("forbidden", 403, "Forbidden")
         return [obj for (kind, where, _name), obj in self.objects.items()
                 if kind == resource.kind and namespace in (None, where)], "1"
 
@@ -99,11 +112,19 @@ class Server:
     def request(self, _method, path, **_options):
         if path == "/version":
             return {"gitVersion": "v1.35.4"}
+        if path == "/apis":
+            found = [name[len("/apis/"):] for name in self.served if name.startswith("/apis/")]
+            return {"groups": [{"versions": [{"groupVersion": name}]} for name in found]}
         if path not in self.served:
             raise KubeError("not served", 404)
         return {"resources": self.served[path]}
 
+    def serve(self, path, *kinds, namespaced=True, verbs=("get", "list", "delete")):
+        """Have kinds of a group and version."""
+        self.served.setdefault(path, []).extend(
+            {"name": kind.lower() + "s", "kind": kind, "namespaced": namespaced, "verbs": list(verbs)}
+            for kind in kinds)
+
     def serve_monitors(self):
         """Have the definition of the Prometheus operator."""
-        self.served["/apis/monitoring.coreos.com/v1"] = [
-            {"name": "servicemonitors", "kind": "ServiceMonitor", "namespaced": True}]
+        self.serve("/apis/monitoring.coreos.com/v1", "ServiceMonitor")

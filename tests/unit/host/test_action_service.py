@@ -14,6 +14,7 @@ from fakes.progress import Reports
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.action import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -295,7 +296,8 @@ def other(**changes):
 def act_on_checked(server, checked, action="reboot", **values):
     params = given(names=["h1", "h2"], action=action, force_hosts=["h1", "h2"], wait=False, **values)
     return HostActionService(server, requests_of(params, "now"), params, False, Reports(),
-                             sleep=lambda seconds: None, checked=checked).run()
+                             sleep=lambda seconds: None, checked=dict(
+                                 (name, identity_of(bmh)) for name, bmh in checked.items())).run()
 
 
 @pytest.mark.parametrize("checked, text", [

@@ -348,6 +348,30 @@ def deployed(url, method=None, **spec):
     return dict({"spec": spec}, provisioning=provisioning)
 
 
+@pytest.mark.parametrize("state, change, message", [
+    ("provisioned", {"online": False}, "online false"), ("externally provisioned", {"online": False}, "online false"),
+    ("provisioned", {"annotations": {"reboot.metal3.io": ""}}, "the annotation reboot.metal3.io"),
+    ("provisioned", {"annotations": {"reboot.metal3.io/me": ""}}, "the annotation reboot.metal3.io/me"),
+    ("provisioned", {}, ""), ("provisioned", {"online": False, "on": False}, ""), ("available", {"online": False}, ""),
+    ("provisioned", {"on": False, "annotations": {"reboot.metal3.io/me": ""}}, ""),
+])
+@pytest.mark.parametrize("action, mark, status", [
+    ("resume", PAUSED, {}), ("attach", DETACHED, {"operationalStatus": "detached"}), ("restore_status", PAUSED, {})])
+def test_a_server_that_would_be_switched_off_at_once_is_not_given_to_the_operator_again(
+        action, mark, status, state, change, message):
+    """A power-off or a reboot that was recorded while a host was paused or detached takes effect when it is not."""
+    image = {} if state == "externally provisioned" else {"url": "http://i"}
+    host = bmh(**dict(change, annotations=dict(change.get("annotations", {}), **mark)), **status,
+               spec={"image": image, "externallyProvisioned": not image},
+               provisioning={"state": state, "ID": "n1", "image": image})
+    options = {}
+    if action == "restore_status":
+        options, host["status"] = {"status": host["status"]}, {}
+    found = refused(action, host, **options)
+    assert len(found) == bool(message) and all(message in problem.actual for problem in found)
+    assert refused(action, host, forced=("h1",), **options) == []
+
+
 @pytest.mark.parametrize("action, mark", [
     ("resume", {"annotations": PAUSED}), ("attach", {"annotations": DETACHED, "operationalStatus": "detached"})])
 @pytest.mark.parametrize("host, is_lost", [

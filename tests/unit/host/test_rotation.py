@@ -74,8 +74,8 @@ class Site:
 
     def service(self, check_mode=False, **params):
         params = dict({"namespace": "metal3", "hosts": self.entries, "password_file": None, "password_length": 20,
-                       "batch_size": 10, "confirm": str(len(self.entries)), "wait": False, "wait_timeout_seconds": 1,
-                       "error_limit": 1}, **params)
+                       "batch_size": 10, "confirm": str(len(self.entries)), "confirm_among": [], "wait": False,
+                       "wait_timeout_seconds": 1, "error_limit": 1}, **params)
         return RotationService(self.server, Settings(None, 2, 5, 8), params, check_mode, Progress(), None,
                                sleep=lambda seconds: None)
 
@@ -143,6 +143,16 @@ def test_the_number_is_asked_for(site, bmc, confirm):
         site.add("h1", bmc)
         site.add("h2", other)
         assert "set metal3_confirm=2" in site.refused(confirm=confirm) and bmc.patches == other.patches == 0
+
+
+@pytest.mark.parametrize(("confirm", "fits"), [
+    ("1", False), ("h1,h9", False), ("h2", False), ("h1", True), ("h2,h1", True)])
+def test_a_number_does_not_count_for_one_of_several_tasks(site, bmc, confirm, fits):
+    site.add("h1", bmc)
+    if fits:
+        assert site.run(confirm=confirm, confirm_among=["h1", "h2"])["changed"] and bmc.password == NEW
+    else:
+        assert "metal3_confirm=h1,h2" in site.refused(confirm=confirm, confirm_among=["h1", "h2"]) and bmc.patches == 0
 
 
 def test_what_the_api_server_refuses_is_known_before(site, bmc):

@@ -212,9 +212,9 @@ def test_versions_that_options_need():
 
 def test_a_reboot_acts_each_time_and_may_be_soft():
     client = with_node("active", power_state="power on")
-    run(client, "reboot")
-    run(client, "reboot", soft=True)
-    run(client, "power_off", soft=True)
+    run(client, "reboot", confirm="1")
+    run(client, "reboot", soft=True, confirm="1")
+    run(client, "power_off", soft=True, confirm="1")
     assert [body["target"] for body in bodies(client)] == ["rebooting", "soft rebooting", "soft power off"]
 
 
@@ -282,7 +282,7 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
         with pytest.raises(RefusedError) as refusal:
             run(client, action, *names, confirm=wrong, steps=STEPS)
         for text in ("confirm", "2 (how many they are) or a,b", reason, "a (", "b (",
-                     "to continue set metal3_confirm=2 in a playbook (module option confirm)"):
+                     "to continue set metal3_confirm=2 (module option confirm)"):
             assert text in str(refusal.value)
         tried = run(client, action, *names, confirm=wrong, steps=STEPS, check=True)
         assert tried["changed"] and ["metal3_confirm=2" in line for line in tried["warnings"]] == [True]
@@ -292,6 +292,43 @@ def test_what_a_node_may_carry_is_given_up_only_when_the_number_is_repeated(acti
         assert tried["changed"] is True and tried["warnings"] == []
     run(client, action, *names, confirm="2", steps=STEPS)
     assert len(client.requests()) >= len(names)
+
+
+@pytest.mark.parametrize("action", ["power_off", "reboot", "rescue", "service", "hold"])
+@pytest.mark.parametrize(("state", "power", "asks"), [
+    ("active", "power on", True), ("active", None, True), ("active", "power off", False), ("rescue", "power on", True),
+    ("available", "power on", False), ("manageable", "power on", False)])
+def test_what_runs_on_a_node_is_interrupted_only_when_the_number_is_repeated(action, state, power, asks):
+    client = with_node(state, power_state=power)
+    options = {"rescue_password": "x", "steps": STEPS, "check": True}
+    try:
+        run(client, action, confirm="1", **options)
+    except RefusedError:
+        # Ironic would not take it in this state.
+        return
+    warnings = run(client, action, **options)["warnings"]
+    due = asks and action_plan.plan(action, options, client.nodes["uuid-a"], 109).requests
+    assert len(warnings) == bool(due), warnings
+    if not due:
+        return
+    for wrong in (None, "2", "b"):
+        with pytest.raises(RefusedError, match=rf"{action} interrupts what may run on a \(it is {state}\); to cont"):
+            run(client, action, confirm=wrong, **dict(options, check=False))
+    assert client.sent == []
+
+
+def test_a_number_does_not_count_for_one_of_several_tasks():
+    client = with_node("active")
+    client.add("b", "active")
+    among = ["a", "b", "c", "d"]
+    for wrong in (None, "2", "a", "a,b,e"):
+        with pytest.raises(RefusedError) as refusal:
+            run(client, "undeploy", "a", "b", confirm=wrong, confirm_among=among)
+        for text in ("expected names with a,b among them", "metal3_confirm=a,b,c,d"):
+            assert text in str(refusal.value)
+    assert client.requests() == []
+    run(client, "undeploy", "a", "b", confirm="d,b,a", confirm_among=among)
+    assert len(client.requests()) == 2
 
 
 @pytest.mark.parametrize("action", ["provide", "clean", "inspect"])

@@ -42,7 +42,8 @@ def with_nodes(*names):
 
 def deploy(client, *nodes, check=False, **options):
     params = dict({"action": "deploy", "nodes": list(nodes), "image": IMAGE, "wait": True, "wait_timeout_seconds": 600,
-                   "poll_interval_seconds": 2, "force_nodes": []}, **options)
+                   "poll_interval_seconds": 2, "force_nodes": [],
+                   "confirm_among": []}, **options)
     clock = Clock()
     return ActionService(client, params, check, Reports(), clock, clock.sleep).run()
 

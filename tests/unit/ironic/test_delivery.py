@@ -56,7 +56,7 @@ def forgetful(method, does_it, state="active", times=1, **values):
 @pytest.mark.parametrize("does_it", [True, False])
 def test_a_reboot_whose_answer_is_lost_is_not_repeated(does_it):
     client = forgetful("PUT", does_it)
-    node, = run(client, "reboot")["nodes"]
+    node, = run(client, "reboot", confirm="1")["nodes"]
     if does_it:
         # The node shows that it restarts.
         assert node["error"] == ""

@@ -110,7 +110,7 @@ def test_undeploy_asks_for_the_number_of_servers_that_lose_a_system(playbook, co
                                      {"metal3_confirm": confirm} if confirm else {})
         assert not succeeded and server.ironic.requests() == []
     for part in (message, "undeploy gives up the systems that may be deployed on a (it is active), b (it is rescue)",
-                 "to continue set metal3_confirm=2 in a playbook"):
+                 "to continue set metal3_confirm=2 (module"):
         assert part in text(output)
     assert "canary" not in output
 
@@ -209,7 +209,7 @@ def test_deploy_asks_for_the_number_of_servers_that_hold_another_system(playbook
                                      {"metal3_confirm": confirm} if confirm else {}, ["-vvv"])
         assert not succeeded and server.ironic.requests() == []
     for part in (message, "deploy gives up the systems that may be deployed on b (it is active)",
-                 "to continue set metal3_confirm=1 in a playbook"):
+                 "to continue set metal3_confirm=1 (module"):
         assert part in text(output)
     assert "canary" not in output
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import answers
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import next_step_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import namespaced, resolve
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer, text_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -148,3 +148,47 @@ def test_a_page_of_begun_titles_does_not_take_seconds():
     assert text_of("<" + "<title" * 16000) == "HTML"
     assert time.process_time() - began < 0.5
     assert text_of("<html><title class='a'>504 Gateway\nTime-out</title>") == "HTML (504 Gateway Time-out)"
+
+
+class Discovered:
+    """An API server that answers questions about its kinds."""
+
+    def __init__(self, groups, **served):
+        self.answers = {"/apis": groups, "/api/v1": {"resources": []}, **served}
+
+    def request(self, _method, path, subject=None):
+        if path not in self.answers:
+            raise KubeError("not served", 404)
+        return self.answers[path]
+
+
+def served_kind(title, verbs=("list", "delete"), **more):
+    return dict({"name": title.lower() + "s", "kind": title, "namespaced": True, "verbs": list(verbs)}, **more)
+
+
+def test_all_kinds_that_go_with_a_namespace_are_found_once():
+    groups = {"groups": [{"versions": [{"groupVersion": "a.example/v1"}, {"groupVersion": "a.example/v1beta1"}]},
+                         {"versions": [{"groupVersion": "gone.example/v1"}]}]}
+    server = Discovered(groups, **{
+        "/api/v1": {"resources": [served_kind("Pod"), served_kind("Node", namespaced=False),
+                                  served_kind("Status", name="pods/status")]},
+        "/apis/a.example/v1": {"resources": [served_kind("Database"), served_kind("Usage", verbs=["list"])]},
+        "/apis/a.example/v1beta1": {"resources": [served_kind("Database"), served_kind("Cache"),
+                                                  served_kind("Odd", verbs=[])]}})
+    assert [(item.api_version, item.plural) for item in namespaced(server)] == [
+        ("v1", "pods"), ("a.example/v1", "databases"), ("a.example/v1beta1", "caches")]
+
+
+@pytest.mark.parametrize("groups", [
+    {}, {"groups": None}, {"groups": "a"}, {"groups": [None]}, {"groups": [{}]}, {"groups": [{"versions": [{}]}]},
+    {"groups": [{"versions": [{"groupVersion": "../api/v1"}]}]},
+    {"groups": [{"versions": [{"groupVersion": "a.example/v1/namespaces/x"}]}]}])
+def test_groups_of_another_form_are_no_list_of_kinds(groups):
+    with pytest.raises(KubeError, match="found no groups with versions"):
+        namespaced(Discovered(groups))
+
+
+@pytest.mark.parametrize("name", ["pods?a=b", "%2e%2e", "..", "a b", ""])
+def test_what_is_no_name_of_a_kind_becomes_no_path(name):
+    with pytest.raises(KubeError, match="found no resources"):
+        namespaced(Discovered({"groups": []}, **{"/api/v1": {"resources": [served_kind("Pod", name=name)]}}))

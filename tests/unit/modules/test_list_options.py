@@ -21,7 +21,7 @@ NAME = "a-name.of_1"
 NEED_MORE = {
     "plane_certificate.certificates", "cluster.neighbours", "cluster.neighbours.groups",
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
-    "baremetal_host.hosts.raid.hardware_raid_volumes", "mirror_gather.files",
+    "baremetal_host.hosts.raid.hardware_raid_volumes", "baremetal_host_action.checked", "mirror_gather.files",
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
     "host_compliance.hosts", "bmc_account.hosts", "host_bmc_credentials.hosts",
     "agent_image.downloads", "agent_image.hardware_managers",

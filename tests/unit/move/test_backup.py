@@ -105,8 +105,10 @@ class Clusterctl:
             cluster["spec"]["paused"] = False
 
 
-def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None):
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None,
+            namespace=NAMESPACE):
     return backup_service.restored(there, {
+        "namespace": namespace,
         "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
         "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
         Progress(None), run or Clusterctl(there), lambda _objects: members())
@@ -243,7 +245,7 @@ def test_a_backup_for_a_namespace_of_kubernetes_creates_nothing(tmp_path, recipi
     there = server("b", "https://198.18.0.2:6443")
     path = forged(recipient, tmp_path, ("v1", "Secret"), namespace="kube-system")
     with pytest.raises(RefusedError, match="namespace kube-system: found one of Kubernetes itself"):
-        restore(there, path, identity)
+        restore(there, path, identity, namespace="kube-system")
     assert managed(there) == set()
 
 
@@ -634,6 +636,25 @@ def test_a_machine_does_not_take_a_host_that_works_without_it(here, tmp_path, re
     [warning] = restore(here, made["path"], identity, check_mode=True)["warnings"]
     assert "BareMetalHost used: accept: not set, expected used in it; Machine m, which is restored" in warning
     assert restore(here, made["path"], identity, accept=["used"])["changed"]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_backup_of_another_namespace_than_the_one_that_is_meant_is_refused(
+        here, tmp_path, recipient, identity, check_mode):
+    """Who has the public key could write Secrets and clusters anywhere, and no host asked for a confirmation."""
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(RefusedError, match=r"namespace: found metal3, expected production; take a backup of that"):
+        restore(there, made["path"], identity, namespace="production", check_mode=check_mode)
+    assert not there.writes()
+
+
+def test_each_object_that_would_be_created_is_named(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    del here.objects["Cluster", "c"], here.objects["Machine", "m"]
+    result = restore(here, made["path"], identity, check_mode=True)
+    assert result["created"] == ["Cluster c", "Machine m"] and result["objects"] == {"Cluster": 1, "Machine": 1}
+    assert restore(server("b", "https://198.18.0.2:6443", here.objects.values()), made["path"], identity)["created"]
 
 
 def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import tempfile
 from pathlib import Path
 
@@ -294,6 +295,21 @@ def test_what_else_is_in_a_secret_or_a_file_of_credentials_need_be_no_text(tmp_p
     (tmp_path / "password").write_bytes(b"\xff")
     assert run(server, given).present()["changed"]
     assert (tmp_path / "password").read_bytes() == password
+
+
+def test_a_file_of_credentials_that_others_may_read_is_written_again(tmp_path):
+    server, given = Server(), options(credentials_dir=str(tmp_path))
+    run(server, given).present()
+    (tmp_path / "password").chmod(0o644)
+    assert run(server, given).present()["changed"]
+    assert (tmp_path / "password").stat().st_mode & 0o777 == 0o600
+    assert not run(server, given).present()["changed"]
+
+
+def test_a_pipe_in_the_place_of_a_file_of_credentials_keeps_nobody_waiting(tmp_path):
+    os.mkfifo(tmp_path / "password")
+    run(Server(), options(credentials_dir=str(tmp_path))).present()
+    assert (tmp_path / "password").is_file()
 
 
 def test_removal_asks_for_a_confirmation_and_keeps_the_namespace(tmp_path):

@@ -224,6 +224,52 @@ def test_a_namespace_with_a_secret_or_settings_of_the_operator_stays(kind):
     assert server.writes == []
 
 
+@pytest.mark.parametrize("path, kind", [
+    ("/apis/example.org/v1", "Database"), ("/api/v1", "Service"), ("/apis/networking.k8s.io/v1", "Ingress"),
+    # Of a second version of a group.
+    ("/apis/ipam.metal3.io/v1beta2", "Reservation")])
+def test_a_namespace_with_an_object_of_any_other_kind_stays(path, kind):
+    """What others manage by an operator of theirs went with the namespace, and no message had named it."""
+    server = installed()
+    server.serve("/apis/example.org/v1", "Usage", verbs=["get", "list"])
+    keep(server, "Usage", "computed")
+    keep(server, "Role", "auditor")
+    keep(server, "Event", "scheduled")
+    server.serve(path, kind)
+    keep(server, kind, "of-the-operator")
+    with pytest.raises(RefusedError) as refusal:
+        components(server, confirm="1").absent()
+    assert [problem.actual for problem in refusal.value.problems] == [f"{kind} of-the-operator"] and server.writes == []
+    keep(server, kind, "of-the-operator", metadata={"ownerReferences": [{"kind": "Other"}]})
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
+def test_a_namespace_stays_when_the_account_may_not_see_what_is_in_it():
+    server = installed()
+    server.serve("/apis/example.org/v1", "Database")
+    server.hidden = {"Database"}
+    with pytest.raises(RefusedError, match=r"this account may not list: databases\.example\.org, .*rbac/plane"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+def test_what_is_applied_beside_the_parts_goes_unless_it_runs_or_keeps_data():
+    server = Server()
+    server.serve("/apis/example.org/v1", "Database")
+    beside = [{"apiVersion": "example.org/v1", "kind": "Database", "metadata": {
+        "name": "beside", "namespace": IPAM.namespace}}]
+    components(server, objects=beside).present()
+    server.writes.clear()
+    keep(server, "PersistentVolumeClaim", "data", metadata={"labels": {
+        "app.kubernetes.io/managed-by": "metal3.baremetal"}})
+    with pytest.raises(RefusedError, match="found PersistentVolumeClaim data, expected"):
+        components(server, confirm="1").absent()
+    del server.objects["PersistentVolumeClaim", IPAM.namespace, "data"]
+    components(server, confirm="1").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
+
+
 def test_what_was_applied_beside_the_parts_goes_with_their_namespace():
     server = Server()
     beside = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "login", "namespace": IPAM.namespace},
@@ -401,6 +447,30 @@ def test_a_rollback_names_what_is_being_deleted_and_brings_nothing_back_into_it(
                                             "metal3-ipam-system/ipam-manager, which is being deleted since 2026"):
         service.Components(server, parameters(), {"ipam": (items, NEW)}, False, Progress(None), clock.sleep,
                            clock).present()
+
+
+def test_a_rollback_leaves_what_others_have_made_since_the_upgrade_was_planned():
+    class Refusing(Server):
+        """Somebody makes what the upgrade would make after the Deployment, which is refused."""
+
+        def apply(self, resource, namespace, body, dry_run=False, checked=None):
+            image = str(body.get("spec")) if resource.kind == "Deployment" else ""
+            if not dry_run and NEW in image:
+                self.store("ValidatingWebhookConfiguration", None, {
+                    "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "ipam-late"}}, "kubectl")
+                raise KubeError("quota exceeded", 403, "Forbidden")
+            return super().apply(resource, namespace, body, dry_run, checked)
+
+    server = Refusing()
+    release(server, OLD).present()
+    late = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "ipam-late"}, "webhooks": []}
+    clock = Clock()
+    with pytest.raises(ReportedError, match=r"failed and was rolled back: (?s:.*)these stay: "
+                                            "ValidatingWebhookConfiguration ipam-late, which others have made"):
+        service.Components(server, parameters(), {"ipam": ([*released(NEW), late], NEW)}, False, Progress(None),
+                           clock.sleep, clock).present()
+    assert ("ValidatingWebhookConfiguration", None, "ipam-late") in server.objects
 
 
 def test_a_rollback_that_fails_says_so_and_what_to_do():

@@ -4,8 +4,10 @@
 """The programs that role ironic runs Ironic's processes and its MariaDB with."""
 from __future__ import annotations
 
+import contextlib
 import runpy
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +34,46 @@ def install(tmp_path):
         return path
 
     return program
+
+
+def database(tmp_path, statements=(), mark=None):
+    """Run the program of Ironic's database beside a database; its ironic-dbsync makes nothing."""
+    dbsync = tmp_path / "ironic-dbsync"
+    dbsync.write_text("#!/bin/sh\n")
+    dbsync.chmod(0o700)
+    with contextlib.closing(sqlite3.connect(tmp_path / "ironic.db")) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.commit()
+    if mark is not None:
+        (tmp_path / "database-schema").write_text(mark)
+    return subprocess.run([sys.executable, str(FILES / "database.py"), str(dbsync), "ironic.conf", str(tmp_path)],
+                          capture_output=True, text=True, check=False)
+
+
+TABLE = "CREATE TABLE nodes (id INTEGER)"
+
+
+def test_a_database_with_nodes_is_not_taken_for_the_rest_of_an_interrupted_run(tmp_path):
+    """Without the file that says who has made it, which a restore may lack, all that Ironic knew was deleted."""
+    done = database(tmp_path, [TABLE, "INSERT INTO nodes VALUES (1), (2)"])
+    assert done.returncode == 1 and "database-schema: missing, beside a database with 2 nodes; to keep" in done.stderr
+    with contextlib.closing(sqlite3.connect(tmp_path / "ironic.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (2,)
+    kept = database(tmp_path, mark="/older/ironic-dbsync")
+    assert (kept.returncode, kept.stdout.strip()) == (0, "upgraded") and (tmp_path / "ironic.db").stat().st_size
+
+
+@pytest.mark.parametrize("statements", [[], [TABLE], ["CREATE TABLE alembic_version (version_num TEXT)"]])
+def test_the_rest_of_an_interrupted_run_is_made_again(tmp_path, statements):
+    done = database(tmp_path, statements)
+    assert (done.returncode, done.stdout.strip()) == (0, "made") and not (tmp_path / "ironic.db").exists()
+
+
+def test_what_is_no_database_is_left(tmp_path):
+    (tmp_path / "ironic.db").write_bytes(b"no database" * 1000)
+    done = database(tmp_path)
+    assert done.returncode == 1 and "cannot be read" in done.stderr and (tmp_path / "ironic.db").exists()
 
 
 def run(*arguments):

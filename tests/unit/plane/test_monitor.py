@@ -241,9 +241,10 @@ def test_what_others_have_under_the_same_name_stays(server):
         server.store(kind, IPAM.namespace, {"kind": kind, "metadata": {"name": NAME, "namespace": IPAM.namespace}},
                      "helm")
     assert not components(server, False).present()["changed"] and left(server) == ["Secret", "ServiceMonitor"]
-    with pytest.raises(RefusedError, match=f"found Secret {NAME}, expected nothing but the parts that are removed"):
-        components(server, False, confirm="1").absent()
-    del server.objects["Secret", IPAM.namespace, NAME]
+    for kind in ("Secret", "ServiceMonitor"):
+        with pytest.raises(RefusedError, match=f"found {kind} {NAME}, expected nothing but the parts that are removed"):
+            components(server, False, confirm="1").absent()
+        del server.objects[kind, IPAM.namespace, NAME]
     assert components(server, False, confirm="1").absent()["changed"]
 
 

@@ -26,7 +26,8 @@ RBAC = "rbac.authorization.k8s.io"
 def allowed(verb, group, resource, namespace, name):
     """Say whether RBAC lets the account do it; a namespace of None is all of them, or none."""
     roles = WIDE + [role for where, role in NARROW if where == namespace]
-    return any(verb in rule["verbs"] and group in rule["apiGroups"] and {resource, "*"} & set(rule["resources"])
+    return any(verb in rule["verbs"]
+               and {group, "*"} & set(rule["apiGroups"]) and {resource, "*"} & set(rule["resources"])
                and (not rule.get("resourceNames") or name in rule["resourceNames"])
                for role in roles for rule in RULES[role])
 

@@ -40,10 +40,18 @@ def test_program_config_quotes(layout):
 
 
 @pytest.mark.parametrize("changes", [
-    {"name": "Etcd"}, {"name": "a:b"}, {"name": ""}, {"environment": {"A": "1\n2"}}, {"command": ["a\nb"]}])
+    {"name": "Etcd"}, {"name": "a:b"}, {"name": ""}, {"environment": {"A": "1\n2"}}, {"command": ["a\nb"]},
+    {"name": "etcd\n"}, {"environment": {"A": "1\r2"}}, {"command": ["a\rb"]}])
 def test_what_the_config_cannot_hold_is_refused(layout, changes):
     with pytest.raises(supervisor_files.SupervisorError):
         supervisor_files.program_config(layout, program(**changes))
+
+
+def test_a_value_that_the_config_cannot_hold_is_not_shown(layout):
+    """It may be a password or a key."""
+    with pytest.raises(supervisor_files.SupervisorError, match="program etcd: environment variable LOGIN: ") as error:
+        supervisor_files.program_config(layout, program(environment={"LOGIN": "hidden-word\nhidden-word"}))
+    assert "hidden" not in str(error.value)
 
 
 def test_a_program_is_written_when_it_or_its_files_change(layout, tmp_path):

@@ -20,11 +20,14 @@ RELEASE = TASKS["Release the hosts and wait until they are what they were"]
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
 # One that works, one that an earlier run has left held, one that is lost.
-PLAN = {"due": True, "namespace": "metal3", "to_release": ["held", "lost"], "verdicts": [
-    {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
-    {"name": "lost", "is_there": False, "is_held": False}]}
-ALL_THERE = {"due": False, "namespace": "metal3", "to_release": ["held"], "verdicts": PLAN["verdicts"][:2]}
-IN_MOVE = {"due": True, "namespace": "metal3", "to_release": [], "verdicts": PLAN["verdicts"][::2]}
+PLAN = {"due": True, "objects": {"BareMetalHost": 1, "Secret": 2}, "namespace": "metal3",
+        "created": ["BareMetalHost lost", "Secret a", "Secret b"], "to_release": ["held", "lost"], "verdicts": [
+            {"name": "works", "is_there": True, "is_held": False}, {"name": "held", "is_there": True, "is_held": True},
+            {"name": "lost", "is_there": False, "is_held": False}]}
+ALL_THERE = {"due": False, "objects": {}, "created": [], "namespace": "metal3", "to_release": ["held"],
+             "verdicts": PLAN["verdicts"][:2]}
+IN_MOVE = {"due": True, "objects": {"BareMetalHost": 1}, "created": ["BareMetalHost lost"], "namespace": "metal3",
+           "to_release": [], "verdicts": PLAN["verdicts"][::2]}
 
 
 def play(tmp_path, plan, *arguments, **variables):
@@ -41,7 +44,8 @@ def play(tmp_path, plan, *arguments, **variables):
 def test_the_number_of_hosts_that_are_restored_or_released_is_asked_for(tmp_path, plan, release, number):
     code, output = play(tmp_path, plan, restore_release=release)
     assert code != 0 and f"set metal3_confirm={number}" in output and "releases" not in output, output
-    assert "of namespace metal3. To continue" in output, "the backup alone says which"
+    created = ", and creates there what is missing (BareMetalHost 1, Secret 2)" if plan is PLAN else ""
+    assert plan is IN_MOVE or f"of namespace metal3{created}. To continue" in output, output
 
 
 @pytest.mark.parametrize("plan, release, released", [
@@ -66,3 +70,16 @@ def test_check_mode_releases_what_is_there(tmp_path):
 def test_what_is_there_and_works_is_not_asked_for(tmp_path):
     code, output = play(tmp_path, dict(ALL_THERE, to_release=[], verdicts=PLAN["verdicts"][:1]))
     assert code == 0 and "releases" not in output and '"restores"' not in output, output
+
+
+def test_without_a_host_the_number_of_objects_is_asked_for(tmp_path):
+    """A cluster that is restored takes hosts that are there, and nobody was asked."""
+    plan = dict(ALL_THERE, due=True, to_release=[], verdicts=PLAN["verdicts"][:1],
+                objects={"Cluster": 1, "Secret": 1}, created=["Cluster prod", "Secret prod-ca"])
+    code, output = play(tmp_path, plan)
+    assert code != 0 and '"restores"' not in output, output
+    assert ("This creates 2 objects (Cluster prod, Secret prod-ca) in namespace metal3. To continue, set "
+            "metal3_confirm=2.") in output, output
+    for given in ("2", "Secret prod-ca,Cluster prod"):
+        code, output = play(tmp_path, plan, metal3_confirm=given)
+        assert code == 0 and '"restores"' in output, output

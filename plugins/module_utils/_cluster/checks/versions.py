@@ -14,7 +14,7 @@ from ..._common.problem import Problem
 from ..providers import provider_of
 from ..spec import METAL3, METALSTACK
 
-VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$")
+VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
 
 # Cluster API minor: first and last Kubernetes minor of a workload cluster.
 _WORKLOAD = {11: (28, 34), 12: (29, 36), 13: (30, 36)}

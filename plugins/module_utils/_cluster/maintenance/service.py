@@ -16,6 +16,7 @@ from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._host.rules.action import identity_of
 from ..._kube import bulk
 from ..._kube.errors import KubeError
 from ..._kube.finalizers import is_going
@@ -93,7 +94,8 @@ class MaintenanceService:
                   "seconds": round(self.clock() - self.began_at, 1)}
         return dict(result, hosts=[
             {"name": place.name, "cluster": place.cluster, "node": place.node,
-             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found])
+             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found],
+            checked=[dict(identity_of(place.host)._asdict(), name=place.name) for place in found])
 
     # Out
 

@@ -190,7 +190,7 @@ class RemediationService:
                 self.client, requests, {
                     "namespace": self.namespace, "force_hosts": forced, "wait": False, "wait_timeout_seconds": 0,
                     "error_limit": 1}, False, self.progress, self.clock, self.sleep,
-                checked=dict((item.name, item.host) for item in due))
+                checked=dict((item.name, host_action_rules.identity_of(item.host)) for item in due))
             try:
                 result = service.run()
             except RefusedError as exc:

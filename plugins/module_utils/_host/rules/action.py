@@ -8,12 +8,15 @@ Pure functions of data. Each rule names its source in BMO 0.13: a function of ``
 """
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import lock as host_lock
+from .. import power_due
 from .. import redeploy as host_redeploy
 from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
@@ -24,6 +27,7 @@ from .action_request import check_saved
 _RAMDISK = ("inspecting", "provisioning")
 # With these BMO works on a host again.
 _TAKEN_UP = ("attach", "resume")
+_TAKEN_UP_ANEW = "restore_status"
 
 
 def check_hosts(requests, current, hardware_data, namespace, forced=()):
@@ -49,12 +53,28 @@ def check_hosts(requests, current, hardware_data, namespace, forced=()):
     return problems
 
 
+class Identity(NamedTuple):
+    """What a host was when somebody checked it.
+
+    :ivar uid: its uid
+    :ivar consumer: of :func:`objects.consumer_of`
+    """
+
+    uid: str | None
+    consumer: str
+
+
+def identity_of(bmh):
+    """Return the Identity of a BareMetalHost."""
+    return Identity(uid_of(bmh), consumer_of(bmh))
+
+
 def check_identity(requests, current, checked):
     """Check that hosts are those that the caller has checked, with the consumers that they had.
 
     :param requests: list of Request
     :param current: ``{name: BareMetalHost}``
-    :param checked: ``{name: BareMetalHost}`` as the caller has checked them; hosts that it does not name may be any
+    :param checked: ``{name: Identity}`` as the caller has checked them; hosts that it does not name may be any
     :returns: list of Problem
     """
     problems = []
@@ -62,11 +82,11 @@ def check_identity(requests, current, checked):
         bmh, before = current.get(request.name), checked.get(request.name)
         if bmh is None or before is None:
             continue
-        if uid_of(bmh) != uid_of(before):
+        if uid_of(bmh) != before.uid:
             texts = "another BareMetalHost of this name", "the one that was checked"
-        elif consumer_of(bmh) != consumer_of(before):
+        elif consumer_of(bmh) != before.consumer:
             texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
-                     f"{consumer_of(before) or 'none'}, its consumer when it was checked")
+                     f"{before.consumer or 'none'}, its consumer when it was checked")
         else:
             continue
         problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
@@ -106,6 +126,11 @@ def _obstacles(request, bmh, forced):
         yield (f"a host on which {lost}",
                "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
                "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
+    interrupted = "" if request.name in forced else _interruption(request, bmh)
+    if interrupted and action.plan(bmh, request) != NOTHING:
+        yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what "
+               "runs on it would be interrupted", "set online to true, or remove the annotation, or name the host in "
+               "force_hosts if what runs on it may be interrupted")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")
@@ -115,6 +140,12 @@ def _obstacles(request, bmh, forced):
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
                    f"release it first (action reboot_release, key {key}), or name the host in force_hosts if nobody "
                    "works on it")
+
+
+def _interruption(request, bmh):
+    if request.action == _TAKEN_UP_ANEW:
+        return "" if has_status(bmh) else power_due.interruption(dict(bmh, status=request.status))
+    return power_due.interruption(bmh) if request.action in _TAKEN_UP else ""
 
 
 def _kept(changes, bmh):

@@ -14,7 +14,7 @@ from ..._common.problem import Problem
 from .. import lock as host_lock
 from ..actions import ACTIONS, Request
 
-_KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")
+_KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 # checkStatusAnnotation: the webhook lists neither "servicing" nor the errors "servicing error" and "detach error".
 _SAVED_STATUS = ("", "OK", "discovered", "error", "delayed", "detached")
 _SAVED_ERRORS = ("", "provisioned registration error", "registration error", "inspection error", "preparation error",

@@ -10,10 +10,9 @@ import secrets
 import string
 from typing import Any
 
-from ..._common import confirmation
+from ..._common import confirmation, whole_file
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
-from ..._common.whole_file import write_private
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
@@ -223,15 +222,7 @@ class IronicComponents(Components):
         os.makedirs(directory, mode=0o700, exist_ok=True)
         changed = False
         for name, content in contents.items():
-            path = os.path.join(directory, name)
-            try:
-                with open(path, "rb") as stream:
-                    if stream.read() == content:
-                        continue
-            except OSError:
-                pass
-            write_private(path, content)
-            changed = True
+            changed = whole_file.write(os.path.join(directory, name), content, 0o600, False) is not None or changed
         return changed
 
 

@@ -74,7 +74,7 @@ def kept_with_namespace(obj: Object) -> Object:
 
     :param obj: is not changed
     """
-    if obj.get("kind") not in ("Secret", "ConfigMap") or not isinstance(obj.get("metadata"), dict):
+    if not isinstance(obj.get("metadata"), dict) or not obj["metadata"].get("namespace"):
         return obj
     labels = obj["metadata"].get("labels") or {}
     return dict(obj, metadata=dict(obj["metadata"], labels=dict([OWNER_LABEL], **labels)))

@@ -13,13 +13,13 @@ from ..._common import confirmation
 from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
+from ..._kube import discovery, served
 from ..._kube.diff import owned_tree
-from ..._kube.discovery import resolve
 from ..._kube.finalizers import is_going
 from ..._kube.plan import Entry, deletion
 from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
-from ..._kube.resources import TOKEN_TYPE
+from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
 from ..catalogue import Part
 from . import ironic, monitor_service, objects
@@ -27,11 +27,16 @@ from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun,
 
 Object = dict[str, Any]
 
-# What runs or keeps data in a namespace; what it makes itself (Pods, ReplicaSets) has an owner. A Secret may be the
-# operator's only copy.
-_NEIGHBOURS = (("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"), ("apps/v1", "DaemonSet"), ("batch/v1", "CronJob"),
-               ("batch/v1", "Job"), ("v1", "Pod"), ("v1", "PersistentVolumeClaim"),
-               ("v1", "Secret"), ("v1", "ConfigMap"))
+# Kinds that Kubernetes itself keeps in a namespace, or that say what may be done in it: nobody misses them without it.
+_OF_A_NAMESPACE = frozenset((
+    ("", "Endpoints"), ("", "Event"), ("", "LimitRange"), ("", "ResourceQuota"), ("", "ServiceAccount"),
+    ("coordination.k8s.io", "Lease"), ("coordination.k8s.io", "LeaseCandidate"),
+    ("discovery.k8s.io", "EndpointSlice"), ("events.k8s.io", "Event"), ("networking.k8s.io", "NetworkPolicy"),
+    ("policy", "PodDisruptionBudget"),
+    ("rbac.authorization.k8s.io", "Role"), ("rbac.authorization.k8s.io", "RoleBinding")))
+# What runs or keeps data is lost, whatever its labels say.
+_LOST = frozenset((("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "CronJob"),
+                   ("batch", "Job"), ("", "Pod"), ("", "PersistentVolumeClaim")))
 # Kubernetes makes it in each namespace.
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
 
@@ -76,9 +81,8 @@ def _items(run: ComponentsRun, part: Part, settings: Object) -> list[Object]:
 
 def _there(run: ComponentsRun, items: list[Object]) -> list[Entry]:
     """Return the deletions of objects that are there."""
-    run.resources = resolve(run.client, items, run.writes.persist)
-    served = [item for item in items if run.resources[item["apiVersion"], item["kind"]] is not None]
-    entries = run.writes.look(served)
+    run.resources = discovery.resolve(run.client, items, run.writes.persist)
+    entries = run.writes.look([item for item in items if run.resources[item["apiVersion"], item["kind"]] is not None])
     return [deletion(entry.resource, entry.current) for entry in entries if entry.current is not None]
 
 
@@ -111,21 +115,45 @@ def _managed(run: ComponentsRun, keep: bool, there: list[Entry]) -> list[Problem
 
 def _neighbours(run: ComponentsRun, going: list[Entry],
                 own_secrets: set[tuple[str | None, str | None]]) -> list[Problem]:
-    """Return problems with what runs in a namespace beside the parts, and would go with it.
+    """Return problems with what is in a namespace beside the parts, of whatever kind, and would go with it.
 
-    Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it.
+    Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it, and
+    not with what another object makes.
 
     :param own_secrets: (namespace, name) of the Secrets of the parts themselves and of their Certificates
     """
     ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
     spaces = sorted(entry.name for entry in going if entry.resource.kind == "Namespace")
-    return [Problem("part-neighbour", f"Namespace {space}", None, f"{kind} {item['metadata']['name']}",
+    found, hidden = _content(run, spaces)
+    return [Problem("part-neighbour", f"Namespace {space}", None, f"{resource.kind} {item['metadata']['name']}",
                     "nothing but the parts that are removed", "move it to another namespace, or delete it")
-            for (api_version, kind), space in itertools.product(_NEIGHBOURS, spaces)
-            for item in run.listed(api_version, kind, namespace=space)
+            for resource, space, item in found
             if not item["metadata"].get("ownerReferences") and not is_going(item)
-            and (kind, space, item["metadata"]["name"]) not in ours
-            and not _comes_with_namespace(kind, item, own_secrets)]
+            and (resource.kind, space, item["metadata"]["name"]) not in ours
+            and not _comes_with_namespace(resource, item, own_secrets)] + [
+                Problem("part-neighbour", f"Namespace {space}", None,
+                        f"objects that this account may not list: {few(kinds, NAMED)}",
+                        "nothing but the parts that are removed",
+                        "let it list all kinds in the namespaces of the parts, as docs/rbac/plane.yml does")
+                for space, kinds in sorted(hidden.items())]
+
+
+def _content(run: ComponentsRun, spaces: list[str]) -> tuple[list[tuple[Resource, str, Object]], dict[str, list[str]]]:
+    """Return the objects of namespaces, each with its kind and namespace, and by namespace what may not be listed."""
+    kinds = [resource for resource in discovery.namespaced(run.client, run.writes.persist)
+             if (resource.group, resource.kind) not in _OF_A_NAMESPACE] if spaces else []
+    pairs = list(itertools.product(kinds, spaces))
+    found: list[tuple[Resource, str, Object]] = []
+    hidden: dict[str, list[str]] = {}
+    for (resource, space), outcome in zip(pairs, run.writes.persist([
+            functools.partial(served.listed, run.client, *pair) for pair in pairs])):
+        if outcome.error is None:
+            found += [(resource, space, item) for item in outcome.value]
+        elif outcome.error.status == 403:
+            hidden.setdefault(space, []).append(f"{resource.plural}.{resource.group}".rstrip("."))
+        else:
+            raise outcome.error
+    return found, hidden
 
 
 def _delete(run: ComponentsRun, going: list[Entry], managed: Callable[[], list[Problem]],
@@ -175,17 +203,20 @@ def goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
                for owner in obj["metadata"].get("ownerReferences") or [])
 
 
-def _comes_with_namespace(kind: str, obj: Object, own_secrets: set[tuple[str | None, str | None]]) -> bool:
-    """Say whether a Secret or ConfigMap is of Kubernetes or the parts, so that it may go, too.
+def _comes_with_namespace(resource: Resource, obj: Object, own_secrets: set[tuple[str | None, str | None]]) -> bool:
+    """Say whether an object is of Kubernetes or the parts, so that it may go, too.
 
     :param own_secrets: of the parts' Certificates; what is issued for another one may be the only copy of a key, such
         as that of a site's authority
     """
     metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    return kind in ("Secret", "ConfigMap") and (
-        # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
-        labels.get(label) == value or obj.get("type") == TOKEN_TYPE
+    key, kind = (resource.group, resource.kind), resource.kind
+    # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
+    if labels.get(label) == value:
+        return key not in _LOST
+    return key in (("", "Secret"), ("", "ConfigMap")) and (
+        obj.get("type") == TOKEN_TYPE
         or (kind == "ConfigMap" and metadata["name"] == _ROOT_CERTIFICATES)
         or (metadata["name"] == objects.WEBHOOK_AUTHORITY and objects.INJECTABLE in annotations)
         or ((metadata.get("namespace"), metadata["name"]) in own_secrets

@@ -67,6 +67,10 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
         if entry.current is None and entry.resource.kind in _STAYS:
             kept.append(f"{entry.title}, which is new")
             continue
+        if entry.current is None and not owned_tree(stored):
+            # The run did not come as far as this one.
+            kept.append(f"{entry.title}, which others have made")
+            continue
         if entry.current is not None and entry.resource.kind == objects.DEFINITION:
             newer = rollback.stored_by_newer(entry.current, stored)
             if newer:

@@ -13,10 +13,10 @@ from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 
-NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}$")
+NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}\Z")
 _NAME_EXPECTED = "a lower case letter, then at most 19 lower case letters, digits or dashes"
 LOOPBACK = "127.0.0.1"
-_URL_RULE = re.compile(r"^https?://[^\s/]+/\S+$")
+_URL_RULE = re.compile(r"^https?://[^\s/]+/\S+\Z")
 # Of a server rather than a file; what the operator cannot read ends it.
 _BASE_URL_RULE = re.compile(r"^https?://(\[[0-9A-Fa-f:.]+\]|[^\s/\[\]:]+)(:\d+)?(/\S*)?\Z")
 _EXTERNAL = "external_url_v6"

@@ -17,9 +17,10 @@ from ..._common.whole_file import write_private
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
 DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"
+_END_OF_LINE = re.compile(r"[\n\r]")
 # sockaddr_un has 108 bytes; supervisord binds to "<socket>.<pid>" before it renames that.
 SOCKET_PATH_LIMIT = 107 - len(".4194304")
-NAME_RULE = re.compile(r"^[a-z][a-z0-9_-]*$")
+NAME_RULE = re.compile(r"[a-z][a-z0-9_-]*\Z")
 LOG_BYTES = 10 * 1024 * 1024
 LOG_BACKUPS = 3
 STOP_WAIT_SECONDS = 10
@@ -39,10 +40,12 @@ class SupervisorError(ReportedError):
     """supervisord can't be started or asked, or a program can't be described."""
 
 
-def _quoted(value: str) -> str:
+def _quoted(program: str, variable: str, value: str) -> str:
     """Return an environment value as supervisord's configuration wants it."""
-    if "\n" in value:
-        raise SupervisorError(f"environment value {value!r}: expected one line")
+    # Whatever ends a line for who reads the file; the value itself may be a secret.
+    if _END_OF_LINE.search(value):
+        raise SupervisorError(f"program {program}: environment variable {variable}: found several lines, expected one; "
+                              "keep the value in a file and name that")
     return '"%s"' % value.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
@@ -144,13 +147,13 @@ def program_config(layout: Layout, program: dict[str, Any]) -> str:
     if program.get("restart_on"):
         environment[DIGEST_VARIABLE] = digest(program["restart_on"])
     command = " ".join(shlex.quote(str(part)) for part in program["command"])
-    if "\n" in command:
+    if _END_OF_LINE.search(command):
         raise SupervisorError(f"program {name}: a newline in its command")
     return "\n".join([
         f"[program:{name}]",
         f"command={command.replace('%', '%%')}",
         f"directory={program.get('directory') or layout.lab_dir}",
-        "environment=%s" % ",".join(f"{key}={_quoted(environment[key])}" for key in sorted(environment)),
+        "environment=%s" % ",".join(f"{key}={_quoted(name, key, environment[key])}" for key in sorted(environment)),
         "autostart=true",
         "autorestart=true",
         "startsecs=1",

@@ -24,7 +24,7 @@ INTERFACES = "/sys/class/net"
 DEFAULT = "10-all.network"
 MOUNT_POINT = "/run/agent-network"
 PHYSICAL = ("phy", "vif", "ovs", "tap", "hw_veb", "hyperv", "vhostuser", "bridge")
-NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}$")
+NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,14}\Z")
 MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 BOND_MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb")
 
