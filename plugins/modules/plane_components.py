@@ -173,6 +173,22 @@ options:
       monitor_labels:
         description: Labels of the ServiceMonitor, by which a Prometheus chooses it; only with O(parts[].monitor).
         type: dict
+      network_policy:
+        description:
+          - Whether each Deployment of the part has a NetworkPolicy, which lets connections in only to what its
+            Services lead to - webhooks, from everywhere, because an API server's address is none of a pod, and metrics
+            with O(parts[].monitor). Kubelet's probes need no rule.
+          - The network add-on must enforce NetworkPolicies; flannel alone does not.
+          - It is deleted when it is no longer set.
+        type: bool
+      network_policy_egress:
+        description:
+          - Rules C(egress) of these NetworkPolicies. Only what they allow goes out then, so that they must have name
+            servers and the API server, for the Bare Metal Operator Ironic, for Cluster API the API servers of its
+            clusters, and for cert-manager what its issuers ask. Without a rule everything goes out.
+          - Only with O(parts[].network_policy).
+        type: list
+        elements: dict
   certificates:
     description:
       - Who issues the serving certificates of webhooks.

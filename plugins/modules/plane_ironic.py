@@ -74,8 +74,29 @@ options:
     description: Its key, in PEM.
     type: str
   tls_authority:
-    description: Certificates of the authorities that issued it, in PEM.
+    description: Certificates of the authorities that issued it, in PEM; also for O(tls_issuer).
     type: str
+  tls_issuer:
+    description:
+      - Issuer of cert-manager that issues the API's certificate for O(provisioning_ip), and MariaDB's, in place of an
+        authority of their own that cert-manager makes. Requires O(tls=cert_manager) and O(tls_authority).
+      - It is refused before anything is written when it is not there or not ready, and before the pod starts when
+        O(tls_authority) does not verify what it has issued.
+    type: dict
+    suboptions:
+      name:
+        description: Its name.
+        type: str
+        required: true
+      kind:
+        description: V(Issuer) in O(namespace), V(ClusterIssuer), or the kind of an issuer of another
+          O(tls_issuer.group).
+        type: str
+        default: Issuer
+      group:
+        description: API group of its kind.
+        type: str
+        default: cert-manager.io
   renew_certificate:
     description: Whether cert-manager issues Ironic's certificate again now, before its time; with O(tls=cert_manager).
       The pod is started again, because it reads the certificate once.

@@ -7,7 +7,10 @@ from __future__ import annotations
 import json
 import time
 
+import plane_site
 import pytest
+from demanding_proxy import DemandingProxy
+from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.address import DRIVERS
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.address import SCHEMES as SCHEMES_OF
@@ -152,3 +155,29 @@ def test_the_operator_runs_with_it(lab, external):
     refusal = lab.playbook("install", "--tags", "ironic,bmo", extra=broken)
     refusal.failed("bmc_schemes[0]: found \"nosuch\"", "boot_images.iso_url: found")
     assert "Run the Bare Metal Operator" not in refusal.output, json.dumps(broken)
+
+
+@pytest.fixture
+def demanding(lab, tmp_path):
+    """A server in front of the lab's Ironic that lets in who shows a certificate, and the pair that does."""
+    pair = plane_site.issue(lab, tmp_path, "127.0.0.1")
+    proxy = DemandingProxy("127.0.0.1", pair, str(lab.dir / "pki" / "ca.crt"),
+                           ("127.0.0.1", lab.figures["ports"]["ironic"]))
+    yield proxy, pair
+    # The operator of the lab asks the lab's Ironic again.
+    lab.playbook("install", "--tags", "bmo").ok()
+    proxy.close()
+
+
+def test_the_operator_shows_the_certificate_that_ironic_asks_for(lab, external, demanding):
+    proxy, (certificate, key) = demanding
+    given = dict(external, ironic_url=proxy.url.removesuffix("/v1/"))
+    lab.playbook("install", "--tags", "ironic,bmo", extra=given).failed("1 problem")
+    assert proxy.refused and not proxy.clients
+    given.update(ironic_client_cert_file=certificate, ironic_client_key_file=key)
+    lab.playbook("install", "--tags", "ironic,bmo", extra=given).ok()
+    refused = proxy.refused
+    # The check has ended; now the operator looks after its hosts.
+    proxy.clients.clear()
+    eventually(lambda: proxy.clients, 180, "the operator has come in")
+    assert set(proxy.clients) == {"ironic"} and proxy.refused == refused

@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 
+import bmc_certificates
 import plane_site
 import pytest
 import yaml
@@ -184,6 +185,50 @@ def test_a_renewed_authority_starts_the_operator_again_with_the_next_install(lab
     eventually(lambda: target.get(KNOWN["Secret"], OPERATORS, "ironic-cacert"), 60, "another authority")
     lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
     assert not operator_pods(target) & pods and served(variables) == certificate(target)
+
+
+@pytest.fixture
+def issuer(lab, target):
+    """An issuer that signs with the lab's authority, in the namespace of Ironic."""
+    pair = [base64.b64encode((lab.dir / "pki" / f"ca.{name}").read_bytes()).decode() for name in ("crt", "key")]
+    metadata = {"name": "site", "namespace": OPERATORS}
+    wanted = {"apiVersion": "cert-manager.io/v1", "kind": "Issuer", "metadata": metadata,
+              "spec": {"ca": {"secretName": "site"}}}
+    issuers = resolve(target, [wanted])["cert-manager.io/v1", "Issuer"]
+    target.create(KNOWN["Secret"], OPERATORS, {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+                                               "metadata": metadata, "data": dict(zip(("tls.crt", "tls.key"), pair))})
+    target.create(issuers, OPERATORS, wanted)
+    try:
+        eventually(lambda: [item for item in (target.get(issuers, OPERATORS, "site").get("status") or {}).get(
+            "conditions") or [] if item["type"] == "Ready" and item["status"] == "True"], 60, "an issuer that is ready")
+        yield {"name": "site"}
+    finally:
+        target.delete(issuers, OPERATORS, "site")
+        target.delete(KNOWN["Secret"], OPERATORS, "site")
+
+
+def test_a_sites_own_issuer_issues_ironics_certificate_and_a_wrong_authority_is_refused(
+        lab, target, variables, issuer, tmp_path):
+    missing = dict(variables, ironic_tls_issuer={"name": "nobody"}, ironic_ca_file=str(lab.dir / "pki" / "ca.crt"))
+    before = certificate(target)
+    lab.playbook("install", "--tags", "ironic", extra=missing, seconds=SECONDS).failed(
+        'tls_issuer.name: found "nobody", expected the Issuer of namespace ' + OPERATORS)
+    assert certificate(target) == before
+    given = dict(missing, ironic_tls_issuer=issuer)
+    lab.playbook("install", extra=given, seconds=SECONDS).ok()
+    authority = x509.load_pem_x509_certificate((lab.dir / "pki" / "ca.crt").read_bytes())
+    assert served(variables) == certificate(target) and served(variables).issuer == authority.subject
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=given, seconds=SECONDS).ok().changed() == 0
+    wrong, _key = bmc_certificates.issue(tmp_path, "somebody")[0]
+    lab.playbook("install", "--tags", "ironic", extra=dict(given, ironic_ca_file=wrong), seconds=SECONDS).failed(
+        "tls_authority: found", "give the certificate of the authority that issued it")
+    assert served(variables) == certificate(target)
+    # And back, to cert-manager's own authority.
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    assert served(variables) == certificate(target) and served(variables).issuer != authority.subject
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
 def test_cert_manager_is_not_removed_while_certificates_rest_on_it(lab, target, variables):

@@ -19,15 +19,17 @@ from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, network_policy
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
 
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 
 SECONDS = 900
 NAMESPACE = "metal3"
+ENDPOINTS = Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", True)
 LEFT = ("ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
@@ -97,10 +99,22 @@ def scrapers(target):
         metrics_scrape.remove_binding(target)
 
 
+def served(target, part):
+    """Return the ports of a part's pods that its Services lead to."""
+    return set(port["port"] for item in target.list(ENDPOINTS, part.namespace)[0] for port in item["ports"])
+
+
+def let_in(target, part):
+    """Return the ports of its pods that its NetworkPolicies let in."""
+    return set(port["port"] for item in target.list(network_policy.POLICIES, part.namespace)[0]
+               for rule in item["spec"]["ingress"] for port in rule["ports"])
+
+
 def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_that_is_verified(
         lab, target, variables, monitors, scrapers):
+    """With NetworkPolicies, which let in what the pods serve; the lab's network add-on does not enforce them."""
     monitored = dict(variables, management_plane=dict(variables["management_plane"], options={
-        "monitor": True, "monitor_labels": {"release": "prometheus"}}))
+        "monitor": True, "monitor_labels": {"release": "prometheus"}, "network_policy": True}))
     lab.playbook("install", extra=monitored, seconds=SECONDS).ok()
     assert plane_site.not_ready(target) == []
     server = host_of(lab, target.list(KNOWN["Node"])[0][0]["metadata"]["name"])
@@ -115,12 +129,16 @@ def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_tha
                                   not_yet=AssertionError)
         assert status == 200 and "controller_runtime_" in text, (part.name, status, text[:300])
         assert scraper.ask()[0] == 401 and scraper.ask(nobody)[0] == 403, part.name
+        assert len(served(target, part)) == 2 and served(target, part) == let_in(target, part), part.name
     assert lab.playbook("install", extra=monitored, seconds=SECONDS).ok().changed() == 0
 
 
 def test_what_is_not_asked_for_any_more_goes_from_all_parts_but_one(lab, target, variables, monitors):
-    """The one that stays monitored shows that a removal takes the monitor along."""
-    lab.playbook("install", extra=dict(variables, ipam_options={"monitor": True}), seconds=SECONDS).ok()
+    """The one that keeps both shows that a removal takes monitor and NetworkPolicy along."""
+    lab.playbook("install", extra=dict(variables, ipam_options={"monitor": True, "network_policy": True}),
+                 seconds=SECONDS).ok()
+    assert [item["metadata"]["namespace"] for item in target.list(network_policy.POLICIES)[0]] == [
+        BY_NAME["ipam"].namespace]
     assert [item["metadata"]["name"] for item in target.list(monitor.MONITORS)[0]] == [
         monitor.name_of(BY_NAME["ipam"])]
     assert plane_site.not_ready(target) == []
@@ -166,7 +184,8 @@ def test_removal_asks_for_a_confirmation_and_leaves_nothing(lab, target, server,
     assert host(target, name) is None
     lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(plane_site.PARTS)}")
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(plane_site.PARTS)), seconds=SECONDS).ok()
-    assert not plane_site.definitions(target) and target.list(monitor.MONITORS)[0] == []
+    assert not plane_site.definitions(target)
+    assert target.list(monitor.MONITORS)[0] == target.list(network_policy.POLICIES)[0] == []
     assert not plane_site.namespaces(target) & set(part.namespace for part in RENDERED)
     selector = "=".join(OWNER_LABEL)
     assert not [item["metadata"]["name"] for kind in LEFT for item in target.list(KNOWN[kind], None, selector)[0]]

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 from bootstrap_site import PROGRAMS, SERVER, Site
+from consoles import Console
 from support import HOST, NAMESPACE, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
 
 pytestmark = pytest.mark.plane
@@ -28,6 +30,8 @@ def site(lab, tmp_path_factory):
     found = Site(lab, tmp_path_factory.mktemp("site"))
     # What a server finds that boots from the network is the lab's own plane.
     found.host["bmc_address"] = "redfish-virtualmedia+" + found.host["bmc_address"].partition("+")[2]
+    found.variables.update(ironic_kernel_params="console=ttyS1 site.rack=7", ironic_vlan_interfaces="eno1.7",
+                           ironic_settings={"DEFAULT": {"enabled_rescue_interfaces": "no-rescue,agent"}})
     yield found
     if found.dir.exists():
         orphans.stop_processes(str(found.dir))
@@ -87,8 +91,18 @@ def test_only_ironic_and_the_image_server_listen_for_servers(site):
     assert set(address for part, address in found.items() if part not in there) == {"0100007F"}
 
 
+def test_options_of_ironic_itself_count(site):
+    client = IronicClient({"cloud": "metal3-lab", "clouds_file": str(site.dir / "clouds.yaml")})
+    redfish, = [driver for driver in client.list_drivers_in_detail() if driver["name"] == "redfish"]
+    assert set(redfish["enabled_rescue_interfaces"]) == {"no-rescue", "agent"}
+
+
 def test_a_server_is_enrolled_and_outlives_the_plane(site):
+    console = Console(site.lab.dir / "machines" / SERVER / "console.log")
     site.playbook("enroll").ok()
+    printed = "\n".join(console.lines())
+    for word in ("console=ttyS1", "site.rack=7", "ipa-enable-vlan-interfaces=eno1.7"):
+        assert word in printed, f"{word}: {printed}"
     before = site.kube().get(HOST, NAMESPACE, SERVER)
     assert before["status"]["provisioning"]["state"] == "available"
     site.kill()

@@ -173,6 +173,20 @@ def test_what_cannot_be_reached_is_named(machine, play):
         f"no offer from {OWN}")
 
 
+def test_without_questions_of_its_own_a_site_is_asked_for_what_it_serves(machine, play):
+    """Of what NETWORK describes nothing serves iPXE's script, and one loader was copied."""
+    play("network_check", NETWORK).failed(
+        "2 of 3 checks failed", f"iPXE's script ({OWN}:6180): tcp: found connection refused",
+        f"boot loader of bios ({OWN}/undionly.kpxe): tftp: found error 1")
+    machine.sh("systemd-run", "--unit=script", "python3", "-m", "http.server", "6180", "--bind", OWN)
+    machine.sh("cp", "/srv/tftp/snponly.efi", "/srv/tftp/undionly.kpxe")
+    try:
+        eventually(lambda: play("network_check", NETWORK).returncode == 0, 30, "all that the site serves is reached", 1)
+    finally:
+        machine.sh("systemctl", "stop", "script")
+        machine.sh("rm", "/srv/tftp/undionly.kpxe")
+
+
 def test_a_server_of_somebody_else_is_named_and_nothing_is_written(machine, play):
     machine.sh("ip", "address", "add", "172.22.0.99/24", "dev", "wire0")
     machine.sh("systemd-run", "--unit=foreign", "dnsmasq", "--keep-in-foreground", "--port=0", "--interface=wire0",

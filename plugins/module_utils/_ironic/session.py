@@ -97,7 +97,8 @@ def no_answer(subject: str, server: str, exc: Any, repeatable: bool) -> IronicEr
         return IronicError(f"{subject}: no login at Ironic: {text}", reason="Configuration")
     if isinstance(exc, keystoneauth1.exceptions.SSLError):
         return IronicError(f"{subject}: TLS with {server} fails: {text}; set ca_cert to the authority of Ironic's "
-                           "certificate", reason="Configuration")
+                           "certificate, and client_cert and client_key when Ironic asks for one",
+                           reason="Configuration")
     if not repeatable and not _never_sent(exc):
         return lost_answer(subject, text)
     return IronicError(f"{subject}: Ironic {server} does not answer; start it, or correct the endpoint: {text}",

@@ -79,6 +79,7 @@ KNOWN = dict((resource.kind, resource) for resource in (
           ("resourcequotas", "ResourceQuota", True), ("events", "Event", True))
     + table("apps", "v1", ("deployments", "Deployment", True), ("daemonsets", "DaemonSet", True))
     + table("coordination.k8s.io", "v1", ("leases", "Lease", True))
+    + table("networking.k8s.io", "v1", ("networkpolicies", "NetworkPolicy", True))
     + table("policy", "v1", ("poddisruptionbudgets", "PodDisruptionBudget", True))
     + table("apiextensions.k8s.io", "v1", ("customresourcedefinitions", "CustomResourceDefinition", False))
     + table("admissionregistration.k8s.io", "v1",

@@ -61,6 +61,9 @@ def _certificate(obj: dict[str, Any], _status: dict[str, Any]) -> str | None:
     if not obj["apiVersion"].startswith("cert-manager.io/"):
         return None
     entry = condition(obj, "Ready")
+    # Of a changed one the condition says for a while what was true of the one before.
+    if entry.get("observedGeneration", obj["metadata"].get("generation", 0)) < obj["metadata"].get("generation", 0):
+        return "not observed by cert-manager yet"
     return None if entry.get("status") == "True" else " ".join(f"not ready {entry.get('message') or ''}".split())
 
 

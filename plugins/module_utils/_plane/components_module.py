@@ -43,6 +43,8 @@ _PART = {
     "pod_security": {"type": "str", "choices": ["privileged", "baseline", "restricted"]},
     "monitor": {"type": "bool"},
     "monitor_labels": {"type": "dict"},
+    "network_policy": {"type": "bool"},
+    "network_policy_egress": {"type": "list", "elements": "dict"},
 }
 
 

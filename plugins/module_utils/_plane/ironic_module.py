@@ -52,6 +52,10 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         tls_certificate={"type": "str"},
         tls_key={"type": "str", "no_log": True},
         tls_authority={"type": "str"},
+        tls_issuer={"type": "dict", "options": {
+            "name": {"type": "str", "required": True},
+            "kind": {"type": "str", "default": "Issuer"},
+            "group": {"type": "str", "default": "cert-manager.io"}}},
         renew_certificate={"type": "bool", "default": False},
         with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},

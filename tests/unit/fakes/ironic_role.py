@@ -46,6 +46,6 @@ def rendered(folder, **variables):
     code, output = playbook.play(folder, INVENTORY, text, "play.yml", "-e", json.dumps(dict(GIVEN, **variables)))
     assert code == 0, output
     values = dict((name, json.loads((folder / name).read_text())) for name in shown)
-    conf = configparser.ConfigParser(default_section="no section", interpolation=None)
+    conf = configparser.ConfigParser(default_section="no section", interpolation=None, strict=False)
     conf.read_string(values["conf"])
     return dict(values, conf=conf)

@@ -20,6 +20,12 @@ def stored(kind, spec=None, generation=1, **status):
             "spec": dict({"selector": {"matchLabels": {"app": "a"}}}, **(spec or {})), "status": status}
 
 
+def certificate(generation, **ready):
+    return {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "spec": {},
+            "metadata": {"name": "a", "generation": generation},
+            "status": {"conditions": [dict({"type": "Ready", "status": "True"}, **ready)]}}
+
+
 DONE = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 
 
@@ -44,6 +50,10 @@ DONE = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
     (stored("Job", conditions=[{"type": "Complete", "status": "True"}]), None),
     (stored("CustomResourceDefinition"), "not established"),
     (stored("CustomResourceDefinition", conditions=[{"type": "Established", "status": "True"}]), None),
+    (certificate(2, observedGeneration=1), "not observed by cert-manager yet"),
+    (certificate(2, observedGeneration=2), None),
+    (certificate(2), None),
+    (certificate(2, observedGeneration=2, status="False", message="issuing"), "not ready issuing"),
 ])
 def test_what_is_missing(obj, words):
     assert rollout.missing(obj) == words

@@ -103,6 +103,40 @@ def test_given_certificates_take_the_place_of_cert_managers():
     assert all(item["metadata"]["namespace"] == NAMESPACE for item in found.values())
 
 
+ISSUER = {"name": "site", "kind": "ClusterIssuer", "group": "cert-manager.io"}
+
+
+def with_issuer(**changes):
+    return options(**dict({"tls": "cert_manager", "tls_issuer": ISSUER, "tls_certificate": None, "tls_key": None},
+                          **changes))
+
+
+def test_a_sites_issuer_takes_the_place_of_cert_managers_own_authority():
+    given, items = with_issuer(), shipped()
+    items[0]["spec"]["template"]["spec"]["volumes"] = [
+        {"name": name, "secret": {"secretName": secret}} for name, secret in (
+            ("cert-ironic-ca", "ironic-cacert"), ("cert-ironic", "ironic-cert"), ("data", None)) if secret]
+    items += [
+        {"apiVersion": "cert-manager.io/v1", "kind": "Certificate", "metadata": {"name": "ironic-cacert"},
+         "spec": {"isCA": True, "secretName": "ironic-cacert", "issuerRef": {"name": "selfsigned-issuer"}}},
+        {"apiVersion": "cert-manager.io/v1", "kind": "Issuer", "metadata": {"name": "ca-issuer"},
+         "spec": {"ca": {"secretName": "ironic-cacert"}}}]
+    found = dict(((item["kind"], item["metadata"]["name"]), item) for item in ironic.desired(
+        items, given, ironic.secrets(given, {})))
+    assert [key for key in found if key[0] in ("Certificate", "Issuer")] == [("Certificate", "ironic-cert")]
+    assert found["Certificate", "ironic-cert"]["spec"] == {
+        "ipAddresses": ["192.0.2.2"], "secretName": "ironic-cert", "issuerRef": ISSUER}
+    stored = found["Secret", "ironic-issuer-cacert"]["data"]
+    assert base64.b64decode(stored["tls.crt"]).decode() == CERTIFICATE and "tls.key" not in stored
+    assert [item["secret"]["secretName"] for item in pod(found)["spec"]["volumes"]] == [
+        "ironic-issuer-cacert", "ironic-cert"]
+    assert ("Secret", "ironic-issuer-cacert") in set(
+        (item["kind"], item["metadata"]["name"]) for item in ironic.removable(shipped(), NAMESPACE))
+    # Without one it is upstream's.
+    found = ironic.desired(items, options(tls="cert_manager"), [])
+    assert len([item for item in found if item["kind"] in ("Certificate", "Issuer")]) == 3
+
+
 @pytest.mark.parametrize("tls", ["files", "cert_manager", "none"])
 def test_bmcs_are_verified_by_the_given_authority_whatever_ironic_itself_serves(tls):
     """ironic-image looks into one folder, in which nothing was mounted."""
@@ -220,6 +254,10 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
      "ironic: provisioning_ip: not set, expected an address that no machine has"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
     ({"bmc_authority": KEY}, "ironic: bmc_authority: found no certificate in it, expected certificates in PEM"),
+    ({"tls_issuer": ISSUER}, 'ironic: tls_issuer: found "site", expected none with tls=files'),
+    ({"tls_issuer": ISSUER, "tls": "cert_manager", "tls_authority": None}, "ironic: tls_authority: not set, expected "
+     "certificates of the authority of ClusterIssuer site in PEM"),
+    ({"tls_issuer": ISSUER, "tls": "cert_manager", "tls_authority": KEY}, "tls_authority: found no certificate in it"),
     ({"mariadb_claim": "data"}, 'ironic: mariadb_claim: found "data", expected none without a database of its own'),
     ({"mariadb": True, "tls": "none"}, "TLS, without which upstream has no MariaDB"),
     ({"mariadb": True}, "ironic: mariadb_certificate: not set"),
@@ -530,3 +568,81 @@ def test_mariadbs_password_is_kept_and_one_that_is_more_than_a_password_is_refus
     with pytest.raises(RefusedError, match=r"mariadb-password: data\.password: found other characters") as caught:
         present()
     assert "canary" not in str(caught.value) and server.writes == []
+
+
+class Issuing(Server):
+    """A cluster with cert-manager, whose issuer signs what is asked for by its own authority.
+
+    :param ready: whether the issuer is ready; None when there is none
+    :param address: for which it issues
+    """
+
+    def __init__(self, ready="True", address="192.0.2.2"):
+        super().__init__()
+        self.address, self.signer = address, None
+        self.served["/apis/cert-manager.io/v1"] = [
+            {"name": "certificates", "kind": "Certificate", "namespaced": True},
+            {"name": "issuers", "kind": "Issuer", "namespaced": True},
+            {"name": "clusterissuers", "kind": "ClusterIssuer", "namespaced": False}]
+        with tempfile.TemporaryDirectory() as folder:
+            paths, self.signer = bmc_certificates.issue(Path(folder), "site")
+            self.authority = Path(paths[0]).read_text()
+        if ready is not None:
+            self.store("ClusterIssuer", None, {
+                "apiVersion": "cert-manager.io/v1", "kind": "ClusterIssuer", "metadata": {"name": "site"},
+                "status": {"conditions": [{"type": "Ready", "status": ready, "message": "no key"}]}})
+
+    def store(self, kind, namespace, body, manager="metal3.baremetal"):
+        stored = super().store(kind, namespace, body, manager)
+        if kind == "Certificate":
+            with tempfile.TemporaryDirectory() as folder:
+                paths, _signer = bmc_certificates.issue(
+                    Path(folder), "ironic", address=self.address, issuer=self.signer)
+                data = dict((name, base64.b64encode(Path(path).read_bytes()).decode())
+                            for name, path in zip(("tls.crt", "tls.key"), paths))
+            self.store("Secret", namespace, {"apiVersion": "v1", "kind": "Secret", "metadata": {
+                "name": "ironic-cert", "namespace": namespace}, "data": data}, "cert-manager")
+        return stored
+
+
+def run_issued(server, **changes):
+    given = with_issuer(**dict({"tls_authority": server.authority}, **changes))
+    return ironic_service.IronicComponents(
+        server, given, shipped(), False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+def test_the_pod_runs_with_what_the_sites_issuer_issued_and_clients_get_its_authority(tmp_path):
+    server = Issuing()
+    assert run_issued(server, credentials_dir=str(tmp_path)).present()["changed"]
+    assert ("Deployment", NAMESPACE, "ironic") in server.objects
+    assert (tmp_path / "ca.crt").read_text() == server.authority
+    assert not run_issued(server, credentials_dir=str(tmp_path)).present()["changed"]
+
+
+@pytest.mark.parametrize(("ready", "text"), [
+    (None, 'tls_issuer.name: found "site", expected the ClusterIssuer of the cluster; create it first'),
+    ("False", "found ClusterIssuer site, which is not ready: no key, expected one that is ready")])
+def test_an_issuer_that_cannot_issue_is_refused_before_anything_is_written(ready, text):
+    server = Issuing(ready)
+    with pytest.raises(RefusedError) as caught:
+        run_issued(server).present()
+    assert text in str(caught.value) and server.writes == []
+
+
+def test_an_issuer_of_another_group_is_not_looked_at():
+    server = Issuing(None)
+    other = dict(ISSUER, kind="StepIssuer", group="certmanager.step.sm")
+    assert run_issued(server, tls_issuer=other).present()["changed"]
+
+
+@pytest.mark.parametrize(("changes", "address", "text"), [
+    ({"tls_authority": CERTIFICATE}, "192.0.2.2", "tls_authority: found"),
+    ({}, "192.0.2.3", "Secret ironic-cert tls.crt: found 192.0.2.3, expected 192.0.2.2 among its alternative names")])
+def test_what_nobody_would_accept_is_refused_before_the_pod_starts_with_it(changes, address, text):
+    server = Issuing(address=address)
+    with pytest.raises(RefusedError) as caught:
+        run_issued(server, **changes).present()
+    assert text in str(caught.value)
+    assert ("Deployment", NAMESPACE, "ironic") not in server.objects
+    # What runs, and what the operator mounts, stays as it was.
+    assert ("Secret", NAMESPACE, "ironic-issuer-cacert") not in server.objects

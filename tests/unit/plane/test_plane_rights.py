@@ -119,6 +119,12 @@ def test_a_part_is_monitored_and_is_not_any_more_with_these_rights_only(server):
     assert {("patch", "servicemonitors"), ("delete", "servicemonitors")} <= server.asked
 
 
+def test_network_policies_are_written_and_deleted_with_these_rights_only(server):
+    assert run(server, parts=[{"name": "ipam", "network_policy": True}]).present()["changed"]
+    assert run(server).present()["counts"]["deleted"] == 1
+    assert {("create", "networkpolicies"), ("delete", "networkpolicies")} <= server.asked
+
+
 def test_every_namespace_of_a_part_is_there_and_has_its_binding():
     expected = set(part.namespace for part in catalogue.RENDERED)
     assert set(item["metadata"]["name"] for item in ITEMS if item["kind"] == "Namespace") == expected

@@ -16,7 +16,8 @@ INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python
             "'{{ ansible_playbook_python }}'}}}"
 LEFT_OUT = "(left out)"
 OPTIONS = ("image_registry_mirror", "pull_secrets", "deploy_kernel_url", "deploy_ramdisk_url", "deploy_iso_url",
-           "cache_url", "tls_certificate", "tls_key", "tls_authority", "bmc_authority")
+           "cache_url", "tls_certificate", "tls_key", "tls_authority", "tls_issuer", "bmc_authority",
+           "image_authority_file")
 
 
 def given_to_module(folder, variables):
@@ -45,7 +46,7 @@ def given_to_module(folder, variables):
     ({"bmo_deploy_kernel_url": "k", "bmo_deploy_ramdisk_url": "r", "ironic_cache_url": "c"}, {"cache_url": "c"}),
     ({"bmo_deploy_iso_url": "i"}, {"deploy_iso_url": "i"}),
     # The module reports all that is missing.
-    ({"ironic_tls": "files"}, {}),
+    ({"ironic_tls": "files"}, {"image_authority_file": "/certs/ca/ironic/tls.crt"}),
 ])
 def test_the_pod_follows_the_plane_and_the_operator(tmp_path, variables, expected):
     assert given_to_module(tmp_path, variables) == expected
@@ -55,3 +56,27 @@ def test_the_authority_of_bmcs_is_given_without_certificates_of_ironics_own(tmp_
     path = tmp_path / "bmc.crt"
     path.write_text("certificate")
     assert given_to_module(tmp_path, {"ironic_bmc_ca_file": str(path)}) == {"bmc_authority": "certificate"}
+
+
+@pytest.mark.parametrize("variable", ["ironic_ca_file", "metal3_ca_file"])
+def test_the_authority_of_a_sites_issuer_is_that_of_the_site(tmp_path, variable):
+    path = tmp_path / "site.crt"
+    path.write_text("certificate")
+    issuer = {"name": "site", "kind": "ClusterIssuer"}
+    assert given_to_module(tmp_path, {"ironic_tls_issuer": issuer, variable: str(path)}) == {
+        "tls_issuer": issuer, "tls_authority": "certificate", "image_authority_file": "/certs/ca/ironic/tls.crt"}
+
+
+@pytest.mark.parametrize(("given", "secret"), [
+    ({}, "ironic-cacert"), ({"ironic_tls_issuer": {"name": "site"}}, "ironic-issuer-cacert"),
+    ({"ironic_tls": "none"}, ""), ({"ironic_mode": "external"}, "")])
+def test_the_operator_gets_the_authority_that_ironics_certificate_has(tmp_path, given, secret):
+    path = tmp_path / "shown.txt"
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [
+        {"include_vars": str(ROLE / "defaults" / "main.yml")},
+        {"include_vars": str(ROLE.parent / "bmo" / "defaults" / "main.yml")},
+        {"copy": {"content": "{{ bmo_ironic_ca_secret }}", "dest": str(path), "mode": "0600"}}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
+        dict({"management_plane": {"mode": "cluster"}, "ironic_mode": "cluster"}, **given)))
+    assert code == 0, output
+    assert path.read_text() == secret

@@ -25,6 +25,8 @@ KEEPALIVED = "quay.io/metal3-io/keepalived"
 # Names that upstream's manifests give; the credentials' is this collection's.
 DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
+# A Secret of its own: that of cert-manager's authority has a type that cannot be changed.
+ISSUERS_AUTHORITY = "ironic-issuer-cacert"
 DHCP_CONTAINER = "ironic-dnsmasq"
 # ironic-image verifies BMCs by the files of this folder, without one by what Python trusts (``scripts/tls-common.sh``).
 BMC_AUTHORITY, _BMC_VOLUME, _BMC_FOLDER = "ironic-bmc-cacert", "cert-bmc-ca", "/certs/ca/bmc"
@@ -89,6 +91,7 @@ def problems(options: Object) -> list[Problem]:
     if options.get("renew_certificate") and options["tls"] != "cert_manager":
         found.append(Problem("ironic-renewal", "ironic", "renew_certificate", "true",
                              f"false with tls={options['tls']}", "issue the certificate again yourself and give it"))
+    found += _issuer_problems(options)
     if options["tls"] == "files":
         found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
                   for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
@@ -107,6 +110,21 @@ def problems(options: Object) -> list[Problem]:
     return found + ironic_database.problems(options)
 
 
+def _issuer_problems(options: Object) -> list[Problem]:
+    given, authority = options.get("tls_issuer"), options.get("tls_authority")
+    if not given:
+        return []
+    found = []
+    if options["tls"] != "cert_manager":
+        found.append(Problem("ironic-issuer", "ironic", "tls_issuer", show(given["name"]),
+                             f"none with tls={options['tls']}", "set tls=cert_manager, or leave it out"))
+    if not authority or _PEM not in authority:
+        found.append(Problem("ironic-issuer", "ironic", "tls_authority", "no certificate in it" if authority else None,
+                             f"certificates of the authority of {given['kind']} {given['name']} in PEM",
+                             "set it: agents and the Bare Metal Operator verify Ironic by them"))
+    return found
+
+
 def secrets(options: Object, credentials: dict[str, str], database_password: str = "") -> list[Object]:
     """Return the Secrets that the pod and the Bare Metal Operator mount.
 
@@ -121,6 +139,8 @@ def secrets(options: Object, credentials: dict[str, str], database_password: str
     if options["tls"] == "files":
         found += [_secret(options, CERTIFICATE, {"tls.crt": options["tls_certificate"], "tls.key": options["tls_key"]}),
                   _secret(options, AUTHORITY, {"tls.crt": options["tls_authority"]})]
+    if options.get("tls_issuer"):
+        found.append(_secret(options, ISSUERS_AUTHORITY, {"tls.crt": options["tls_authority"]}))
     if options.get("bmc_authority"):
         found.append(_secret(options, BMC_AUTHORITY, {"tls.crt": options["bmc_authority"]}))
     if options["mariadb"]:
@@ -139,7 +159,7 @@ def removable(shipped: list[Object], namespace: str) -> list[Object]:
     items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
         ("ConfigMap", CONFIG_MAP), ("ConfigMap", ironic_database.SETTINGS), ("Secret", HTPASSWD),
         ("Secret", CREDENTIALS), ("Secret", CERTIFICATE), ("Secret", AUTHORITY), ("Secret", MARIADB_PASSWORD),
-        ("Secret", BMC_AUTHORITY),
+        ("Secret", BMC_AUTHORITY), ("Secret", ISSUERS_AUTHORITY),
         ("Secret", ironic_database.CERTIFICATE))]
     for item in items:
         item["metadata"]["namespace"] = namespace
@@ -168,9 +188,12 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
         result.append(ironic_database.settings(options["namespace"]))
     for obj in copy.deepcopy(shipped):
         if plane_objects.group(obj) == plane_objects.CERTIFICATE_GROUP:
-            if options["tls"] == "files":
+            spec, issuer = obj["spec"], options.get("tls_issuer")
+            # Upstream's own authority, and what issues by it.
+            if options["tls"] == "files" or (issuer and (obj["kind"] != "Certificate" or spec.get("isCA"))):
                 continue
-            spec = obj["spec"]
+            if issuer:
+                spec["issuerRef"] = dict((key, issuer[key]) for key in ("name", "kind", "group"))
             if spec.get("ipAddresses"):
                 spec["ipAddresses"] = [{ADDRESS_PLACEHOLDER: options["provisioning_ip"],
                                         ironic_database.ADDRESS_PLACEHOLDER: ironic_database.ADDRESS}.get(item, item)
@@ -219,6 +242,10 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
                           ("priority_class", "priorityClassName")):
         if options.get(option):
             pod[field] = options[option]
+    if options.get("tls_issuer"):
+        for volume in pod.get("volumes") or []:
+            if (volume.get("secret") or {}).get("secretName") == AUTHORITY:
+                volume["secret"]["secretName"] = ISSUERS_AUTHORITY
     if options.get("bmc_authority"):
         container = next(item for item in pod["containers"] if item["name"] == DEPLOYMENT)
         container.setdefault("volumeMounts", []).append(

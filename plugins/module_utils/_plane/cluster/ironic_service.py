@@ -17,7 +17,7 @@ from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
 from ..catalogue import MARIADB_PASSWORD
-from . import given_certificate, ironic, ironic_database, renewal
+from . import given_certificate, ironic, ironic_database, ironic_issuer, renewal
 from .service import Components
 
 try:
@@ -66,6 +66,8 @@ class IronicComponents(Components):
                 self.refuse([given_certificate.problems(
                     self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
                     ironic_database.ADDRESS, ("mariadb_certificate", "mariadb_key", ironic_database.ADDRESS))])
+        if self.params.get("tls_issuer"):
+            self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
             hosts = self.listed(*ironic.PART.managed[0])
             self.refuse([upgrade.transitions([ironic.PART.name], hosts)])
@@ -83,11 +85,15 @@ class IronicComponents(Components):
                 ironic.HTPASSWD, self.params["namespace"])))
         if self.params["tls"] == "cert_manager" and not self.check_mode:
             # The pod starts with the certificate that its template has a digest of.
-            results.append(self._written(made, lambda obj: obj["kind"] != "Deployment"))
+            results.append(self._written(made, lambda obj: obj["kind"] != "Deployment"
+                                         and obj["metadata"]["name"] != ironic.ISSUERS_AUTHORITY))
             if self.params["renew_certificate"]:
                 renewal.renew(self.client, self.writes.persist, self.params["namespace"], ironic.CERTIFICATE,
                               self.params["wait_timeout_seconds"], self.progress, self.clock, self.sleep)
                 results.append({"changed": True, "objects": [], "diff": []})
+            if self.params.get("tls_issuer"):
+                # Before the pod starts with it, and the operator with its authority.
+                ironic_issuer.refuse_unfit(self.client, self.writes.persist, self.params, self.clock, self.sleep)
         results.append(self._written(made, lambda obj: True))
         result = _joined(results)
         if self.params["credentials_dir"] and not self.check_mode:
@@ -215,7 +221,8 @@ class IronicComponents(Components):
         """
         contents = dict((name, credentials[name].encode()) for name in ("username", "password") if credentials)
         if self.params["tls"] == "cert_manager":
-            contents["ca.crt"] = self._stored(ironic.AUTHORITY, "tls.crt").get("tls.crt", b"")
+            authority = ironic.ISSUERS_AUTHORITY if self.params.get("tls_issuer") else ironic.AUTHORITY
+            contents["ca.crt"] = self._stored(authority, "tls.crt").get("tls.crt", b"")
         if not contents:
             return False
         directory = self.params["credentials_dir"]

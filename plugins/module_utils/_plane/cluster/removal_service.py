@@ -22,7 +22,7 @@ from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
 from ..catalogue import Part
-from . import ironic, monitor_service, objects
+from . import ironic, monitor_service, network_policy_service, objects
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
 Object = dict[str, Any]
@@ -75,8 +75,10 @@ def _items(run: ComponentsRun, part: Part, settings: Object) -> list[Object]:
     """Return a part's objects, whose contents do not matter for a removal."""
     if part.name == ironic.PART.name:
         return ironic.removable(run.shipped[part.name][0], settings.get("namespace") or part.namespace)
-    return objects.desired(part, run.shipped[part.name][0], settings, run.shipped[part.name][1]) + [
-        entry.current for entry in monitor_service.written(run.client, part, settings) if entry.current]
+    shipped, version = run.shipped[part.name]
+    added = (monitor_service.written(run.client, part, settings)
+             + network_policy_service.written(run.client, part, settings, shipped))
+    return objects.desired(part, shipped, settings, version) + [entry.current for entry in added if entry.current]
 
 
 def _there(run: ComponentsRun, items: list[Object]) -> list[Entry]:

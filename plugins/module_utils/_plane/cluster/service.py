@@ -21,6 +21,8 @@ from . import (
     monitor,
     monitor_service,
     mounted_secrets,
+    network_policy,
+    network_policy_service,
     objects,
     part_checks,
     removal_service,
@@ -64,7 +66,7 @@ class Components(ComponentsRun):
             result["seconds"] += webhook_questions.ask(self, deadline, self.parts)
             result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
                                      for part, settings in self.chosen() if part.name == "cert_manager")
-        self._unmonitor(result)
+        self._take_back(result)
         return result
 
     def absent(self) -> Object:
@@ -93,6 +95,8 @@ class Components(ComponentsRun):
             items = objects.desired(part, shipped, settings, version)
             if settings.get("monitor"):
                 items = monitor.added(part, settings, items)
+            if settings.get("network_policy"):
+                items = network_policy.added(part, settings, items)
             self._mark_secrets(part, settings, items)
             if self.params["certificates"] == "collection":
                 asked = objects.certificates(items)
@@ -113,10 +117,14 @@ class Components(ComponentsRun):
             if item["kind"] == "Deployment" and item["metadata"]["name"] == next(iter(part.images)):
                 mounted_secrets.mark(item, [secret for secret in found if secret])
 
-    def _unmonitor(self, result: Object) -> None:
-        """Delete what was written for parts that are not to be monitored any more, and add it to the result."""
-        for entry in [entry for part, settings in self.chosen() if not settings.get("monitor")
-                      for entry in monitor_service.written(self.client, part, settings)]:
+    def _take_back(self, result: Object) -> None:
+        """Delete monitors and NetworkPolicies of parts that are not to have them any more; add it to the result."""
+        unasked = [entry for part, settings in self.chosen() if not settings.get("monitor")
+                   for entry in monitor_service.written(self.client, part, settings)]
+        unasked += [entry for part, settings in self.chosen() if not settings.get("network_policy")
+                    for entry in network_policy_service.written(
+                        self.client, part, settings, self.shipped[part.name][0])]
+        for entry in unasked:
             for item in self.deleted([entry]):
                 result["objects"].append({"object": item.entry.title, "action": item.action})
                 result["diff"] += [difference(item.entry)] if item.changed else []

@@ -1,0 +1,102 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What servers and nodes of a site must reach, as the variables of the machine that manages it say; pure."""
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from .._plane.cluster.ironic import HTTP_PORT
+from .._plane.process.site_figures import DEFAULT_PORTS
+from .description import LOADERS
+
+Object = dict[str, Any]
+
+# Variable with a URL → what is there, as messages call it.
+URLS = {
+    "ironic_url": "Ironic", "bmo_deploy_kernel_url": "the agent's kernel", "bmo_deploy_ramdisk_url":
+    "the agent's ramdisk", "bmo_deploy_iso_url": "the agent's ISO image",
+    "provisioning_network_ipxe_script_url": "iPXE's script", "provisioning_network_http_boot_url": "HTTP boot"}
+_SCHEMES = {"http": 80, "https": 443}
+# What a machine with firmware of either kind loads first.
+_FIRMWARE = ("bios", "x86_64")
+
+
+def of_site(variables: Mapping[str, Any]) -> dict[str, list[Object]]:
+    """Return ``tcp`` and ``tftp`` as the module ``network_check`` takes them, each port and file once.
+
+    :param variables: of the roles ``bootstrap_plane``, ``ironic``, ``bmo``, ``image_server`` and
+        ``provisioning_network``; what is not set, or of another type, asks nothing
+    """
+    ports: dict[tuple[str, int], list[str]] = {}
+    for name, host, port in (*_of_plane(variables), *_of_image_server(variables), *_of_urls(variables)):
+        names = ports.setdefault((host, port), [])
+        if name not in names:
+            names.append(name)
+    return {"tcp": [{"name": ", ".join(names), "host": host, "port": port} for (host, port), names in ports.items()],
+            "tftp": list(_files(variables))}
+
+
+def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    plane = variables.get("management_plane")
+    plane = plane if isinstance(plane, Mapping) else {}
+    if plane.get("mode") == "process" and isinstance(plane.get("address"), str):
+        given = plane.get("ports")
+        ports = dict(DEFAULT_PORTS, **given) if isinstance(given, Mapping) else DEFAULT_PORTS
+        yield "Ironic", plane["address"], ports["ironic"]
+        yield "the plane's image server", plane["address"], ports["image_server"]
+    address = variables.get("ironic_provisioning_ip")
+    if variables.get("ironic_mode") == "cluster" and isinstance(address, str) and address:
+        yield "Ironic", address, DEFAULT_PORTS["ironic"]
+        yield "Ironic's boot files", address, int(variables.get("ironic_http_port") or HTTP_PORT)
+
+
+def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    if variables.get("image_server_state", "present") != "present":
+        return
+    tls = str(variables.get("image_server_tls", True)).lower() not in ("false", "no", "off", "0")
+    port = int(variables.get("image_server_port") or _SCHEMES["https" if tls else "http"])
+    for address in _texts(variables.get("image_server_addresses")):
+        # Of all addresses none says where others reach it.
+        if not _address(address) or not ipaddress.ip_address(address).is_unspecified:
+            yield "the image server", address, port
+
+
+def _of_urls(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    for variable, name in URLS.items():
+        url = variables.get(variable)
+        try:
+            parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
+            if parts.scheme in _SCHEMES and parts.hostname:
+                yield name, parts.hostname, parts.port or _SCHEMES[parts.scheme]
+        except ValueError:
+            # What is no URL, or has no port of a number, is refused by the role that uses it.
+            continue
+
+
+def _files(variables: Mapping[str, Any]) -> Iterator[Object]:
+    if not isinstance(variables.get("provisioning_network_tftp_root"), str) or not variables.get(
+            "provisioning_network_dhcp_ranges"):
+        return
+    given = variables.get("provisioning_network_loaders")
+    loaders = dict(LOADERS, **given) if isinstance(given, Mapping) else LOADERS
+    for address in _texts(variables.get("provisioning_network_addresses")):
+        host = address.partition("/")[0]
+        if _address(host):
+            for kind in _FIRMWARE:
+                yield {"name": f"boot loader of {kind}", "host": host, "path": loaders[kind]}
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, (list, tuple)) else []
+
+
+def _address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
