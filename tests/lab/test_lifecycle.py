@@ -62,7 +62,10 @@ def test_a_rollout_is_planned_and_wants_the_number_of_machines(lab, site, worklo
         assert name in run.output
     assert f"MachineDeployment {POOL} replaces its 2 machines, one after another" in " ".join(run.output.split())
     refused = site.run().failed("expected 2, the number of machines")
-    assert all(f"{name} on host {host}" in " ".join(refused.output.split()) for name, host in machines.items())
+    flat = " ".join(refused.output.split())
+    assert all(f"{name} on host {host}" in flat for name, host in machines.items())
+    assert f"{POOL}: from its creation to its Node a machine took " in flat and "1 host that matches is free" in flat
+    assert f"pool {NAME}-nodes has " in flat and "all disks of 2 hosts are wiped" in flat
     assert lab.versions() == versions and workload.hosts("pool-a") == machines
 
 
@@ -335,7 +338,10 @@ def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload
     eventually(lambda: len(workload.ready()) == 3, 300, "three nodes are Ready", interval_seconds=1)
     assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
     lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    left = f"BareMetalHost {server} matches and is marked unhealthy"
+    assert left in " ".join(site.run().ok().output.split())
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+    assert left not in " ".join(site.run().ok().output.split())
 
 
 def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
