@@ -151,7 +151,10 @@ def test_a_rollout_takes_about_as_long_as_by_kubectl(lab, site, workload):
 
 
 def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workload):
-    """The control plane's only machine is replaced, once; its successor's certificates end later."""
+    """The control plane's only machine is replaced, once, by runs of which the first was killed.
+
+    Its successor's certificates end later.
+    """
     machine, = workload.machines("control-plane").values()
     ends = eventually(lambda: lab.kube.get(KNOWN["Machine"], NAMESPACE, machine["metadata"]["name"])["status"].get(
         "certificatesExpiryDate"), 120, "Cluster API has noted when the certificates end")
@@ -163,8 +166,13 @@ def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workl
     extra = {"rotate_certificates_before": later}
     workers = workload.machines("pool-a").keys()
     lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).failed("expected 1, the number of machines")
-    lab.playbook("rotate_certificates", extra=dict(site.extra(confirm=1), **extra), seconds=SECONDS).ok()
-    assert machine["metadata"]["name"] not in workload.machines("control-plane")
+    running = lab.start("rotate_certificates", extra=dict(site.extra(confirm=1), **extra))
+    eventually(lambda: len(workload.machines("control-plane")) == 2, 300, "a new machine")
+    running.kill()
+    new, = set(workload.machines("control-plane")) - {machine["metadata"]["name"]}
+    # What is under way was confirmed, and the new machine is not replaced once more.
+    lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra), seconds=SECONDS).ok()
+    assert list(workload.machines("control-plane")) == [new]
     assert workload.machines("pool-a").keys() == workers and len(workload.ready()) == 3
     assert lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).ok().changed() == 0
 
@@ -182,10 +190,16 @@ def test_the_named_machine_goes_when_there_are_to_be_fewer(lab, site, workload):
 
 
 def test_a_pool_becomes_empty_and_full_again(lab, site, workload):
-    site.run(confirm=1, pool={"replicas": 0}).ok()
-    assert workload.machines("pool-a") == {} and len(workload.ready()) == 1
-    site.run(pool={"replicas": 2}).ok()
-    assert len(workload.ready()) == 3 and site.run().ok().changed() == 0
+    """Both by a run that was killed when Cluster API had begun, and one that goes on."""
+    for replicas, confirm in ((0, 1), (2, 0)):
+        running = lab.start("cluster", extra=site.extra(confirm=confirm, pool={"replicas": replicas}))
+        eventually(lambda replicas=replicas: len(workload.machines("pool-a")) == replicas, 300, "Cluster API has begun")
+        running.kill()
+        site.run().ok()
+        eventually(lambda replicas=replicas: len(workload.ready()) == 1 + replicas, 300, f"{1 + replicas} nodes",
+                   interval_seconds=1)
+        assert len(workload.machines("pool-a")) == replicas
+    assert site.run().ok().changed() == 0
 
 
 def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, workload):
