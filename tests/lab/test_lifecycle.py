@@ -407,6 +407,14 @@ def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
     assert workload.hosts("pool-a") == machines and asked() == []
 
 
+def nodes_of_echo(workload):
+    """Return the name of the node of each pod of the Service that is Ready and is not going."""
+    return [pod["spec"].get("nodeName") for pod in workload.client.list(KNOWN["Pod"], "default")[0]
+            if pod["metadata"]["labels"].get("app") == "echo" and "deletionTimestamp" not in pod["metadata"]
+            and any(entry["type"] == "Ready" and entry["status"] == "True"
+                    for entry in pod["status"].get("conditions") or [])]
+
+
 def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workload):
     """CAPM3 reboots it only when its BMC says that it is off, and Cluster API makes no other before it is gone.
 
@@ -414,7 +422,8 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
     """
     site.run(pool=living_cluster.health_check(max_unhealthy=None)).ok()
     machines = workload.hosts("pool-a")
-    name, server = sorted(machines.items())[0]
+    # Whose Service loses a pod with it, unless both are on others.
+    name, server = sorted(machines.items(), key=lambda item: (item[0] not in nodes_of_echo(workload), item))[0]
     action = {"machine_action": "replace", "machine_names": [name], "cluster_wait_for": "none"}
     with Polled(workload.address(control_plane=True)) as polled:
         began = time.monotonic()
@@ -423,6 +432,9 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
             room.power(server, "power_off")
             eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
             print(f"{time.monotonic() - began:.0f} s until the node was not Ready")
+            eventually(lambda: len([node for node in nodes_of_echo(workload) if node != name]) == 2, 300,
+                       "both pods run elsewhere", interval_seconds=1)
+            print(f"{time.monotonic() - began:.0f} s until its pods ran elsewhere")
             eventually(lambda: any(item.get("status", {}).get("phase") == "Running" for item in
                                    lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]), 240, "a remediation")
             shown = lab.playbook("cluster", "--check", extra=site.extra()).ok()
