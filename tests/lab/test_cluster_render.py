@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from operator_account import kubectl
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
@@ -240,3 +241,17 @@ def test_the_api_server_takes_all_that_is_converted(lab):
     for item in (conversion.convert(item).obj for item in yaml.safe_load_all(SITE.read_text()) if item):
         stored = try_out(lab, item)
         assert covers(stored["spec"], item["spec"]), f"{item['kind']} {item['metadata']['name']}"
+
+
+def test_a_folder_of_manifests_is_what_kustomize_takes(lab, tmp_path, monkeypatch):
+    """The lab's own cluster, by the playbook; the API server and its webhooks try what kubectl makes of the folder."""
+    monkeypatch.setenv("LAB_CLUSTER", "workload")
+    extra = {"cluster_template_directory": str(tmp_path)}
+    lab.playbook("cluster_template", "--diff", extra=extra).ok()
+    made = kubectl(lab, "kustomize", str(tmp_path / "workload"))
+    assert made.returncode == 0, made.stderr
+    items = list(yaml.safe_load_all(made.stdout))
+    assert {"Cluster", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster"} <= {item["kind"] for item in items}
+    for item in items:
+        assert covers(try_out(lab, item)["spec"], item["spec"]), f"{item['kind']} {item['metadata']['name']}"
+    assert lab.playbook("cluster_template", extra=extra).ok().changed() == 0
