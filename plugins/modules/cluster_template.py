@@ -21,8 +21,30 @@ description:
     C(passwdFrom) do, can be shown to everybody.
 options:
   dest:
-    description: Path of a file for the manifests, as YAML documents.
+    description: Path of a file for the manifests, as YAML documents, or with O(layout=kustomize) of a folder.
     type: path
+  layout:
+    description:
+      - V(file) writes one file.
+      - V(kustomize) writes a file for each object and a C(kustomization.yaml) that names them, for Argo CD, Flux or
+        C(kubectl apply -k), and returns no objects. A C(kustomization.yaml) that something else has written is refused,
+        because patches of a site belong in a folder that names this one. What is for the new cluster itself
+        (O(network_addon=flannel)) is in the folder C(workload) in it.
+      - No file is deleted. Templates that are described no more stay in C(kustomization.yaml) as long as their files
+        are there, because machines may still be made of them. Other files of an earlier run are left out of it. Both
+        are a warning.
+    type: str
+    choices: [file, kustomize]
+    default: file
+  field_names:
+    description:
+      - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables that
+        the role P(metal3.baremetal.cluster#role) reads.
+      - With V(variables) the variables of the inventory host by their names from before they began with C(cluster_)
+        are refused.
+    type: str
+    choices: [options, variables]
+    default: options
 extends_documentation_fragment:
   - metal3.baremetal.cluster
   - metal3.baremetal.attributes
@@ -32,9 +54,9 @@ attributes:
   diff_mode:
     support: full
     details:
-      - Of the file O(dest). Contents of files, commands, passwords, tokens, environment variables, strings of the meta
-        data and credentials in URLs are hidden. What changes among them is marked, in a new template by what the
-        machines had before.
+      - Of what is written to O(dest). Contents of files, commands, passwords, tokens, environment variables, strings of
+        the meta data and credentials in URLs are hidden. What changes among them is marked, in a new template by what
+        the machines had before.
   idempotent:
     support: full
     details:
@@ -64,24 +86,38 @@ EXAMPLES = r"""
       pool-a:
         replicas: 10
     dest: clusters/prod.yaml
+
+- name: Write those of a small one as a folder for Argo CD or Flux
+  metal3.baremetal.cluster_template:
+    name: test
+    kubernetes_version: v1.35.4
+    endpoint:
+      host: 198.51.100.11
+      holder: none
+    image:
+      url: https://images.example.org/node.qcow2
+      checksum: https://images.example.org/node.qcow2.sha256sum
+      format: qcow2
+    dest: clusters/test
+    layout: kustomize
 """
 
 RETURN = r"""
 objects:
   description: The objects, in the order in which they are best written, with the secrets of the description.
-  returned: success
+  returned: success, with O(layout=file)
   type: list
   elements: dict
 manifest:
   description: The objects as YAML documents, with the secrets of the description.
-  returned: success
+  returned: success, with O(layout=file)
   type: str
 network_addon_manifest:
   description: The objects of O(network_addon=flannel) for the new cluster itself, as YAML documents; else empty.
-  returned: success
+  returned: success, with O(layout=file)
   type: str
 dest:
-  description: Path of the file that was written.
+  description: Path of the file or folder that was written.
   returned: when O(dest) is given
   type: str
 problems:

@@ -21,6 +21,7 @@ from workload import ECHO, NODE_PORT, Workload
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane, receiver
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import site as sites
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
@@ -41,7 +42,7 @@ class Site:
     """The cluster, its kubeconfig as it was first, and where its snapshots go."""
 
     def __init__(self, lab, folder, topology):
-        self.lab, self.folder = lab, folder
+        self.lab, self.folder, self.topology = lab, folder, topology
         self.variables = dict(small_cluster.variables(lab, NAME, {}, endpoint=14),
                               cluster_workers={"pool-a": {"replicas": 1}},
                               cluster_options=dict(small_cluster.labs_options(), topology=topology))
@@ -61,6 +62,10 @@ class Site:
     def restore(self, path, *arguments, **extra):
         return self.run("etcd_restore", *arguments, etcd_path=str(path), etcd_identity_file=str(self.identity_file),
                         **extra)
+
+    def begin_restore(self, path, **extra):
+        extra.update(etcd_cluster=NAME, etcd_path=str(path), etcd_identity_file=str(self.identity_file))
+        return self.lab.start("etcd_restore", extra=dict(self.variables, **extra))
 
     def files(self):
         return sorted(self.folder.glob("snapshots/*"))
@@ -127,7 +132,35 @@ def test_a_cluster_that_is_not_there_is_named(site, workload):
     assert not (site.folder / "other").exists()
 
 
-def test_it_is_restored_into_a_new_control_plane_and_the_worker_goes_on(lab, site, workload):
+def restored_by_a_run_that_was_killed_before_the_data(site, workload, path, machine):
+    """Killed while the new machine is deployed: its key is lost, so that the next run begins again, by its number."""
+    running = site.begin_restore(path, metal3_confirm=NAME, etcd_delete_machines=1)
+    eventually(lambda: set(workload.machines("control-plane")) - {machine}, SECONDS, "the new machine")
+    running.kill()
+    site.restore(path, metal3_confirm=NAME).failed("expected 1, the number of")
+    site.restore(path, metal3_confirm=NAME, etcd_delete_machines=1).ok()
+
+
+def restored_by_a_run_that_was_killed_after_the_data(lab, site, workload, path):
+    """Killed when the new machine has taken the data: the next run goes on with that one."""
+    running = site.begin_restore(path, metal3_confirm=NAME, etcd_delete_machines=1)
+
+    def has_taken():
+        note = control_plane.note_of(plane_of(lab))
+        return note is not None and note.machine
+
+    eventually(has_taken, SECONDS, "the machine has taken the data")
+    running.kill()
+    new, = workload.machines("control-plane")
+    eventually(lambda: workload.client.get(KNOWN["ConfigMap"], "default", "kept"), SECONDS,
+               "the restored API server answers", interval_seconds=1, not_yet=(KubeError,))
+    # No number: no machine is deleted.
+    site.restore(path, metal3_confirm=NAME).ok()
+    assert list(workload.machines("control-plane")) == [new]
+
+
+def test_it_is_restored_by_runs_that_were_killed_and_the_worker_goes_on(lab, site, workload):
+    """Into a new control plane."""
     path, = site.files()
     client, authority = workload.client, lab.kube.get(KNOWN["Secret"], NAMESPACE, f"{NAME}-ca")["data"]
     client.delete(KNOWN["ConfigMap"], "default", "kept")
@@ -141,8 +174,11 @@ def test_it_is_restored_into_a_new_control_plane_and_the_worker_goes_on(lab, sit
     assert machine in " ".join(refused.output.split()) and lab.versions() == versions
     site.restore(path, metal3_confirm=NAME, etcd_delete_machines=2).failed("expected 1, the number of")
     began = time.monotonic()
-    site.restore(path, metal3_confirm=NAME, etcd_delete_machines=1).ok()
-    print(f"seconds to a restored control plane: {time.monotonic() - began:.0f}")
+    if site.topology:
+        restored_by_a_run_that_was_killed_after_the_data(lab, site, workload, path)
+    else:
+        restored_by_a_run_that_was_killed_before_the_data(site, workload, path, machine)
+    print(f"seconds to a restored control plane, killed once: {time.monotonic() - began:.0f}")
     # With the kubeconfig of before: the authorities are the same.
     assert client.get(KNOWN["ConfigMap"], "default", "kept")["data"] == {"a": "1"}
     assert client.get(KNOWN["ConfigMap"], "default", "later") is None

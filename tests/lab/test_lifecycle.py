@@ -62,7 +62,10 @@ def test_a_rollout_is_planned_and_wants_the_number_of_machines(lab, site, worklo
         assert name in run.output
     assert f"MachineDeployment {POOL} replaces its 2 machines, one after another" in " ".join(run.output.split())
     refused = site.run().failed("expected 2, the number of machines")
-    assert all(f"{name} on host {host}" in " ".join(refused.output.split()) for name, host in machines.items())
+    flat = " ".join(refused.output.split())
+    assert all(f"{name} on host {host}" in flat for name, host in machines.items())
+    assert f"{POOL}: from its creation to its Node a machine took " in flat and "1 host that matches is free" in flat
+    assert f"pool {NAME}-nodes has " in flat and "all disks of 2 hosts are wiped" in flat
     assert lab.versions() == versions and workload.hosts("pool-a") == machines
 
 
@@ -148,7 +151,10 @@ def test_a_rollout_takes_about_as_long_as_by_kubectl(lab, site, workload):
 
 
 def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workload):
-    """The control plane's only machine is replaced, once; its successor's certificates end later."""
+    """The control plane's only machine is replaced, once, by runs of which the first was killed.
+
+    Its successor's certificates end later.
+    """
     machine, = workload.machines("control-plane").values()
     ends = eventually(lambda: lab.kube.get(KNOWN["Machine"], NAMESPACE, machine["metadata"]["name"])["status"].get(
         "certificatesExpiryDate"), 120, "Cluster API has noted when the certificates end")
@@ -160,8 +166,13 @@ def test_certificates_that_end_soon_are_renewed_by_new_machines(lab, site, workl
     extra = {"rotate_certificates_before": later}
     workers = workload.machines("pool-a").keys()
     lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).failed("expected 1, the number of machines")
-    lab.playbook("rotate_certificates", extra=dict(site.extra(confirm=1), **extra), seconds=SECONDS).ok()
-    assert machine["metadata"]["name"] not in workload.machines("control-plane")
+    running = lab.start("rotate_certificates", extra=dict(site.extra(confirm=1), **extra))
+    eventually(lambda: len(workload.machines("control-plane")) == 2, 300, "a new machine")
+    running.kill()
+    new, = set(workload.machines("control-plane")) - {machine["metadata"]["name"]}
+    # What is under way was confirmed, and the new machine is not replaced once more.
+    lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra), seconds=SECONDS).ok()
+    assert list(workload.machines("control-plane")) == [new]
     assert workload.machines("pool-a").keys() == workers and len(workload.ready()) == 3
     assert lab.playbook("rotate_certificates", extra=dict(site.extra(), **extra)).ok().changed() == 0
 
@@ -179,10 +190,16 @@ def test_the_named_machine_goes_when_there_are_to_be_fewer(lab, site, workload):
 
 
 def test_a_pool_becomes_empty_and_full_again(lab, site, workload):
-    site.run(confirm=1, pool={"replicas": 0}).ok()
-    assert workload.machines("pool-a") == {} and len(workload.ready()) == 1
-    site.run(pool={"replicas": 2}).ok()
-    assert len(workload.ready()) == 3 and site.run().ok().changed() == 0
+    """Both by a run that was killed when Cluster API had begun, and one that goes on."""
+    for replicas, confirm in ((0, 1), (2, 0)):
+        running = lab.start("cluster", extra=site.extra(confirm=confirm, pool={"replicas": replicas}))
+        eventually(lambda replicas=replicas: len(workload.machines("pool-a")) == replicas, 300, "Cluster API has begun")
+        running.kill()
+        site.run().ok()
+        eventually(lambda replicas=replicas: len(workload.ready()) == 1 + replicas, 300, f"{1 + replicas} nodes",
+                   interval_seconds=1)
+        assert len(workload.machines("pool-a")) == replicas
+    assert site.run().ok().changed() == 0
 
 
 def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, workload):
@@ -335,7 +352,10 @@ def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload
     eventually(lambda: len(workload.ready()) == 3, 300, "three nodes are Ready", interval_seconds=1)
     assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
     lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+    left = f"BareMetalHost {server} matches and is marked unhealthy"
+    assert left in " ".join(site.run().ok().output.split())
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+    assert left not in " ".join(site.run().ok().output.split())
 
 
 def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
@@ -387,6 +407,14 @@ def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
     assert workload.hosts("pool-a") == machines and asked() == []
 
 
+def nodes_of_echo(workload):
+    """Return the name of the node of each pod of the Service that is Ready and is not going."""
+    return [pod["spec"].get("nodeName") for pod in workload.client.list(KNOWN["Pod"], "default")[0]
+            if pod["metadata"]["labels"].get("app") == "echo" and "deletionTimestamp" not in pod["metadata"]
+            and any(entry["type"] == "Ready" and entry["status"] == "True"
+                    for entry in pod["status"].get("conditions") or [])]
+
+
 def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workload):
     """CAPM3 reboots it only when its BMC says that it is off, and Cluster API makes no other before it is gone.
 
@@ -394,7 +422,8 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
     """
     site.run(pool=living_cluster.health_check(max_unhealthy=None)).ok()
     machines = workload.hosts("pool-a")
-    name, server = sorted(machines.items())[0]
+    # Whose Service loses a pod with it, unless both are on others.
+    name, server = sorted(machines.items(), key=lambda item: (item[0] not in nodes_of_echo(workload), item))[0]
     action = {"machine_action": "replace", "machine_names": [name], "cluster_wait_for": "none"}
     with Polled(workload.address(control_plane=True)) as polled:
         began = time.monotonic()
@@ -403,6 +432,9 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
             room.power(server, "power_off")
             eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
             print(f"{time.monotonic() - began:.0f} s until the node was not Ready")
+            eventually(lambda: len([node for node in nodes_of_echo(workload) if node != name]) == 2, 300,
+                       "both pods run elsewhere", interval_seconds=1)
+            print(f"{time.monotonic() - began:.0f} s until its pods ran elsewhere")
             eventually(lambda: any(item.get("status", {}).get("phase") == "Running" for item in
                                    lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0]), 240, "a remediation")
             shown = lab.playbook("cluster", "--check", extra=site.extra()).ok()

@@ -13,7 +13,7 @@ import re
 import plane_site
 import pytest
 import small_cluster
-from support import NAMESPACE, eventually, only
+from support import HOST, NAMESPACE, eventually, only
 from watching import Polled, Untouched, facts
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -179,6 +179,20 @@ def test_the_cluster_grows_through_its_own_plane(lab, kubeconfig, target, cluste
         lab.playbook("cluster", extra=variables, seconds=SECONDS).ok()
     nodes = target.list(KNOWN["Node"])[0]
     assert len(nodes) == 2 and len(facts(target).machines) == 2
+    assert managed(lab.kube) == []
+
+
+def test_a_server_is_enrolled_through_the_new_plane(lab, addresses, kubeconfig, target, hosts):
+    """Registered, inspected and cleaned by the operator and the Ironic over there; it moves back with the others."""
+    through = dict(addresses, metal3_kubeconfig=kubeconfig)
+    name, former = next((item["metadata"]["name"], item["metadata"]["uid"]) for item in target.list(HOST, NAMESPACE)[0]
+                        if item["status"]["provisioning"]["state"] == "available" and "consumerRef" not in item["spec"])
+    lab.playbook("unenroll", *only(name), extra=dict(through, metal3_confirm=1), seconds=SECONDS).ok()
+    assert target.get(HOST, NAMESPACE, name) is None and target.get(KNOWN["HardwareData"], NAMESPACE, name) is None
+    lab.playbook("enroll", *only(name), extra=through, seconds=SECONDS).ok()
+    made = target.get(HOST, NAMESPACE, name)
+    assert made["metadata"]["uid"] != former and made["status"]["provisioning"]["state"] == "available"
+    assert target.get(KNOWN["HardwareData"], NAMESPACE, name)["spec"]["hardware"]["nics"]
     assert managed(lab.kube) == []
 
 

@@ -149,7 +149,7 @@ def _number(number):
     return "%d machine%s" % (number, "" if number == 1 else "s")
 
 
-def confirmation_problem(cluster, found, given, by_name=False, notes=()):
+def confirmation_problem(cluster, found, given, by_name=False, notes=(), figures=()):
     """Return the Problem when the number of machines was not repeated as it is, else None.
 
     :param cluster: ``<namespace>/<name>`` of the cluster
@@ -157,6 +157,7 @@ def confirmation_problem(cluster, found, given, by_name=False, notes=()):
     :param given: the option ``confirm``: the number, or ``<namespace>/<name>:<number>``, several with commas between
     :param by_name: whether a number alone does not count, because it would count for each cluster of the run
     :param notes: lines that who confirms should know
+    :param figures: lines about time, hosts, addresses and disks
     """
     number = count(found)
     named = f"{cluster}:{number}"
@@ -172,7 +173,18 @@ def confirmation_problem(cluster, found, given, by_name=False, notes=()):
     return Problem(
         "confirmation-missing", f"cluster {cluster}", "confirm", given or None, expected,
         f"correct the description, or to continue {advice}:\n" + "\n".join(
-            [f"    {line}" for line in lines(found)] + [f"    attention: {line}" for line in notes]))
+            [f"    {line}" for line in [*lines(found), *figures]] + [f"    attention: {line}" for line in notes]))
+
+
+def going(found):
+    """Return ``{owner: (Machine, host or None) of those that go}``, without those of which Cluster API chooses some."""
+    return dict((owner, [machine for loss in entries if loss.count == len(loss.machines) for machine in loss.machines])
+                for (_kind, owner), entries in by_owner(found).items())
+
+
+def owners_of_replaced(found):
+    """Return the names of the owners that make other machines in the place of those that go."""
+    return sorted(set(loss.owner for loss in found if loss.cause in (REPLACED, ROLLED)))
 
 
 def as_result(found):

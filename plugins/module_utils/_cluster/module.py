@@ -8,10 +8,12 @@ from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
+from .._common.errors import os_errors_reported
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
+from . import manifest_folder
 from .addon import addon_objects
 from .checks.validation import description_warnings
 from .info_service import read_cluster
@@ -24,6 +26,13 @@ from .service import ClusterService
 from .spec import description_options
 from .workflow.goals import GOALS
 
+_FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
+
+
+def _names(params):
+    """Return ``{option: name}`` by which the reader knows an option, None for the options' own."""
+    return field_names(params.get("options")) if params.get("field_names") == "variables" else None
+
 
 def _module(spec, **arguments):
     """Return a module that takes a cluster's description."""
@@ -31,8 +40,7 @@ def _module(spec, **arguments):
         # Unless what is wrong is an option of the module itself.
         known = all(name in spec or name.startswith("_") for name in given)
         if known and isinstance(given.get("options") or {}, dict):
-            names = field_names(given.get("options")) if given.get("field_names") == "variables" else None
-            read_description(_description(given), names)
+            read_description(_description(given), _names(given))
 
     return KubeModule(spec, check=check, **arguments)
 
@@ -54,7 +62,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         adopt={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
-        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
+        field_names=_FIELD_NAMES,
         **boot_argument_spec(), **_described())
 
 
@@ -124,17 +132,26 @@ def run_cluster_info() -> None:
 
 def run_cluster_template() -> None:
     """Run the module ``cluster_template``."""
-    module = _module(dict(_described(), dest={"type": "path"}),
+    module = _module(dict(_described(), dest={"type": "path"},
+                          layout={"type": "str", "choices": ["file", "kustomize"], "default": "file"},
+                          field_names=_FIELD_NAMES),
+                     required_if=[("layout", "kustomize", ["dest"])],
                      open_results=("objects", "manifest", "network_addon_manifest"))
     module.require(PyYAML=HAS_YAML)
     with module.reporting():
-        checked = read_description(_description(module.params))
+        checked = read_description(_description(module.params), _names(module.params))
     manifest = text_of(checked.objects)
     result: dict[str, Any] = {"changed": False, "objects": checked.objects, "manifest": manifest,
                               "network_addon_manifest": text_of(addon_objects(checked.description)),
                               "warnings": description_warnings(checked.description)}
     path = module.params["dest"]
-    if path:
+    if path and module.params["layout"] == "kustomize":
+        with module.reporting(), os_errors_reported(path):
+            written = manifest_folder.write(
+                path, checked.objects, result["network_addon_manifest"], module.check_mode)
+        # Without the objects, and so without what is secret in them.
+        result = dict(written, warnings=result["warnings"] + written["warnings"], dest=path)
+    elif path:
         before = _write(module, path, manifest.encode(), 0o644)
         result.update(dest=path, changed=before is not None)
         if before is not None:

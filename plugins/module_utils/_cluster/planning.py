@@ -22,8 +22,10 @@ from . import topology as cluster_topology
 from . import topology_owners as cluster_topology_owners
 from .checking import CheckedCluster
 from .checks.addon import addon_warnings
+from .checks.hosts import mark_warnings
 from .checks.metalstack import firewall_warnings
 from .checks.preflight import rollout_warnings
+from .checks.rollout_figures import figure_lines
 from .checks.rollout_gates import gate_warnings
 from .checks.topology import gate_problem
 from .checks.validation import description_warnings
@@ -32,6 +34,7 @@ from .entries import entry_title
 from .reasons import reasons
 from .render import standalone as cluster_standalone
 from .run import ClusterRun
+from .spec import METAL3
 
 
 class PlannedCluster(NamedTuple):
@@ -75,9 +78,11 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     removed = cluster_prune.removed(objects, desired + kept, description, run.options["prune"])
     losses = cluster_losses.losses(description, changes, removed + leaving, checked.snapshot)
     gates = _gates(run, checked, changes, losses)
+    figures = figure_lines(description, checked.facts, cluster_losses.going(losses),
+                           cluster_losses.owners_of_replaced(losses))
     unconfirmed = cluster_losses.confirmation_problem(
         f"{run.namespace}/{run.name}", losses, run.options["confirm"], run.options.get("confirm_by_name"),
-        gates)
+        gates, figures)
     found = checked.network_problems() + cluster_losses.lock_problems(
         run.subject, losses, changes, checked.snapshot, run.now())
     found += [unconfirmed] if unconfirmed and not run.check_mode else []
@@ -88,6 +93,8 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     warnings = checked.unread + description_warnings(description) + gates
     warnings += cluster_rollout.cleaning_warnings(entries) + _of_kept(run, kept) + made_before
     warnings += firewall_warnings(description, entries)
+    if description.provider == METAL3 and not description.cluster_class:
+        warnings += mark_warnings(description, checked.facts.hosts)
     if description.by_topology:
         warnings += cluster_topology_owners.size_warnings(description, _cluster_entry(entries), objects)
     if run.options["wait_for"] == "available":
@@ -97,7 +104,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
     run.done["warnings"] = warnings
     # Before a wait that they may be the cause of.
     early = [f"warning: {line}" for line in warnings] if checked.snapshot.cluster is None else []
-    for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses):
+    for line in early + cluster_rollout.lines(changes) + cluster_losses.lines(losses) + figures:
         run.progress.event(line)
     return PlannedCluster(entries, changes, removed, leaving, losses, warnings)
 

@@ -108,6 +108,67 @@ def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
                    for line in warnings) == is_named, limit
 
 
+def figures_of(plane, **changes):
+    """Return what a refused run says of a pool's replacement besides its machines."""
+    with pytest.raises(RefusedError) as refused:
+        run(plane, **changes)
+    line, = [line for line in str(refused.value).splitlines() if line.strip().startswith("c1-one: ")]
+    return line.strip()
+
+
+def test_a_refusal_names_how_long_it_took_what_is_free_and_what_is_wiped(plane):
+    changed = {"workers": dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})}
+    # Nobody knows how long these took.
+    nothing = figures_of(plane, **changed)
+    assert nothing == "c1-one: 0 hosts that match are free; all disks of 3 hosts are wiped"
+    for position, minutes in enumerate((12, 15, 12)):
+        machine = plane.objects["Machine", f"c1-one-{position}"]
+        machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+        machine["status"]["conditions"].append(
+            {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": f"2026-01-01T00:{minutes}:00Z"})
+    plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={})
+    plane.objects["BareMetalHost", "spare"]["status"] = {"provisioning": {"state": "available"}}
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["spec"]["automatedCleaningMode"] = "disabled"
+    assert figures_of(plane, **changed) == (
+        "c1-one: from its creation to its Node a machine took 12 min to 15 min; 1 host that matches is free; all "
+        "disks of 2 hosts are wiped; not cleaned are the disks of host-of-c1-one-1 (automatedCleaningMode disabled), "
+        "where an image is only written over what is there")
+    # Fewer machines need no host; of which one the disks are wiped, Cluster API chooses, unless all go.
+    with pytest.raises(RefusedError) as refused:
+        run(plane, workers=dict(WORKERS, one={"replicas": 2}))
+    assert "wiped" not in str(refused.value) and "are free" not in str(refused.value)
+    assert figures_of(plane, workers=dict(WORKERS, one={"replicas": 0})).startswith("c1-one: all disks of 2 ")
+
+
+@pytest.mark.parametrize(("mark", "state", "labels", "is_named"), [
+    ({"capm3.metal3.io/unhealthy": "fan"}, "available", {}, " (fan)"),
+    ({"capi.metal3.io/unhealthy": ""}, "ready", {}, ""),
+    ({"capm3.metal3.io/unhealthy": "metal3.baremetal/host-move"}, "available", {}, None),
+    ({"capm3.metal3.io/unhealthy": ""}, "provisioned", {}, None), ({}, "available", {}, None),
+    ({"capm3.metal3.io/unhealthy": ""}, "available", {"rack": "r9"}, None)])
+def test_a_mark_that_was_left_behind_is_named(plane, mark, state, labels, is_named):
+    """Of a free host that a machine of this cluster could have; of others it is none of its business."""
+    plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={})
+    spare = plane.objects["BareMetalHost", "spare"]
+    spare["status"] = {"provisioning": {"state": state}}
+    spare["metadata"].update(annotations=mark, labels=labels or {"rack": "r1"})
+    selected = {"host_selector": {"rack": "r1"}}
+    warnings = [line for line in run(
+        plane, check_mode=True, control_plane=dict(selected, replicas=1), workers={
+            "one": dict(selected, replicas=3), "two": dict(selected, replicas=1)})["warnings"]
+        if "marked unhealthy" in line]
+    assert len(warnings) == (is_named is not None)
+    assert all(f"BareMetalHost spare matches and is marked unhealthy{is_named}, so that" in line for line in warnings)
+
+
+def test_addresses_that_are_free_are_counted(plane):
+    ipv4 = {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}
+    networks = {"a": {"interface": "eth0", "ipv4": ipv4}}
+    run(plane, networks=networks, workers=WORKERS, confirm="5")
+    line = figures_of(plane, networks=networks, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}))
+    assert "; pool c1-a has 10 free addresses; all disks" in line
+
+
 def goal_of_pool(plane, now=0):
     objects = {}
     for (kind, _name), item in plane.objects.items():

@@ -420,6 +420,20 @@ def test_a_run_that_was_killed_before_the_data_arrived_begins_again(run):
     assert result["deleted_machines"] == [NEW] and result["machine"] == f"{NEW}-2" and is_as_described(run.plane)
 
 
+def test_a_run_that_was_killed_while_the_new_machine_was_kept_from_its_controllers_begins_again(run, monkeypatch):
+    """Cluster API deletes no Machine that is paused."""
+    def give_files(_restore, _data):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(restore_service.Restore, "_give_files", give_files)
+        with pytest.raises(Killed):
+            run.restore()
+    assert control_plane.PAUSED in run.plane.of("Machine")["metadata"]["annotations"]
+    result = run.restore()
+    assert result["deleted_machines"] == [NEW] and result["machine"] == f"{NEW}-2" and is_as_described(run.plane)
+
+
 def test_a_run_that_was_killed_before_anything_went_restores(run):
     """The old API server answers, with the same uid, and has not what is to be restored."""
     plane = run.plane.of("KubeadmControlPlane")

@@ -43,6 +43,19 @@ def test_each_has_its_name_and_documentation(kind, name):
     assert "_value" in yaml.safe_load(module.RETURN)
 
 
+def test_paths_begin_where_ansible_was_started(tmp_path, monkeypatch):
+    """Not in the folder of the playbook, which is the installed collection."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/me")
+    start_path = load("filter", "start_path")
+    assert [start_path(path) for path in ("backups", "../a", "~/a", "/a", "")] == [
+        f"{tmp_path}/backups", f"{tmp_path}/../a", "/home/me/a", "/a", ""]
+    assert start_path("a", "ansible.builtin.local") == f"{tmp_path}/a"
+    assert start_path("a", "ssh") == "a" and start_path("~/a", "community.general.lxd") == "~/a"
+    with pytest.raises(AnsibleFilterError, match="found list, expected a path"):
+        start_path(["a"])
+
+
 def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     parse, build = load("filter", "bmc_address_parse"), load("filter", "bmc_address_build")
     address = "redfish://[2001:db8::1]:8443/redfish/v1/Systems/1"

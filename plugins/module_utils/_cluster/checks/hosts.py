@@ -7,6 +7,7 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 """
 from __future__ import annotations
 
+from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
@@ -76,6 +77,31 @@ def is_free(host, group):
 
 def _keeper_of(group):
     return keeper(group.role, group.owner)
+
+
+def mark_warnings(description, hosts):
+    """Return a warning for each host that no machine takes only because it is marked unhealthy.
+
+    The mark stays when the cause is gone: who has set it, or remediated its machine, must take it away.
+
+    :param description: a ClusterDescription
+    :param hosts: BareMetalHosts of its namespace
+    """
+    result = []
+    for host in hosts:
+        annotations = host["metadata"].get("annotations") or {}
+        # One that comes from another plane is marked until it has arrived.
+        marks = [name for name in host_annotations.UNHEALTHY_MARKS
+                 if annotations.get(name, host_annotations.FOR_HOST_MOVE) != host_annotations.FOR_HOST_MOVE]
+        unmarked = dict(host, metadata=dict(host["metadata"], annotations=dict(
+            (name, value) for name, value in annotations.items() if name not in marks)))
+        if marks and any(is_free(unmarked, group) for group in description.groups):
+            reason = plain(annotations[marks[0]])
+            result.append(
+                f"BareMetalHost {host['metadata']['name']} matches and is marked unhealthy"
+                f"{f' ({reason})' if reason else ''}, so that no machine takes it; once it is repaired, take the mark "
+                "away (playbook host_action, mark_healthy)")
+    return result
 
 
 def on_its_way(host, keeper_name):
