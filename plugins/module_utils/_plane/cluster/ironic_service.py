@@ -33,6 +33,7 @@ _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
 BCRYPT_BYTES = 72
+_CERTIFICATE_TYPE = "kubernetes.io/tls"
 
 
 class IronicComponents(Components):
@@ -73,6 +74,7 @@ class IronicComponents(Components):
             self.refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
+        self.refuse([self._secrets_of_cert_manager(made)])
         self._refuse_restart(made)
         unconfirmed = confirmation.required_by(self._unconfirmed(), self.check_mode)
         results = []
@@ -113,6 +115,22 @@ class IronicComponents(Components):
         after = self.params["mariadb_claim"] if self.params["mariadb"] else None
         return ironic_database.given_up("ironic", _words(before), _words(after), ironic.PART.name,
                                         self.params["confirm"])
+
+    def _secrets_of_cert_manager(self, made: list[Object]) -> list[Problem]:
+        """Return the problems of Secrets that cert-manager has made, whose type the API server never changes.
+
+        :param made: Secrets, from :func:`ironic.secrets`
+        """
+        found = []
+        for name in (obj["metadata"]["name"] for obj in made):
+            stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}
+            if stored.get("type") == _CERTIFICATE_TYPE:
+                found.append(Problem(
+                    "ironic-secret", f"Secret {self.params['namespace']}/{name}", "type", _CERTIFICATE_TYPE,
+                    f"Opaque or none, with tls={self.params['tls']}: cert-manager has made it for a Certificate",
+                    f"delete the Certificate whose spec.secretName is {name}, then the Secret, and run again; Ironic's "
+                    "pod keeps what it has mounted until it starts again"))
+        return found
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
