@@ -19,7 +19,7 @@ from .providers import CLASS_KINDS, provider_of_cluster, with_classes, without_c
 from .reading import read_all
 from .run import ClusterRun
 from .wait import belongs
-from .workflow.failures import paused
+from .workflow.failures import paused, paused_parts
 from .workflow.metalstack import server_of
 from .workflow.snapshot import Snapshot
 
@@ -48,6 +48,8 @@ def remove(run: ClusterRun) -> dict[str, Any]:
     found = locked + [Problem("cluster-paused", run.subject, "spec.paused", "true", "a cluster that is not paused",
                               f"{failure.cause}, its deletion included; {failure.next_step}")
                       for failure in paused(snapshot)]
+    found += [Problem("cluster-paused", run.subject, "parts", failure.subject, "parts that are not paused",
+                      f"{failure.cause}; {failure.next_step}") for failure in paused_parts(snapshot)]
     if found:
         raise RefusedError(found, run.names)
     hosts = sorted(host["metadata"]["name"] for host in used)

@@ -13,9 +13,10 @@ import copy
 import json
 from typing import Any, NamedTuple
 
+from .._cluster.workflow.snapshot import PAUSED_ANNOTATION, is_paused_alone
+
 Object = dict[str, Any]
 
-PAUSED = "cluster.x-k8s.io/paused"
 # Value: a JSON object, see Note.
 NOTE = "metal3.baremetal/etcd-restore"
 # Cluster API, api/controlplane/kubeadm/v1beta2: PreTerminateHookCleanupAnnotation. Without it nobody asks etcd, which
@@ -57,8 +58,8 @@ def begun(control_plane: Object, sha256: str) -> Object:
     """Return the merge patch with which a restore begins: one machine, made paused, and nothing for now."""
     known = note_of(control_plane)
     replicas = known.replicas if known else control_plane["spec"].get("replicas") or 1
-    return {"metadata": {"annotations": {NOTE: _text(Note(replicas, sha256, None)), PAUSED: ""}},
-            "spec": {"replicas": 1, "machineTemplate": {"metadata": {"annotations": {PAUSED: ""}}}}}
+    return {"metadata": {"annotations": {NOTE: _text(Note(replicas, sha256, None)), PAUSED_ANNOTATION: ""}},
+            "spec": {"replicas": 1, "machineTemplate": {"metadata": {"annotations": {PAUSED_ANNOTATION: ""}}}}}
 
 
 def delivered(control_plane: Object, machine: Object) -> Object | None:
@@ -80,20 +81,20 @@ def ended(control_plane: Object) -> Object | None:
 
 def paused(obj: Object) -> Object | None:
     """Return the merge patch that keeps its controller from an object, None when it is kept."""
-    return None if _is_paused(obj) else {"metadata": {"annotations": {PAUSED: ""}}}
+    return None if is_paused_alone(obj) else {"metadata": {"annotations": {PAUSED_ANNOTATION: ""}}}
 
 
 def released(obj: Object) -> Object | None:
     """Return the merge patch that gives it back, None when it is not kept."""
-    return {"metadata": {"annotations": {PAUSED: None}}} if _is_paused(obj) else None
+    return {"metadata": {"annotations": {PAUSED_ANNOTATION: None}}} if is_paused_alone(obj) else None
 
 
 def template_released(control_plane: Object) -> Object | None:
     """Return the merge patch after which machines are not made paused any more, None when they are not."""
     metadata = (control_plane["spec"].get("machineTemplate") or {}).get("metadata") or {}
-    if PAUSED not in (metadata.get("annotations") or {}):
+    if PAUSED_ANNOTATION not in (metadata.get("annotations") or {}):
         return None
-    return {"spec": {"machineTemplate": {"metadata": {"annotations": {PAUSED: None}}}}}
+    return {"spec": {"machineTemplate": {"metadata": {"annotations": {PAUSED_ANNOTATION: None}}}}}
 
 
 def without_hook(machine: Object) -> Object | None:
@@ -134,7 +135,3 @@ def _denied(conditions: list[Object] | None, kind: str, now: str) -> list[Object
             if "severity" in entry:
                 entry["severity"] = "Info"
     return found
-
-
-def _is_paused(obj: Object) -> bool:
-    return PAUSED in (obj["metadata"].get("annotations") or {})

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .._cluster.workflow.snapshot import is_paused, is_paused_alone
 from .._common.problem import Problem
 from .._kube.finalizers import is_going
 from . import control_plane as planes
@@ -87,8 +88,7 @@ def _of_control_plane(site: Any, subject: str) -> list[Problem]:
         add("etcd-data-dir", "a dataDir of etcd that is no plain path", "an absolute path of letters, digits, ., _, -",
             "correct cluster_configuration")
     is_mine = planes.note_of(plane) is not None
-    annotations = plane["metadata"].get("annotations") or {}
-    if (site.cluster.get("spec") or {}).get("paused") or (planes.PAUSED in annotations and not is_mine):
+    if is_paused(site.cluster) or (is_paused_alone(plane) and not is_mine):
         add("etcd-paused", "a cluster that is paused", "one that Cluster API works on",
             "find out who has paused it, and release it")
     return found

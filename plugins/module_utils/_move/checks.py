@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._cluster.workflow.snapshot import is_paused, node_name
+from .._cluster.workflow.snapshot import is_paused, is_paused_alone, node_name
 from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import AVAILABLE, RUNNING, error_of, state_of
@@ -29,7 +29,6 @@ HELD = host_annotations.FOR_MOVE
 BLOCK = CLUSTERCTL_LABEL + "/block-move"
 # States in which Ironic does nothing with a server.
 STEADY = ("unmanaged", *AVAILABLE, *RUNNING)
-_PAUSED = "cluster.x-k8s.io/paused"
 
 
 def options(params: Mapping[str, Any]) -> list[Problem]:
@@ -147,7 +146,7 @@ def _unpausing(host: Object) -> str:
 def _cluster(cluster: Object, taken_up: bool) -> list[Problem]:
     status = (cluster.get("status") or {}).get("initialization") or {}
     found = []
-    if (is_paused(cluster) and not taken_up) or _PAUSED in (cluster["metadata"].get("annotations") or {}):
+    if (is_paused(cluster) and not taken_up) or is_paused_alone(cluster):
         found.append(obstacle(cluster, "spec.paused", "true", "false",
                               "find out who paused it and why, then resume it"))
     if is_going(cluster):

@@ -300,6 +300,14 @@ def test_a_teardown_of_a_paused_cluster_which_would_never_end_is_refused(plane, 
     assert plane.names("Cluster") == ["c1"]
 
 
+def test_a_teardown_is_refused_while_a_part_is_paused_that_cluster_api_would_not_delete(plane):
+    control_plane = plane.objects["KubeadmControlPlane", "c1-control-plane"]
+    control_plane["metadata"].setdefault("annotations", {})["cluster.x-k8s.io/paused"] = ""
+    with pytest.raises(RefusedError, match=r"parts: found KubeadmControlPlane c1-control-plane, .*etcd_restore"):
+        service_of(plane, confirm="c1").absent()
+    assert plane.names("Cluster") == ["c1"]
+
+
 def test_a_teardown_deletes_the_cluster_although_its_status_is_written_meanwhile(plane):
     """Its controllers write the status all the time; the deletion was given up and reported as done."""
     plane.meanwhile["Cluster", "c1"] = lambda: plane.touch("Cluster", "c1")

@@ -17,6 +17,7 @@ import pytest
 from fakes.etcd_snapshots import ABOUT, SNAPSHOT
 from fakes.restored_plane import KUBEADM, NAME, NAMESPACE, NEW, OLD, Plane, Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
@@ -128,7 +129,7 @@ def is_as_described(plane):
     stored, config = plane.of("KubeadmControlPlane"), plane.of("KubeadmConfig", plane.of("Machine")["metadata"]["name"])
     annotations = [item["metadata"].get("annotations") or {} for item in
                    (stored, config, plane.of("Machine"), dict({"metadata": {}}, **stored["spec"]["machineTemplate"]))]
-    assert not [marks for marks in annotations if {control_plane.PAUSED, control_plane.NOTE} & set(marks)]
+    assert not [marks for marks in annotations if {PAUSED_ANNOTATION, control_plane.NOTE} & set(marks)]
     assert ("Secret", receiver.secret_name(NAME)) not in plane.objects
     expected = dict(KUBEADM)
     del expected["joinConfiguration"]
@@ -162,7 +163,7 @@ def test_the_machine_waits_for_the_data_before_it_begins(run):
     def send(data, host, port):
         config = run.plane.of("KubeadmConfig", NEW)
         seen.append((copy.deepcopy(config["spec"]), data))
-        assert control_plane.PAUSED not in config["metadata"]["annotations"]
+        assert PAUSED_ANNOTATION not in config["metadata"]["annotations"]
         return run._send(data, host, port)
 
     run.restore(send=send)
@@ -252,7 +253,7 @@ PLANE, CLUSTER = ("KubeadmControlPlane", f"{NAME}-control-plane"), ("Cluster", N
 
 @pytest.mark.parametrize(("path", "value", "said"), [
     ((CLUSTER, "spec", "paused"), True, "a cluster that is paused"),
-    ((PLANE, "metadata", "annotations"), {control_plane.PAUSED: ""}, "a cluster that is paused"),
+    ((PLANE, "metadata", "annotations"), {PAUSED_ANNOTATION: ""}, "a cluster that is paused"),
     ((PLANE, "metadata", "deletionTimestamp"), "now", "being deleted"),
     ((PLANE, "spec", "kubeadmConfigSpec", "format"), "ignition", "Ignition"),
     ((PLANE, "spec", "kubeadmConfigSpec", "clusterConfiguration"), {"etcd": {"external": {"endpoints": ["e"]}}},
@@ -429,7 +430,7 @@ def test_a_run_that_was_killed_while_the_new_machine_was_kept_from_its_controlle
         patch.setattr(restore_service.Restore, "_give_files", give_files)
         with pytest.raises(Killed):
             run.restore()
-    assert control_plane.PAUSED in run.plane.of("Machine")["metadata"]["annotations"]
+    assert PAUSED_ANNOTATION in run.plane.of("Machine")["metadata"]["annotations"]
     result = run.restore()
     assert result["deleted_machines"] == [NEW] and result["machine"] == f"{NEW}-2" and is_as_described(run.plane)
 

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from fakes.kubernetes import Server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane
 
 NAMESPACE, NAME = "metal3", "prod"
@@ -147,9 +148,9 @@ class Plane(Server):
     def delete(self, resource, namespace, name, propagation="Background", uid=None, dry_run=False, checked=None):
         if resource.kind == "Machine":
             assert control_plane.HOOK not in self.objects["Machine", name]["metadata"]["annotations"]
-            assert control_plane.PAUSED in self.of("KubeadmControlPlane")["metadata"]["annotations"]
+            assert PAUSED_ANNOTATION in self.of("KubeadmControlPlane")["metadata"]["annotations"]
             self.workload.answers = False
-            if control_plane.PAUSED in self.objects["Machine", name]["metadata"]["annotations"]:
+            if PAUSED_ANNOTATION in self.objects["Machine", name]["metadata"]["annotations"]:
                 # Cluster API 1.13 sets its finalizer, and then leaves a Machine alone that is paused.
                 self._meet("DELETE", resource, name, checked)
                 self.objects["Machine", name]["metadata"]["deletionTimestamp"] = "2026-01-04T00:00:00Z"
@@ -159,13 +160,13 @@ class Plane(Server):
     def sleep(self, _seconds):
         """Let the controllers work."""
         for key, item in list(self.objects.items()):
-            if "deletionTimestamp" in item["metadata"] and control_plane.PAUSED not in item["metadata"]["annotations"]:
+            if "deletionTimestamp" in item["metadata"] and PAUSED_ANNOTATION not in item["metadata"]["annotations"]:
                 del self.objects[key]
         cluster, plane = self.of("Cluster"), self.of("KubeadmControlPlane")
         if self.lags and not cluster["status"]["initialization"]["controlPlaneInitialized"]:
             self.lags -= 1
             cluster["status"] = self._initialized("Cluster")
-        if control_plane.PAUSED in plane["metadata"].get("annotations", {}):
+        if PAUSED_ANNOTATION in plane["metadata"].get("annotations", {}):
             return
         machines = [item for (kind, _name), item in self.objects.items() if kind == "Machine"]
         if not machines:

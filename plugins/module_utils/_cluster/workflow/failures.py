@@ -13,7 +13,7 @@ from ..._kube.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
 from ..topology import RECONCILED
-from .snapshot import is_paused
+from .snapshot import PAUSED_ANNOTATION, is_paused, is_paused_alone
 from .steps import machine_steps
 
 # subject: the object that shows it; cause and next_step: sentences.
@@ -29,6 +29,8 @@ TOPOLOGY_SECONDS = 60
 _TOPOLOGY_FAILED = "ReconcileFailed"
 # BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
 ERROR_LIMIT = 3
+_WITH_PAUSES = ("KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig", "Metal3Cluster",
+                "Metal3Machine", "MetalStackCluster", "MetalStackMachine")
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
@@ -61,6 +63,19 @@ def paused(snapshot):
                     "it is paused (spec.paused), so that Cluster API and its providers do nothing with it",
                     "resume it; the playbooks pivot and restore resume what a run that was killed has paused")] \
         if is_paused(snapshot.cluster) else []
+
+
+def paused_parts(snapshot):
+    """Return which objects of a cluster Cluster API does not delete, because they are paused; a list of Failure.
+
+    :param snapshot: a Snapshot
+    """
+    parts = [snapshot.cluster] if snapshot.cluster else []
+    parts += [item for kind in _WITH_PAUSES for item in snapshot.mine(kind)]
+    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+                    f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does not delete it",
+                    "end what has paused it (a run of etcd_restore that was killed is ended by the next), or remove "
+                    "the annotation") for item in parts if is_paused_alone(item)]
 
 
 def _topology(snapshot, now):

@@ -18,6 +18,8 @@ SET_LABEL = "cluster.x-k8s.io/set-name"
 OWNER_LABELS = (CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL, SET_LABEL)
 # Cluster API, api/core/v1beta2/common_types.go.
 CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"
+# Of a single object, which its controller leaves alone then, its deletion included (api/core/v1beta2/common_types.go).
+PAUSED_ANNOTATION = "cluster.x-k8s.io/paused"
 # CAPM3, baremetal/metal3machine_manager.go: HostAnnotation, "<namespace>/<name>".
 HOST_ANNOTATION = "metal3.io/BareMetalHost"
 # How many characters of what a condition says are shown.
@@ -166,6 +168,11 @@ def node_name(machine):
 def is_paused(cluster):
     """Say whether a Cluster is paused, so that Cluster API and its providers do nothing with it; None is not."""
     return bool(((cluster or {}).get("spec") or {}).get("paused"))
+
+
+def is_paused_alone(obj):
+    """Say whether an object of Cluster API is paused by its annotation."""
+    return PAUSED_ANNOTATION in (obj["metadata"].get("annotations") or {})
 
 
 def cloned_from(obj):
