@@ -53,7 +53,7 @@ _LOCAL = ("local", "ansible.builtin.local")
 def start_path(path, connection="local"):
     """Return the path; see DOCUMENTATION."""
     if not isinstance(path, (str, os.PathLike)):
-        raise AnsibleFilterError(f"start_path: found {type(path).__name__}, expected a path")
+        raise AnsibleFilterError(f"start_path: found {type(path).__name__}, expected a path, or an empty text for none")
     if not path or connection not in _LOCAL:
         return path
     return os.path.join(os.getcwd(), os.path.expanduser(path))

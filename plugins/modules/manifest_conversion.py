@@ -104,10 +104,10 @@ problems:
       description: Name of the rule that was broken.
       type: str
     subject:
-      description: The file and the object that it is about.
+      description: The object that it is about.
       type: str
     field:
-      description: Path of the field; empty when the whole object is meant.
+      description: Path of the option; empty when the whole object is meant.
       type: str
     actual:
       description: What was found, V(null) when it is not set; never a secret value.

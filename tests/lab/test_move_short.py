@@ -67,7 +67,7 @@ def test_a_backup_comes_back_with_its_cluster_paused_until_all_is_there(servers,
     def restore():
         return backup_service.restored(there, {
             "path": made["path"], "identity_file": identity_file, "servers": [], "accept": made["hosts"],
-            "sha256": None, "kubeconfig": servers.kubeconfig("there"), "context": None,
+            "sha256": None, "namespace": "saved", "kubeconfig": servers.kubeconfig("there"), "context": None,
             "clusterctl": move_planes.clusterctl(), "work_dir": str(tmp_path)}, False, Progress(None), run,
             lambda _objects: {})
 

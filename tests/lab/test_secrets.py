@@ -202,7 +202,7 @@ def described(lab, folder, **changes):
         "cluster_options": dict(options, **changes), "cluster_network_addon": "none",
         "cluster_wait_for": "none",
         "cluster_check_hosts": False, "cluster_check_network": False,
-        "cluster_workload_kubeconfig": "{{ omit }}"}
+        "cluster_workload_kubeconfig": ""}
     path = folder / "clusters.json"
     path.write_text(json.dumps({"clusters": {"hosts": {CLUSTER: variables}}}))
     return path
