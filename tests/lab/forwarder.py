@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import contextlib
+import select
 import socket
+import ssl
 import threading
 
 CHUNK_BYTES = 65536
@@ -44,16 +46,34 @@ class Forwarder:
 
 
 def both_ways(near, far):
-    """Copy what two sockets send to each other, until both have ended."""
-    back = threading.Thread(target=_copy, args=(far, near), daemon=True)
-    back.start()
-    _copy(near, far)
-    back.join()
+    """Copy what two sockets send to each other, until one of them has ended.
+
+    In one thread, because two must not use one TLS connection at once.
+    """
+    other = {near: far, far: near}
+    with contextlib.suppress(OSError):
+        while all(_handed_on(source, other[source]) for source in _readable(near, far)):
+            pass
+    for sink in other:
+        with contextlib.suppress(OSError):
+            sink.shutdown(socket.SHUT_RDWR)
 
 
-def _copy(source, sink):
-    with contextlib.suppress(OSError):
-        while chunk := source.recv(CHUNK_BYTES):
-            sink.sendall(chunk)
-    with contextlib.suppress(OSError):
-        sink.shutdown(socket.SHUT_RDWR)
+def _readable(*sockets):
+    # What TLS has decrypted already is not on its socket any more.
+    waiting = [item for item in sockets if isinstance(item, ssl.SSLSocket) and item.pending()]
+    return waiting or select.select(sockets, [], [])[0]
+
+
+def _handed_on(source, sink):
+    """Copy what there is; return whether the source goes on."""
+    source.settimeout(0)
+    try:
+        chunk = source.recv(CHUNK_BYTES)
+    except (BlockingIOError, ssl.SSLWantReadError):
+        # A part of a record, or one of TLS itself.
+        return True
+    finally:
+        source.settimeout(None)
+    sink.sendall(chunk)
+    return bool(chunk)
