@@ -189,9 +189,15 @@ def renamed(value, names):
 
 
 def of_webhook(lab, item):
-    """Return an object of v1beta1 as the conversion webhook of its kind makes it, without what the API server adds."""
+    """Return an object of v1beta1 as its kind's conversion webhook makes it, without what the API server adds.
+
+    None for a kind without one.
+    """
     resource = resource_for(item["apiVersion"], item["kind"])
     definition = lab.kube.get(KNOWN["CustomResourceDefinition"], None, f"{resource.plural}.{resource.group}")
+    if definition["spec"]["conversion"]["strategy"] == "None":
+        # Of Metal3ClusterTemplate CAPM3 1.13 has a conversion that no webhook calls.
+        return None
     config = definition["spec"]["conversion"]["webhook"]["clientConfig"]
     review = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": {
         "uid": "1", "desiredAPIVersion": f"{resource.group}/v1beta2", "objects": [item]}}
@@ -226,6 +232,8 @@ def test_manifests_are_converted_as_upstream_converts_them(lab):
         if found.kept_because:
             continue
         theirs = of_webhook(lab, item)
+        if theirs is None:
+            continue
         if item["kind"] == "MachineHealthCheck" and "remediation" in theirs["spec"]:
             # Upstream leaves the version of a reference to a kind of another project as it is.
             reference = theirs["spec"]["remediation"].get("templateRef") or {}
