@@ -121,8 +121,9 @@ test-plane-upgrade: test-lab-needs  ## a running plane of the release before bec
 	@$(IN_LAB) TEST_LAB=plane-upgrade LAB_SERVERS=5 LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab upgrade
 test-pivot: test-lab-needs  ## the management moves into a cluster of the lab and back, killed in the middle
 	@$(IN_LAB) LAB_BMC_SCHEME=redfish LAB_IRONIC_IMAGE=true tests/gates/test-lab pivot
+# Any server may be the one whose deployment is to fail: see the option bmc_scheme of the lab's inventory plugin.
 test-lifecycle: test-lab-needs  ## machines of a cluster replaced, reused, healed, upgraded
-	@$(IN_LAB) TEST_LAB=life tests/gates/test-lab lifecycle
+	@$(IN_LAB) TEST_LAB=life LAB_BMC_SCHEME=redfish tests/gates/test-lab lifecycle
 test-scale: export LAB_IRONIC_PROCESSES := separate
 test-scale: export LAB_INVENTORY := inventory/lab -i tests/lab/data/without_clusters.yml
 test-scale: test-lab-needs  ## Ironic as several processes: a conductor is killed while it deploys

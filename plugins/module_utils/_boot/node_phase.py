@@ -10,7 +10,8 @@ from .._common.formats import duration
 from .._common.plain_text import cut, plain
 from .._ironic.states import FAILURES
 
-FIELDS = ("uuid", "provision_state", "power_state", "clean_step", "deploy_step", "service_step", "driver_internal_info")
+FIELDS = ("uuid", "provision_state", "power_state", "clean_step", "deploy_step", "service_step", "driver_internal_info",
+          "last_error")
 # Where the agent works, or is waited for, and the field with the present step.
 _WAITS = {"inspect wait": None, "clean wait": "clean_step", "wait call-back": "deploy_step",
           "service wait": "service_step", "rescue wait": None}
@@ -34,6 +35,14 @@ def has_agent(node: dict[str, Any]) -> bool:
     return bool(isinstance(info, dict) and info.get("agent_url"))
 
 
+def has_failed(node: dict[str, Any]) -> bool:
+    """Return whether Ironic has given up what it did with a node.
+
+    :param node: the node with :data:`FIELDS`, as Ironic has it
+    """
+    return node.get("provision_state") in FAILURES
+
+
 def last_call(node: dict[str, Any]) -> str | None:
     """Return what Ironic says of when the agent that works on a node has called last, None when it waits for none.
 
@@ -54,8 +63,10 @@ def phase(node: dict[str, Any], silent_seconds: float = 0) -> str:
     :param silent_seconds: for how long its agent has not called
     """
     state = node.get("provision_state")
-    if state in FAILURES:
-        return f"Ironic: {state}"
+    if has_failed(node):
+        # With virtual media Ironic 39 forgets the message while it switches the server off (node_power_action), and the
+        # Bare Metal Operator asks for it ever more seldom.
+        return f"Ironic: {state}" + ("" if node.get("last_error") else ", its message is lost but for Ironic's log")
     if state in _AT_WORK:
         text = _AT_WORK[state]
         return f"Ironic is at {_step(node, text) or 'the first step'}" if text.endswith("_step") else text

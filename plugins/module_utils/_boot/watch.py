@@ -16,7 +16,7 @@ from .._common.formats import duration
 from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .._ironic.errors import IronicError
 from .log_tail import LogTail
-from .node_phase import FIELDS, has_agent, last_call, phase
+from .node_phase import FIELDS, has_agent, has_failed, last_call, phase
 from .traces import Traces
 
 INTERVAL_SECONDS = 5
@@ -83,7 +83,8 @@ class BootWatch:
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
             call = self._calls.get(node) if isinstance(node, str) else None
         doing = phase(found, self._clock() - call[1] if call else 0) if found else ""
-        if trace is None or (found and (not doing or has_agent(found))):
+        # A server that has failed boots nothing any more.
+        if trace is None or (found and (not doing or has_agent(found) or has_failed(found))):
             return doing
         age = self._clock() - trace.at
         return f"{trace.text} {duration(age)} ago" if age <= seconds else doing

@@ -65,6 +65,10 @@ def test_a_log_says_more_as_long_as_the_agent_has_not_called(tmp_path):
     looked._logs.clear()
     looked.look()
     assert looked.text(HOST, 60) == "the agent is at erase_devices"
+    # The one that has failed boots nothing any more.
+    ironic.nodes = [node("deploy failed", last_error="checksum")]
+    looked.look()
+    assert looked.text(HOST, 60) == "Ironic: deploy failed"
     # What the log said before is not true of a server that Ironic does nothing with.
     ironic.nodes = [node("available")]
     looked.look()
