@@ -302,5 +302,11 @@ def test_contents_of_files_are_not_shown(run, tmp_path):
     assert "canary" not in str(run(src=path, dest=path)) and "canary-2" in path.read_text()
 
 
+def test_the_line_of_a_mistake_is_not_shown(run, tmp_path):
+    (tmp_path / "a.yaml").write_text("kind: Secret\nstringData: {password: 'x' canary}\n")
+    result = run(src=tmp_path / "a.yaml", dest=None)
+    assert "canary" not in str(result) and "line 2, column" in result["problems"][0]["actual"]
+
+
 if __name__ == "__main__":
     EXPECTED.write_text(dumped([convert(entry).obj for entry in objects(SITE)]), encoding="utf-8")

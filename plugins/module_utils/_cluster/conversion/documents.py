@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ..._common import yaml_mistakes
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from .objects import Converted, convert
@@ -57,7 +58,7 @@ def read(subject: str, text: str) -> tuple[list[Document], list[Problem]]:
             problems.append(_unreadable(subject, "documents nested too deeply"))
             continue
         except (yaml.YAMLError, ValueError) as exc:
-            problems.append(_unreadable(subject, " ".join(str(exc).split())))
+            problems.append(_unreadable(subject, yaml_mistakes.described(exc)))
             continue
         document = _document(part, content)
         documents.append(document)
@@ -105,7 +106,7 @@ def title(obj: Any) -> str:
 
 
 def _loaded(text: str) -> Any:
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+    class Loader(yaml.SafeLoader):
         """Leaves times as the texts that they are in JSON."""
 
     Loader.yaml_implicit_resolvers = dict(
@@ -119,7 +120,7 @@ def _loaded(text: str) -> Any:
 
 
 def _dumper() -> Any:
-    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
+    class Dumper(yaml.SafeDumper):
         """Writes texts of several lines as such, and what is used twice twice."""
 
         def ignore_aliases(self, data: Any) -> bool:
