@@ -29,8 +29,6 @@ TOPOLOGY_SECONDS = 60
 _TOPOLOGY_FAILED = "ReconcileFailed"
 # BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
 ERROR_LIMIT = 3
-_WITH_PAUSES = ("KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig", "Metal3Cluster",
-                "Metal3Machine", "MetalStackCluster", "MetalStackMachine")
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
@@ -70,8 +68,9 @@ def paused_parts(snapshot):
 
     :param snapshot: a Snapshot
     """
+    kinds = [kind for kind in snapshot.provider.workflow_kinds if kind != "Cluster"]
     parts = [snapshot.cluster] if snapshot.cluster else []
-    parts += [item for kind in _WITH_PAUSES for item in snapshot.mine(kind)]
+    parts += [item for kind in kinds for item in snapshot.mine(kind)]
     return [Failure(f"{item['kind']} {item['metadata']['name']}",
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does not delete it",
                     "end what has paused it (a run of etcd_restore that was killed is ended by the next), or remove "
