@@ -72,6 +72,8 @@ def table(group: str, version: str, *kinds: tuple[str, str, bool]) -> list[Resou
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 # Type of the Secrets that Kubernetes itself fills with a ServiceAccount's token.
 TOKEN_TYPE = "kubernetes.io/service-account-token"
+# Of those with a certificate and its key.
+TLS_TYPE = "kubernetes.io/tls"
 KNOWN = dict((resource.kind, resource) for resource in (
     table("", "v1", ("namespaces", "Namespace", False), ("secrets", "Secret", True),
           ("configmaps", "ConfigMap", True), ("serviceaccounts", "ServiceAccount", True),

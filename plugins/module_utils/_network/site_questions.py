@@ -4,11 +4,11 @@
 """What servers and nodes of a site must reach, as the variables of the machine that manages it say; pure."""
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._common import ip_texts
 from .._plane.cluster.ironic import HTTP_PORT
 from .._plane.process.site_figures import DEFAULT_PORTS
 from .description import LOADERS
@@ -61,7 +61,7 @@ def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, i
     port = int(variables.get("image_server_port") or _SCHEMES["https" if tls else "http"])
     for address in _texts(variables.get("image_server_addresses")):
         # Of all addresses none says where others reach it.
-        if not _address(address) or not ipaddress.ip_address(address).is_unspecified:
+        if not (ip_texts.is_address(address) and ip_texts.address(address).is_unspecified):
             yield "the image server", address, port
 
 
@@ -85,18 +85,10 @@ def _files(variables: Mapping[str, Any]) -> Iterator[Object]:
     loaders = dict(LOADERS, **given) if isinstance(given, Mapping) else LOADERS
     for address in _texts(variables.get("provisioning_network_addresses")):
         host = address.partition("/")[0]
-        if _address(host):
+        if ip_texts.is_address(host):
             for kind in _FIRMWARE:
                 yield {"name": f"boot loader of {kind}", "host": host, "path": loaders[kind]}
 
 
 def _texts(value: Any) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, (list, tuple)) else []
-
-
-def _address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True

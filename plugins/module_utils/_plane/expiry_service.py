@@ -14,6 +14,7 @@ from .._common.errors import ReportedError
 from .._kube import kubeconfig
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
+from .._kube.resources import TLS_TYPE
 from .._metal3.kinds import KNOWN
 from . import expiry
 from .catalogue import PARTS
@@ -21,7 +22,7 @@ from .catalogue import PARTS
 Object = dict[str, Any]
 
 _WEBHOOKS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "CustomResourceDefinition")
-_TLS, _OF_CLUSTER = "type=kubernetes.io/tls", "type=cluster.x-k8s.io/secret"
+_TLS, _OF_CLUSTER = f"type={TLS_TYPE}", "type=cluster.x-k8s.io/secret"
 _AUTHORITY = "ca.crt"
 
 

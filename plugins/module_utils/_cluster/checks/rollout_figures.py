@@ -55,9 +55,8 @@ def _time(snapshot: Any, names: Iterable[str]) -> list[str]:
     took = sorted(seconds for name in names for seconds in [boot_seconds(snapshot.get("Machine", name))] if seconds)
     if not took:
         return []
-    slowest = f"from its creation to its Node a machine took {duration(took[-1])}"
-    return [slowest if took[0] == took[-1] else
-            f"from its creation to its Node a machine took {duration(took[0])} to {duration(took[-1])}"]
+    span = " to ".join(dict.fromkeys([duration(took[0]), duration(took[-1])]))
+    return [f"from its creation to its Node a machine took {span}"]
 
 
 def _addresses(description: Any, facts: Any, group: Any) -> list[str]:

@@ -8,6 +8,7 @@ import base64
 import datetime
 from typing import Any
 
+from ..._kube.resources import TLS_TYPE
 from ..process.certificates import RENEW_BEFORE_DAYS, self_signed
 
 try:
@@ -33,7 +34,7 @@ def secret(certificate: Object, stored: Object | None) -> Object:
         key, pem = self_signed(spec["dnsNames"])
         data = {"tls.key": _encoded(key), "tls.crt": _encoded(pem), "ca.crt": _encoded(pem)}
     labels = (spec.get("secretTemplate") or {}).get("labels")
-    return {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls",
+    return {"apiVersion": "v1", "kind": "Secret", "type": TLS_TYPE,
             "metadata": dict({"name": spec["secretName"], "namespace": certificate["metadata"]["namespace"]},
                              **({"labels": dict(labels)} if labels else {})),
             "data": dict((name, data[name]) for name in ("ca.crt", "tls.crt", "tls.key"))}

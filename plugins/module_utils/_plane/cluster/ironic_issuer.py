@@ -12,6 +12,7 @@ from ..._common.errors import RefusedError
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
+from ..._kube.conditions import condition
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.resources import KNOWN
@@ -51,8 +52,7 @@ def problems(client: Any, run: Callable[..., Any], params: Object) -> list[Probl
     if stored is None:
         return [Problem("ironic-issuer", "ironic", "tls_issuer.name", show(given["name"]),
                         f"the {given['kind']} of {place}", "create it first, or correct name and kind")]
-    ready = next((item for item in (stored.get("status") or {}).get("conditions") or []
-                  if item.get("type") == "Ready"), {})
+    ready = condition(stored, "Ready")
     if ready.get("status") != "True":
         return [Problem("ironic-issuer", "ironic", "tls_issuer.name",
                         f"{given['kind']} {given['name']}, which is not ready: {ready.get('message') or 'no reason'}",

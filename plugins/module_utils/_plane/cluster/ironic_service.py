@@ -14,7 +14,7 @@ from ..._common import confirmation, whole_file
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._kube.report import counts
-from ..._kube.resources import KNOWN
+from ..._kube.resources import KNOWN, TLS_TYPE
 from .. import upgrade
 from ..catalogue import MARIADB_PASSWORD
 from . import given_certificate, ironic, ironic_database, ironic_issuer, renewal
@@ -33,7 +33,6 @@ _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
 BCRYPT_BYTES = 72
-_CERTIFICATE_TYPE = "kubernetes.io/tls"
 
 
 class IronicComponents(Components):
@@ -74,7 +73,8 @@ class IronicComponents(Components):
             self.refuse([upgrade.transitions([ironic.PART.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
-        self.refuse([self._secrets_of_cert_manager(made)])
+        if self.params["tls"] == "files":
+            self.refuse([self._secrets_of_cert_manager(made)])
         self._refuse_restart(made)
         unconfirmed = confirmation.required_by(self._unconfirmed(), self.check_mode)
         results = []
@@ -124,10 +124,10 @@ class IronicComponents(Components):
         found = []
         for name in (obj["metadata"]["name"] for obj in made):
             stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}
-            if stored.get("type") == _CERTIFICATE_TYPE:
+            if stored.get("type") == TLS_TYPE:
                 found.append(Problem(
-                    "ironic-secret", f"Secret {self.params['namespace']}/{name}", "type", _CERTIFICATE_TYPE,
-                    f"Opaque or none, with tls={self.params['tls']}: cert-manager has made it for a Certificate",
+                    "ironic-secret", f"Secret {self.params['namespace']}/{name}", "type", TLS_TYPE,
+                    "Opaque or none, with tls=files: cert-manager has made it for a Certificate",
                     f"delete the Certificate whose spec.secretName is {name}, then the Secret, and run again; Ironic's "
                     "pod keeps what it has mounted until it starts again"))
         return found

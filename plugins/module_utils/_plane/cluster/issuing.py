@@ -109,13 +109,13 @@ def _is_issued(secret: Object | None) -> bool:
 
 
 def _remove(client: Any, resources: list[Any], namespace: str) -> None:
-    label, owner = objects.OWNER_LABEL
     # The Certificate before its Secret, which would be issued again.
     for resource in (resources[1], resources[0], resources[2]):
         stored = client.get(resource, namespace, NAME)
         if stored is None:
             continue
-        if (stored["metadata"].get("labels") or {}).get(label) != owner:
+        if not objects.is_ours(stored):
+            label, owner = objects.OWNER_LABEL
             raise IssuingError(f"{resource.kind} {namespace}/{NAME}: found one without the label {label}={owner}, "
                                "expected none; rename it")
         client.delete(resource, namespace, NAME, uid=stored["metadata"].get("uid"))

@@ -125,12 +125,6 @@ def added(part: Part, given: Object, items: list[Object]) -> list[Object]:
     return result
 
 
-def is_ours(obj: Object) -> bool:
-    """Say whether an object was written by this collection, or at its behest."""
-    label, value = objects.OWNER_LABEL
-    return bool((obj["metadata"].get("labels") or {}).get(label) == value)
-
-
 def _metadata(namespace: str, name: str, labels: Object | None = None) -> Object:
     return {"name": name, "namespace": namespace, "labels": dict(labels or {}, **dict([objects.OWNER_LABEL]))}
 

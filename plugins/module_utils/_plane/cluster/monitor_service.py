@@ -9,10 +9,9 @@ from typing import Any
 
 from ..._common.problem import Problem
 from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
-from ..._kube.plan import Entry, deletion
+from ..._kube.plan import Entry
 from ..catalogue import Part
-from . import monitor
+from . import monitor, own_objects
 
 Object = dict[str, Any]
 
@@ -55,15 +54,10 @@ def written(client: Any, part: Part, settings: Object) -> list[Entry]:
         return []
     found: list[Entry] = []
     for resource in reversed(monitor.KINDS if part.metrics.is_secure else monitor.KINDS[:1]):
-        try:
-            obj = client.get(resource, settings.get("namespace") or part.namespace, monitor.name_of(part))
-        except KubeError as exc:
-            # Who has never asked for monitors need not have rights to them.
-            if exc.status != 403 or found:
-                raise
-            obj = None
-        if obj is not None and monitor.is_ours(obj):
-            found.insert(0, deletion(resource, obj))
+        entry = own_objects.deletion_of(
+            client, resource, settings.get("namespace") or part.namespace, monitor.name_of(part), not found)
+        if entry is not None:
+            found.insert(0, entry)
         elif not found:
             break
     return found

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.errors import KubeError
-from ..._kube.plan import Entry, deletion
+from ..._kube.plan import Entry
 from ..catalogue import Part
-from . import monitor, network_policy
+from . import network_policy, own_objects
 
 Object = dict[str, Any]
 
@@ -27,13 +26,7 @@ def written(client: Any, part: Part, settings: Object, shipped: list[Object]) ->
     for item in shipped:
         if item["kind"] != "Deployment":
             continue
-        try:
-            obj = client.get(network_policy.POLICIES, namespace, network_policy.name_of(item["metadata"]["name"]))
-        except KubeError as exc:
-            # Who has never asked for them need not have rights to them.
-            if exc.status != 403 or found:
-                raise
-            break
-        if obj is not None and monitor.is_ours(obj):
-            found.append(deletion(network_policy.POLICIES, obj))
+        name = network_policy.name_of(item["metadata"]["name"])
+        entry = own_objects.deletion_of(client, network_policy.POLICIES, namespace, name, not found)
+        found += [] if entry is None else [entry]
     return found

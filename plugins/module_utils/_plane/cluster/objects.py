@@ -69,6 +69,12 @@ def _cleaned(obj: Object) -> Object:
     return obj
 
 
+def is_ours(obj: Object) -> bool:
+    """Say whether an object was written by this collection, or at its behest."""
+    label, value = OWNER_LABEL
+    return bool((obj["metadata"].get("labels") or {}).get(label) == value)
+
+
 def kept_with_namespace(obj: Object) -> Object:
     """Return an object that is applied beside the parts, marked so that it goes with a part's namespace.
 

@@ -87,8 +87,8 @@ class OperatedIronic(ManifestsService):
         stored = None if self._no_operator() else self._stored()
         if stored is None:
             return {"changed": False, "objects": [], "counts": counts([]), "diff": []}
-        label, owner = objects.OWNER_LABEL
-        if (stored["metadata"].get("labels") or {}).get(label) != owner:
+        if not objects.is_ours(stored):
+            label, owner = objects.OWNER_LABEL
             raise RefusedError([Problem(operated.CODE, self.title, f"metadata.labels.{label}", None, owner,
                                         "remove it by what has created it")])
         hosts = self._hosts()

@@ -211,11 +211,10 @@ def _comes_with_namespace(resource: Resource, obj: Object, own_secrets: set[tupl
     :param own_secrets: of the parts' Certificates; what is issued for another one may be the only copy of a key, such
         as that of a site's authority
     """
-    metadata, (label, value) = obj["metadata"], objects.OWNER_LABEL
-    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    key, kind = (resource.group, resource.kind), resource.kind
+    metadata, key, kind = obj["metadata"], (resource.group, resource.kind), resource.kind
+    annotations = metadata.get("annotations") or {}
     # Not by its field manager alone: whatever a user applies by this collection has that, as a site's authority.
-    if labels.get(label) == value:
+    if objects.is_ours(obj):
         return key not in _LOST
     return key in (("", "Secret"), ("", "ConfigMap")) and (
         obj.get("type") == TOKEN_TYPE
