@@ -35,10 +35,12 @@ def written(server):
 
 
 @pytest.fixture
-def home(monkeypatch, tmp_path):
+def home(monkeypatch, tmp_path, tmp_path_factory):
     """Return the folder in which a module runs, and in which it finds all folders of its user."""
     for variable in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "TMPDIR"):
         monkeypatch.setenv(variable, str(tmp_path))
+    # Ansible makes folders of its own as soon as it is imported, which may be here or in a test before.
+    monkeypatch.setenv("ANSIBLE_HOME", str(tmp_path_factory.mktemp("ansible")))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
