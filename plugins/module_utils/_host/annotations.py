@@ -28,6 +28,8 @@ RETRY = "metal3.baremetal/retry"
 # With the time as its value, of a host whose reboot was asked for and is not to be asked for again, so that a run that
 # was killed is continued. It is written together with REBOOT, which BMO takes away.
 REBOOT_BEGUN = "metal3.baremetal/reboot-begun"
+# This collection's own, of a host that is being maintained; its value is the reason that the user gave.
+MAINTENANCE = "metal3.baremetal/maintenance"
 # Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
 FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
 # Marks, in the value of DETACHED, a host that is on its way to another plane, by the uid of that cluster's kube-system.

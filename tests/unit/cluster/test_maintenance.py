@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.action import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -304,7 +305,7 @@ def test_a_mark_makes_up_for_no_confirmation(plane, workload):
     """Whoever may annotate a host, or a drain of last week, had its pods evicted without a number."""
     workload.add_pod("web")
     for name in (HOST, "host-of-c1-one-1"):
-        plane.objects["BareMetalHost", name]["metadata"]["annotations"] = {node.HELD: "fan"}
+        plane.objects["BareMetalHost", name]["metadata"]["annotations"] = {host_annotations.MAINTENANCE: "fan"}
     for confirm in (None, "2"):
         with pytest.raises(RefusedError, match=rf"expected 1, the number of hosts whose pods are evicted: {HOST} "):
             go(plane, workload, confirm=confirm)

@@ -161,6 +161,19 @@ def test_a_mark_that_was_left_behind_is_named(plane, mark, state, labels, is_nam
     assert all(f"BareMetalHost spare matches and is marked unhealthy{is_named}, so that" in line for line in warnings)
 
 
+@pytest.mark.parametrize(("state", "consumer", "is_named"), [
+    ("available", None, True), ("provisioned", {"kind": "Metal3Machine", "name": "m"}, False)])
+def test_a_free_host_that_is_being_maintained_is_named(plane, state, consumer, is_named):
+    """Cluster API knows nothing of this collection's mark."""
+    plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={"consumerRef": consumer} if consumer else {})
+    spare = plane.objects["BareMetalHost", "spare"]
+    spare["status"] = {"provisioning": {"state": state}}
+    spare["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fans"}
+    warnings = [line for line in run(plane, check_mode=True)["warnings"] if "being maintained" in line]
+    assert len(warnings) == is_named
+    assert all("BareMetalHost spare matches and is being maintained (fans), which" in line for line in warnings)
+
+
 def test_addresses_that_are_free_are_counted(plane):
     ipv4 = {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}
     networks = {"a": {"interface": "eth0", "ipv4": ipv4}}

@@ -80,9 +80,10 @@ def _keeper_of(group):
 
 
 def mark_warnings(description, hosts):
-    """Return a warning for each host that no machine takes only because it is marked unhealthy.
+    """Return a warning for each host whose mark does, or does not, keep it from the machines that match it.
 
-    The mark stays when the cause is gone: who has set it, or remediated its machine, must take it away.
+    The mark unhealthy stays when the cause is gone: who has set it, or remediated its machine, must take it away. That
+    of maintenance is this collection's own, also on a host whose machine was deleted meanwhile, and CAPM3 takes it.
 
     :param description: a ClusterDescription
     :param hosts: BareMetalHosts of its namespace
@@ -101,6 +102,13 @@ def mark_warnings(description, hosts):
                 f"BareMetalHost {host['metadata']['name']} matches and is marked unhealthy"
                 f"{f' ({reason})' if reason else ''}, so that no machine takes it; once it is repaired, take the mark "
                 "away (playbook host_action, mark_healthy)")
+        elif host_annotations.MAINTENANCE in annotations and any(
+                is_free(host, group) for group in description.groups):
+            result.append(
+                f"BareMetalHost {host['metadata']['name']} matches and is being maintained "
+                f"({plain(annotations[host_annotations.MAINTENANCE])}), which does not keep machines from it: mark it "
+                "unhealthy until it is done (playbook host_action, mark_unhealthy), or give it back (playbook "
+                "maintain, return)")
     return result
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._host.annotations import REBOOT_BEGUN
+from ..._host.annotations import MAINTENANCE, REBOOT_BEGUN
 from ..machines.actions import NOT_REMEDIATED
 
 Object = Mapping[str, Any]
 Patch = dict[str, Any]
 
-# Value: the reason that the user gave.
-HELD = "metal3.baremetal/maintenance"
 # On a Node that was not cordoned before.
 CORDONED = "metal3.baremetal/cordoned"
 # Cluster API looks whether the annotation is there; the value says whose it is.
@@ -35,15 +33,15 @@ def hold(host: Object, reason: str, is_new: bool) -> Patch | None:
     """
     stored = _annotations(host)
     # Of a maintenance that is over; the one that begins would take it for its own.
-    is_left = REBOOT_BEGUN in stored and (is_new or HELD not in stored)
-    if stored.get(HELD) == reason and not is_left:
+    is_left = REBOOT_BEGUN in stored and (is_new or MAINTENANCE not in stored)
+    if stored.get(MAINTENANCE) == reason and not is_left:
         return None
-    return {"metadata": {"annotations": dict({HELD: reason}, **({REBOOT_BEGUN: None} if is_left else {}))}}
+    return {"metadata": {"annotations": dict({MAINTENANCE: reason}, **({REBOOT_BEGUN: None} if is_left else {}))}}
 
 
 def release(host: Object) -> Patch | None:
     """Return the patch that takes the marks away."""
-    marks = dict((key, None) for key in (HELD, REBOOT_BEGUN) if key in _annotations(host))
+    marks = dict((key, None) for key in (MAINTENANCE, REBOOT_BEGUN) if key in _annotations(host))
     return {"metadata": {"annotations": marks}} if marks else None
 
 

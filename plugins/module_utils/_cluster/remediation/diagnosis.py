@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from ..._common.plain_text import gist
 from ..._common.problem import Problem
+from ..._host import annotations as host_annotations
 from ..._host import lock as host_lock
 from ..._host.goals import RUNNING, error_of, state_of
 from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines import actions as machine_actions
-from ..maintenance.node import HELD
 from ..workflow.etcd_member import lost_member
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, is_control_plane, node_name
 from ..workflow.steps import reboots_are_used_up, remediation_text
@@ -135,10 +135,11 @@ def _rebooted(item, objects):
 def _problems(item, objects, subject, now):
     annotations = item.host["metadata"].get("annotations") or {}
     found = host_lock.problems(subject, "hosts", [item.host], now)
-    if HELD in annotations:
+    if host_annotations.MAINTENANCE in annotations:
         found.append(Problem(
-            "host-remediation", subject, "hosts", f"a host that is being maintained: {annotations[HELD]}",
-            "one that is not", "give it back first (playbook maintain, return)"))
+            "host-remediation", subject, "hosts",
+            f"a host that is being maintained: {annotations[host_annotations.MAINTENANCE]}", "one that is not",
+            "give it back first (playbook maintain, return)"))
     if item.machine is None:
         return found
     title = f"Machine {item.machine['metadata']['name']}"

@@ -16,6 +16,7 @@ from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
 from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._host import annotations as host_annotations
 from ..._host.action_service import HostActionService
 from ..._host.actions import Request
 from ..._host.rules import action as host_action_rules
@@ -295,7 +296,7 @@ class RemediationService:
         That of a host that is being maintained is the playbook maintain's.
         """
         machines = [item.machine for item in items
-                    if item.machine and node.HELD not in (item.host["metadata"].get("annotations") or {})]
+                    if item.machine and host_annotations.MAINTENANCE not in host_annotations.of(item.host)]
         fresh = [stored for machine in machines
                  for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])]
                  if stored and uid_of(stored) == uid_of(machine)]
