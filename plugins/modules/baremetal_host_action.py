@@ -19,6 +19,7 @@ description:
   - >-
     A host in use (it has a C(consumerRef)) is protected from the actions V(power_on), V(power_off), V(reboot),
     V(reboot_hold), V(inspect) and V(detach), unless it is named in O(force_hosts).
+  - What costs something on a host that runs a deployed system is refused unless O(confirm) repeats how many they are.
 options:
   namespace:
     description: Namespace of the hosts.
@@ -230,6 +231,16 @@ options:
     type: list
     elements: str
     default: []
+  confirm:
+    description:
+      - On how many hosts the action costs something, or their names with commas between.
+      - Required for V(power_off), V(reboot) and V(reboot_hold) of hosts that are provisioned or externally provisioned
+        and not switched off, and for V(detach) of hosts that are provisioned or externally provisioned, or that are in
+        the middle of something.
+      - Required for V(attach), V(resume) and V(restore_status) of hosts that O(force_hosts) names, when what is
+        deployed there is lost or what runs there is interrupted.
+      - Where nothing is left to do, as for a host that is switched off already, none is asked for.
+    type: str
   field_names:
     description:
       - How errors name options. V(options) by those of this module, V(variables) by the variables of the role
@@ -252,6 +263,7 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
+  - metal3.baremetal.confirmation
   - metal3.baremetal.ironic.suboptions
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
@@ -276,10 +288,11 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Power two servers off
+- name: Power two servers off on which a deployed system runs
   metal3.baremetal.baremetal_host_action:
     names: [rack1-01, rack1-02]
     action: power_off
+    confirm: 2
 
 - name: Reboot a server that Cluster API uses, at once
   metal3.baremetal.baremetal_host_action:
@@ -287,12 +300,14 @@ EXAMPLES = r"""
     action: reboot
     mode: hard
     force_hosts: [rack1-03]
+    confirm: 1
 
 - name: Keep a server off while its disks are replaced
   metal3.baremetal.baremetal_host_action:
     names: [rack1-01]
     action: reboot_hold
     key: disks
+    confirm: rack1-01
 
 - name: Let it go
   metal3.baremetal.baremetal_host_action:

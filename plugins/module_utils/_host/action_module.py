@@ -48,6 +48,8 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
             "name": {"type": "str", "required": True}, "uid": {"type": "str", "required": True},
             "consumer": {"type": "str", "default": ""}}},
         force_hosts={"type": "list", "elements": "str", "default": []},
+        confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 900},
@@ -100,5 +102,5 @@ def run_baremetal_host_action() -> None:
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text,
             checked=dict((item["name"], Identity(item["uid"], item["consumer"])) for item in module.params["checked"])
         ).run()
-    result["warnings"] = watch.warnings
+    result["warnings"] += watch.warnings
     finish(module, result, "done")

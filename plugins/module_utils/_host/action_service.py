@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Callable
 
+from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem, renamed
 from .._common.problem import text as problem_text
@@ -22,6 +23,9 @@ from . import (
 )
 from . import (
     goals as host_goals,
+)
+from . import (
+    interruptions,
 )
 from . import (
     inventory as host_inventory,
@@ -116,7 +120,8 @@ class HostActionService:
 
     :param client: a KubeClient
     :param requests: list of ``host_actions.Request``
-    :param params: the module's parameters: namespace, force_hosts, wait, wait_timeout_seconds, error_limit
+    :param params: the module's parameters: namespace, force_hosts, confirm, confirm_among, wait, wait_timeout_seconds,
+        error_limit
     :param check_mode: let the API server try writes without storing them
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
@@ -136,6 +141,9 @@ class HostActionService:
         self.requests = requests
         self.namespace = params["namespace"]
         self.forced = frozenset(params["force_hosts"])
+        self.confirm, self.confirm_among = params["confirm"], params["confirm_among"]
+        self.costs: dict[str, str] = {}
+        self.warnings: list[str] = []
         self.waits = params["wait"]
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
@@ -176,6 +184,7 @@ class HostActionService:
             "counts": {"total": len(hosts), "changed": sum(facts["changed"] for facts in hosts),
                        "failed": sum(facts["failed"] for facts in hosts)},
             "diff": [dict(difference_of(item.entry), host=item.request.name) for item in outcomes if item.changed],
+            "warnings": self.warnings,
             "seconds": round(self.clock() - self.began_at, 3),
         }
 
@@ -187,8 +196,19 @@ class HostActionService:
         problems = self._problems(self.requests, current, hardware_data)
         if problems:
             raise RefusedError(problems, self.names)
+        self.costs = dict((request.name, text) for request in self.requests
+                          for text in [interruptions.cost(request, current[request.name])] if text)
+        self.warnings = confirmation.required_by(self._unconfirmed(), self.check_mode, self.names)
         return [Outcome(request, entry_of(self.namespace, request, current[request.name]))
                 for request in self.requests]
+
+    def _unconfirmed(self):
+        names = sorted(self.costs)
+        if not names or confirmation.confirmed(self.confirm, names, self.confirm_among):
+            return []
+        described = ", ".join(f"{name} ({self.costs[name]})" for name in names)
+        return [confirmation.problem("hosts", self.confirm, names, f"hosts on which the action costs something: "
+                                     f"{described}", self.confirm_among)]
 
     def _problems(self, requests, current, hardware_data):
         return host_action_rules.check_identity(requests, current, self.checked) + host_action_rules.check_hosts(
@@ -229,6 +249,11 @@ class HostActionService:
         if request.action == "set_hardware":
             hardware_data = hardware_data_of(self.client, self.namespace)
         problems = self._problems([request], current, hardware_data)
+        cost = interruptions.cost(request, bmh) if bmh is not None and not problems else ""
+        if cost and request.name not in self.costs:
+            problems = [Problem("confirmation-missing", request.name, "confirm", f"a host that has changed: {cost}",
+                                "one on which the action costs nothing, as when it was read",
+                                "look at it, then run again")]
         return [problem_text(problem._replace(subject=""), self.names) for problem in problems]
 
     # Waiting

@@ -89,7 +89,8 @@ class Server:
 def given(**values):
     params = dict.fromkeys((
         "names", "hosts", "action", "mode", "key", "force", "once", "delete_action", "reason", "until"))
-    params.update(namespace="metal3", force_hosts=[], wait=True, wait_timeout_seconds=5, error_limit=2)
+    params.update(namespace="metal3", force_hosts=[], confirm=None, confirm_among=[], wait=True, wait_timeout_seconds=5,
+                  error_limit=2)
     return dict(params, **values)
 
 
@@ -234,7 +235,7 @@ def test_a_reboot_whose_answer_was_lost_is_not_asked_for_twice():
 def test_a_reboot_that_a_killed_run_has_begun_is_finished_and_not_done_again():
     server = Server("h1", obeys=False)
     server.hosts["h1"]["status"]["provisioning"]["state"] = "provisioned"
-    reboot = {"names": ["h1"], "action": "reboot", "once": True, "wait": False}
+    reboot = {"names": ["h1"], "action": "reboot", "once": True, "wait": False, "confirm": "1"}
     assert run(server, **reboot)[0]["changed"]
     host, requests = server.hosts["h1"], len(server.writes())
     assert "reboot.metal3.io" in host["metadata"]["annotations"]
@@ -269,7 +270,7 @@ def test_a_reboot_is_stored_once_whatever_pause_a_5xx_asks_for(retry_after):
             headers=retry_after, form="stored")
 
     with ApiServer([host], fault) as server:
-        params = given(names=["h1"], action="reboot", wait=False)
+        params = given(names=["h1"], action="reboot", confirm="1", wait=False)
         result = HostActionService(KubeClient({"host": server.url}), requests_of(params, "now"), params, False,
                                    Reports(), sleep=lambda seconds: None).run()
         reboots = [item for dummy, item in server.stored if item["metadata"].get("annotations")]
@@ -336,3 +337,62 @@ def test_a_host_that_another_one_replaces_during_the_wait_has_not_done_it():
     result, dummy = run(server, names=["h1", "h2"], action="power_off")
     assert "found another BareMetalHost of this name than the one that was waited for" in result["hosts"][0]["error"]
     assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+
+
+def deployed(*names):
+    server = Server(*names)
+    for host in server.hosts.values():
+        host["status"]["provisioning"]["state"] = "provisioned"
+    return server
+
+
+@pytest.mark.parametrize("action, options", [
+    ("power_off", {}), ("reboot", {}), ("reboot_hold", {"key": "disks"}), ("detach", {})])
+def test_what_costs_something_on_a_deployed_host_wants_its_number(action, options):
+    server = deployed("h1", "h2")
+    server.hosts["h2"]["status"]["provisioning"]["state"] = "available"
+    if "reboot" in action:
+        options = dict(options, force=True)
+    for confirm in (None, "", "2", "h2"):
+        with pytest.raises(RefusedError, match=r"hosts: confirm: .*expected 1, .*h1 .*set metal3_confirm=1"):
+            run(server, names=["h1", "h2"], action=action, confirm=confirm, **options)
+    assert server.writes() == []
+    result, dummy = run(server, True, names=["h1", "h2"], action=action, **options)
+    assert "without check mode this would be refused" in result["warnings"][0]
+    server.requests.clear()
+    result, dummy = run(server, names=["h1", "h2"], action=action, confirm="1", wait=False, **options)
+    assert result["counts"]["changed"] == 2 and result["warnings"] == []
+    again, dummy = run(server, names=["h1", "h2"], action=action, wait=False, **options)
+    assert not again["changed"]
+
+
+def test_names_of_a_play_count_for_the_hosts_among_them():
+    server = deployed("h1", "h2")
+    server.hosts["h2"]["spec"]["online"] = False
+    with pytest.raises(RefusedError, match=r"confirm: .*the names of the hosts"):
+        run(server, names=["h1", "h2"], action="power_off", confirm="1", confirm_among=["h1", "h2"])
+    result, dummy = run(server, names=["h1", "h2"], action="power_off", confirm="h1,h2", confirm_among=["h1", "h2"])
+    assert result["counts"]["changed"] == 1
+
+
+def test_a_forced_return_of_a_host_that_loses_what_is_deployed_wants_its_number():
+    server = deployed("h1")
+    server.hosts["h1"]["metadata"]["annotations"] = {"baremetalhost.metal3.io/paused": ""}
+    server.hosts["h1"]["status"]["provisioning"]["image"] = {"url": "http://198.18.0.1/a"}
+    with pytest.raises(RefusedError, match="what is on its disks is lost"):
+        run(server, names=["h1"], action="resume", force_hosts=["h1"])
+    result, dummy = run(server, names=["h1"], action="resume", force_hosts=["h1"], confirm="h1")
+    assert result["changed"]
+
+
+def test_a_host_that_is_deployed_meanwhile_was_not_confirmed():
+    server = Server("h1")
+
+    def deploy():
+        server.touch("h1")
+        server.hosts["h1"]["status"]["provisioning"]["state"] = "provisioned"
+
+    server.meanwhile["h1"] = deploy
+    result, dummy = run(server, names=["h1"], action="power_off")
+    assert "a host that has changed: what runs on it is interrupted" in result["hosts"][0]["error"]
+    assert server.hosts["h1"]["spec"]["online"] is True

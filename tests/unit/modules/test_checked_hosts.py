@@ -33,7 +33,8 @@ def test_another_host_than_the_one_that_was_drained_is_not_rebooted(capsys, tmp_
         own = server.answer(SimpleNamespace(method="GET", path=path))[1]["metadata"]["uid"]
         with pytest.raises(SystemExit), patch_module_args({
                 "host": server.url, "api_key": "a-token", "names": ["h1"], "action": "reboot", "force_hosts": ["h1"],
-                "checked": [{"name": "h1", "uid": own if uid == "u1" else uid, "consumer": consumer}], "wait": False,
+                "confirm": "1", "checked": [{"name": "h1", "uid": own if uid == "u1" else uid, "consumer": consumer}],
+                "wait": False,
                 "_ansible_remote_tmp": str(tmp_path)}):
             baremetal_host_action.main()
     answer = json.loads(capsys.readouterr().out)

@@ -146,8 +146,8 @@ def test_a_host_without_spec_stops_nobody():
 @given(changed(BMH), st.sampled_from(sorted(ACTIONS)))
 def test_actions_get_along_with_any_host(bmh, action):
     params = dict.fromkeys(("names", "hosts", "mode", "key", "force", "once", "delete_action", "reason", "until"))
-    params.update(namespace="metal3", force_hosts=["h1"], wait=True, wait_timeout_seconds=0.01, error_limit=2,
-                  action=action)
+    params.update(namespace="metal3", force_hosts=["h1"], confirm="h1", confirm_among=[], wait=True,
+                  wait_timeout_seconds=0.01, error_limit=2, action=action)
     status = json.dumps({"provisioning": {"state": "available"}})
     own = {"reboot_hold": {"key": "a"}, "reboot_release": {"key": "a"}, "restore_status": {"status": status},
            "set_hardware": {"hardware": {}}}.get(action, {})

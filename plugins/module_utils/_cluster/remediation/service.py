@@ -189,8 +189,9 @@ class RemediationService:
         while requests:
             service = HostActionService(
                 self.client, requests, {
-                    "namespace": self.namespace, "force_hosts": forced, "wait": False, "wait_timeout_seconds": 0,
-                    "error_limit": 1}, False, self.progress, self.clock, self.sleep,
+                    "namespace": self.namespace, "force_hosts": forced, "confirm": ",".join(forced),
+                    "confirm_among": forced, "wait": False, "wait_timeout_seconds": 0, "error_limit": 1
+                }, False, self.progress, self.clock, self.sleep,
                 checked=dict((item.name, host_action_rules.identity_of(item.host)) for item in due))
             try:
                 result = service.run()

@@ -15,9 +15,8 @@ from ..._common.problem import Problem
 from ..._kube.finalizers import HINT, deletion_of, is_going
 from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
+from .. import interruptions
 from .. import lock as host_lock
-from .. import power_due
-from .. import redeploy as host_redeploy
 from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun
 from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 from ..objects import consumer_of
@@ -25,9 +24,6 @@ from .action_request import check_saved
 
 # States in which BMO boots the deploy ramdisk, and starts it again for a forced reboot.
 _RAMDISK = ("inspecting", "provisioning")
-# With these BMO works on a host again.
-_TAKEN_UP = ("attach", "resume")
-_TAKEN_UP_ANEW = "restore_status"
 
 
 def check_hosts(requests, current, hardware_data, namespace, forced=()):
@@ -121,12 +117,12 @@ def _obstacles(request, bmh, forced):
                "attach it first (action attach)")
     if request.name not in forced:
         yield from _kept(action.plan(bmh, request).annotations, bmh)
-    lost = host_redeploy.lost_when_taken_up(bmh) if request.action in _TAKEN_UP and request.name not in forced else ""
+    lost = "" if request.name in forced else interruptions.due_loss(request, bmh)
     if lost and action.plan(bmh, request) != NOTHING:
         yield (f"a host on which {lost}",
                "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
                "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
-    interrupted = "" if request.name in forced else _interruption(request, bmh)
+    interrupted = "" if request.name in forced else interruptions.due_power(request, bmh)
     if interrupted and action.plan(bmh, request) != NOTHING:
         yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what "
                "runs on it would be interrupted", "set online to true, or remove the annotation, or name the host in "
@@ -140,12 +136,6 @@ def _obstacles(request, bmh, forced):
                    "a host that nobody holds: BMO boots it and takes the annotation away (actionInspecting)",
                    f"release it first (action reboot_release, key {key}), or name the host in force_hosts if nobody "
                    "works on it")
-
-
-def _interruption(request, bmh):
-    if request.action == _TAKEN_UP_ANEW:
-        return "" if has_status(bmh) else power_due.interruption(dict(bmh, status=request.status))
-    return power_due.interruption(bmh) if request.action in _TAKEN_UP else ""
 
 
 def _kept(changes, bmh):
