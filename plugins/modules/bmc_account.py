@@ -57,6 +57,11 @@ options:
           disable_certificate_verification:
             description: Whether any certificate is taken.
             type: bool
+  confirm:
+    description:
+      - The number of hosts whose BMC gets another password, or their names with commas between. Hosts whose BMC has the
+        new password already do not count.
+    type: str
   field_names:
     description:
       - Whether messages name the options of O(hosts), or the inventory variables that
@@ -66,6 +71,7 @@ options:
     default: options
 extends_documentation_fragment:
   - metal3.baremetal.bmc
+  - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:
   check_mode:
@@ -98,11 +104,13 @@ EXAMPLES = r"""
           username: admin
           password: "{{ vault_delivered_password }}"
           new_password: "{{ vault_bmc_password }}"
+    confirm: "1"
 
 - name: The same for all servers of the inventory, which have the variable bmc_new_password
   metal3.baremetal.bmc_account:
     hosts: "{{ hostvars | metal3.baremetal.bmc_entries(groups['baremetal'], true, true) }}"
     field_names: variables
+    confirm: "{{ metal3_confirm }}"
   delegate_to: localhost
   run_once: true
 """

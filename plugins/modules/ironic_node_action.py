@@ -256,8 +256,8 @@ options:
         deployed, adopted, in rescue or in service, have an instance or name an image in their C(instance_info), and for
         V(manage) of nodes that are C(adopt failed), as nothing says any more after it that there is a system on their
         disks. A deployment that failed or is on its way has given up what was there before, and needs no confirmation.
-      - Required for V(power_off), V(reboot), V(rescue), V(service), and V(hold) in a service step, too, of such nodes
-        that are not switched off.
+      - Required for V(inspect), V(power_off), V(reboot), V(rescue), V(service), and V(hold) in a service step, too, of
+        such nodes that are not switched off. An inspection boots the server from its ramdisk.
     type: str
   wait:
     description: Whether to wait for the goal.

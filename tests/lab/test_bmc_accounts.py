@@ -176,7 +176,7 @@ def test_a_password_is_replaced_by_ipmi_as_well(lab, accounts):
     address = f"ipmi://{lab.figures['address']}:{lab.servers[FREE]['bmc']['ipmi_port']}"
     for before, after in ((old, new), (new, old)):
         bmc = {"address": address, "username": accounts.usernames[FREE], "password": before, "new_password": after}
-        found = module("bmc_account", hosts=[{"name": FREE, "bmc": bmc}], connect_timeout_seconds=3)
+        found = module("bmc_account", hosts=[{"name": FREE, "bmc": bmc}], confirm=FREE, connect_timeout_seconds=3)
         assert found["changed"] and found["hosts"][0]["status"] == "changed"
         assert (accounts.answer(FREE, before), accounts.answer(FREE, after)) == (401, 200)
 

@@ -29,6 +29,8 @@ def bmc_account_argument_spec() -> dict[str, dict[str, Any]]:
             "name": {"type": "str", "required": True},
             "bmc": {"type": "dict", "required": True, "options": bmc},
         }},
+        confirm={"type": "str"},
+        confirm_among={"type": "list", "elements": "str", "default": []},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
     )
 
@@ -44,6 +46,8 @@ def run_bmc_account() -> None:
 
     module = Module(spec, check=check)
     with module.reporting():
-        run = AccountRun(settings(module), module.check_mode, module.progress, names_for(module.params))
+        params = module.params
+        run = AccountRun(settings(module), module.check_mode, module.progress, names_for(params), params["confirm"],
+                         params["confirm_among"])
         result = run.run(module.params["hosts"])
     module.finish(result, failure(result["hosts"]))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from .._common import parallel
+from .._common import confirmation, parallel
 from .._common.connected import connected
 from .._common.errors import RefusedError
 from .._common.field_checks import show
@@ -39,9 +39,13 @@ class AccountRun:
     :param check_mode: only log in and find the accounts
     :param progress: a Progress
     :param names: ``{option: name}`` by which the reader knows an option, or None
+    :param confirm: how many hosts' BMCs get another password, or the hosts' names with commas between; None for nothing
+    :param among: names that ``confirm`` may have when other tasks get it, too
     """
 
-    def __init__(self, settings: Settings, check_mode: bool, progress: Any, names: Mapping[str, str] | None):
+    def __init__(self, settings: Settings, check_mode: bool, progress: Any, names: Mapping[str, str] | None,
+                 confirm: str | None = None, among: Sequence[str] = ()):
+        self._confirm, self._among = confirm, among
         self._settings, self._check_mode, self._progress, self._names = settings, check_mode, progress, names
         self._change = PasswordChange(settings, progress)
 
@@ -49,20 +53,31 @@ class AccountRun:
         """Do it all and return the module's result.
 
         :param hosts: entries with ``name`` and ``bmc``
-        :raises RefusedError: when an entry is wrong, or an account can not be changed; nothing was changed then
+        :raises RefusedError: when an entry is wrong, an account can not be changed, or the number was not repeated;
+            nothing was changed then
         """
         accounts = self._accounts(hosts)
         looks = self._change.look(accounts)
         problems = [problem for wanted, look in zip(accounts, looks) for problem in look_problem(wanted, look)]
         if problems:
             raise RefusedError(problems, self._names)
+        warnings = confirmation.required_by(self._unconfirmed(
+            [name for wanted, look in zip(accounts, looks) if look.works != wanted.new for name in wanted.names]),
+            self._check_mode, self._names)
         outcomes = self._changed(accounts, [look.works or "" for look in looks])
         found = dict((name, outcome) for wanted, outcome in zip(accounts, outcomes) for name in wanted.names)
         return {
             "changed": any(outcome.status == CHANGED for outcome in outcomes),
             "hosts": [_result(host, found[host["name"]]) for host in hosts],
             "diff": [difference(wanted) for wanted, outcome in zip(accounts, outcomes) if outcome.status == CHANGED],
+            "warnings": warnings,
         }
+
+    def _unconfirmed(self, due: Sequence[str]) -> list[Problem]:
+        if not due or confirmation.confirmed(self._confirm, list(due), self._among):
+            return []
+        return [confirmation.problem("hosts", self._confirm, due,
+                                     f"hosts whose BMC gets another password: {', '.join(due)}", self._among)]
 
     def _changed(self, accounts: Sequence[Wanted], works: Sequence[str]) -> list[Outcome]:
         if self._check_mode:

@@ -23,7 +23,7 @@ _IMAGE = ("image_source", "boot_iso")
 # Actions that erase what is on the disks, at once (rebuild) or by the cleaning that they begin.
 _ERASING = ("provide", "clean", "undeploy", "rebuild")
 # Actions that switch a server off, or boot something else than its system.
-INTERRUPTING = ("power_off", "reboot", "rescue", "service")
+INTERRUPTING = ("inspect", "power_off", "reboot", "rescue", "service")
 
 
 def carried(node: dict[str, Any]) -> str:

@@ -69,8 +69,11 @@ def host(bmc, name="a", password=OLD, new=NEW, username="admin", **options):
                                        "username": username, "password": password, "new_password": new}, **options)}
 
 
-def run(*hosts, check_mode=False):
-    return AccountRun(Settings(None, 2, 5, 8), check_mode, Progress(), None).run(hosts)
+def run(*hosts, check_mode=False, confirm=None):
+    """Replace passwords; without a confirmation of its own, all hosts that need it are confirmed by name."""
+    names = [item["name"] for item in hosts]
+    confirm, among = (",".join(names), names) if confirm is None else (confirm, ())
+    return AccountRun(Settings(None, 2, 5, 8), check_mode, Progress(), None, confirm, among).run(hosts)
 
 
 def refused(*hosts):
@@ -79,6 +82,18 @@ def refused(*hosts):
     for secret in (OLD, NEW):
         assert secret not in str(error.value)
     return str(error.value)
+
+
+def test_another_password_wants_the_number_of_hosts_that_get_it():
+    with Bmc("dell") as bmc, Bmc("dell", password=NEW) as done:
+        hosts = host(bmc), host(done, "h2")
+        for wrong in ("", "2", "h2"):
+            with pytest.raises(RefusedError, match=r"confirm: .*expected 1, .*another password: a; .*metal3_confirm=1"):
+                run(*hosts, confirm=wrong)
+        assert "metal3_confirm=1" in run(*hosts, check_mode=True, confirm="")["warnings"][0]
+        assert not bmc.patches and bmc.password == OLD
+        assert [found["changed"] for found in run(*hosts, confirm="1")["hosts"]] == [True, False]
+        assert not run(*hosts, confirm="")["changed"]
 
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS))

@@ -317,6 +317,21 @@ def test_what_runs_on_a_node_is_interrupted_only_when_the_number_is_repeated(act
     assert client.sent == []
 
 
+@pytest.mark.parametrize("state, power, more, asks", [
+    ("manageable", "power on", {"instance_uuid": "i"}, True),
+    ("manageable", "power off", {"instance_uuid": "i"}, False),
+    ("manageable", "power on", {}, False), ("inspect failed", "power on", {"instance_uuid": "i"}, True)])
+def test_an_inspection_of_a_node_with_an_instance_wants_its_number(state, power, more, asks):
+    client = with_node(state, power_state=power, **more)
+    assert bool(run(client, "inspect", check=True)["warnings"]) is asks
+    if asks:
+        with pytest.raises(RefusedError, match=r"inspect interrupts what may run on a \(it has the instance i\)"):
+            run(client, "inspect")
+        assert client.sent == []
+    run(client, "inspect", confirm="1")
+    assert client.sent
+
+
 def test_a_number_does_not_count_for_one_of_several_tasks():
     client = with_node("active")
     client.add("b", "active")

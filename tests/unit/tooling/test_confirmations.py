@@ -13,8 +13,8 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 PLAYBOOKS = REPOSITORY / "playbooks"
 PREFIX = "metal3.baremetal."
 INTERRUPTING = ("power_off", "reboot", "reboot_hold", "detach")
-ERASING = ("abort", "clean", "deploy", "hold", "power_off", "provide", "reboot", "rebuild", "rescue", "service",
-           "undeploy", "unrescue")
+ERASING = ("abort", "clean", "deploy", "hold", "inspect", "power_off", "provide", "reboot", "rebuild", "rescue",
+           "service", "undeploy", "unrescue")
 
 
 def _may_be(value, names):
@@ -132,6 +132,7 @@ EXPECTED = {
     ("ironic_delete.yml", "Delete the nodes"),
     ("ironic_delete.yml", "Find the nodes"),
     ("ironic_deploy.yml", "Write the image to the servers"),
+    ("ironic_nodes.yml", "Inspect those that are new and switched off, and those that were named"),
     ("ironic_nodes.yml", "Make them available"),
     ("ironic_undeploy.yml", "Remove the image from the servers"),
     ("machine_action.yml", "Act on machines of the cluster"),
