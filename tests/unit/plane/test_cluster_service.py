@@ -214,6 +214,16 @@ def keep(server, kind, name, **more):
     server.store(kind, IPAM.namespace, dict({"kind": kind, "metadata": metadata}, **more), "kubectl")
 
 
+def test_a_namespace_with_an_ironic_of_the_operator_stays():
+    """It bears the label of this collection, which has asked the operator for it, and went uncounted."""
+    server = installed()
+    server.serve("/apis/ironic.metal3.io/v1alpha1", "Ironic")
+    keep(server, "Ironic", "ironic", metadata={"labels": {"app.kubernetes.io/managed-by": "metal3.baremetal"}})
+    with pytest.raises(RefusedError, match=r"found Ironic ironic, .*plane_ironic_operator with state absent"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
 @pytest.mark.parametrize("kind", ["Secret", "ConfigMap"])
 def test_a_namespace_with_a_secret_or_settings_of_the_operator_stays(kind):
     """A namespace of the operator's choice took them along."""

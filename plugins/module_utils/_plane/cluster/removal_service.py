@@ -22,7 +22,7 @@ from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
 from ..catalogue import Part
-from . import ironic, monitor_service, network_policy_service, objects
+from . import ironic, monitor_service, network_policy_service, objects, operated
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
 Object = dict[str, Any]
@@ -34,9 +34,13 @@ _OF_A_NAMESPACE = frozenset((
     ("discovery.k8s.io", "EndpointSlice"), ("events.k8s.io", "Event"), ("networking.k8s.io", "NetworkPolicy"),
     ("policy", "PodDisruptionBudget"),
     ("rbac.authorization.k8s.io", "Role"), ("rbac.authorization.k8s.io", "RoleBinding")))
+# With it goes Ironic, and all that Ironic knows of nodes unless its database is elsewhere.
+_OPERATED = operated.API_VERSION.partition("/")[0], operated.KIND
 # What runs or keeps data is lost, whatever its labels say.
 _LOST = frozenset((("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "CronJob"),
-                   ("batch", "Job"), ("", "Pod"), ("", "PersistentVolumeClaim")))
+                   ("batch", "Job"), ("", "Pod"), ("", "PersistentVolumeClaim"), _OPERATED))
+_REMOVE_IRONIC = ("have the Ironic operator remove it first, by the module plane_ironic_operator with state absent (role "
+                  "ironic: ironic_state absent), which asks for its confirmation")
 # Kubernetes makes it in each namespace.
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
 
@@ -128,7 +132,9 @@ def _neighbours(run: ComponentsRun, going: list[Entry],
     spaces = sorted(entry.name for entry in going if entry.resource.kind == "Namespace")
     found, hidden = _content(run, spaces)
     return [Problem("part-neighbour", f"Namespace {space}", None, f"{resource.kind} {item['metadata']['name']}",
-                    "nothing but the parts that are removed", "move it to another namespace, or delete it")
+                    "nothing but the parts that are removed",
+                    _REMOVE_IRONIC if (resource.group, resource.kind) == _OPERATED
+                    else "move it to another namespace, or delete it")
             for resource, space, item in found
             if not item["metadata"].get("ownerReferences") and not is_going(item)
             and (resource.kind, space, item["metadata"]["name"]) not in ours
