@@ -4,9 +4,7 @@
 """Filter that makes a path relative to where Ansible was started."""
 from __future__ import annotations
 
-import os
-
-from ansible.errors import AnsibleFilterError
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _start_folder
 
 DOCUMENTATION = r"""
 name: start_path
@@ -18,6 +16,7 @@ description:
     installation.
   - Returns such a path below the folder in which Ansible was started. An absolute path, an empty one and one on another
     machine stay as they are.
+  - P(metal3.baremetal.task_path#filter) does it for the host of the task, whatever its connection is.
 positional: connection
 options:
   _input:
@@ -47,16 +46,10 @@ _value:
   type: str
 """
 
-_LOCAL = ("local", "ansible.builtin.local")
-
 
 def start_path(path, connection="local"):
     """Return the path; see DOCUMENTATION."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise AnsibleFilterError(f"start_path: found {type(path).__name__}, expected a path, or an empty text for none")
-    if not path or connection not in _LOCAL:
-        return path
-    return os.path.join(os.getcwd(), os.path.expanduser(path))
+    return _start_folder.absolute("start_path", path, connection)
 
 
 class FilterModule:

@@ -108,3 +108,9 @@ def resource_for(api_version: str, kind: str, known: Mapping[str, Resource] | No
     if resource.group != group:
         raise KeyError(f"{api_version}/{kind}")
     return resource._replace(version=version)
+
+
+def group_of(obj: dict[str, Any]) -> str:
+    """Return the API group of an object, empty for the first one of Kubernetes."""
+    api_version: str = obj["apiVersion"]
+    return api_version.rpartition("/")[0]

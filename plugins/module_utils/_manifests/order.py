@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._kube.resources import group_of
+
 # What everything else may be in or of.
 FOUNDATIONS = ("Namespace", "CustomResourceDefinition")
 # What pods refer to comes before them, or they start with an error and a delay.
@@ -31,7 +33,7 @@ def waves(objects: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 def _wave(obj: dict[str, Any], groups: Any) -> int:
     if obj["kind"] in FOUNDATIONS:
         return 0
-    if obj["apiVersion"].rpartition("/")[0] in groups:
+    if group_of(obj) in groups:
         return 4
     if obj["kind"] in WEBHOOKS:
         return 3

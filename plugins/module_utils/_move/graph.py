@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._kube.finalizers import is_going
-from .._kube.resources import KNOWN, Resource
+from .._kube.resources import KNOWN, Resource, group_of
 from .._metal3.kinds import GROUPS
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
@@ -64,7 +64,7 @@ def kinds(definitions: Iterable[Object]) -> list[Kind]:
 
 def key(obj: Object) -> tuple[str, str, str]:
     """Return what an object is in both planes: its group, kind and name."""
-    return obj["apiVersion"].rpartition("/")[0], obj["kind"], obj["metadata"]["name"]
+    return group_of(obj), obj["kind"], obj["metadata"]["name"]
 
 
 def title(of: tuple[str, str, str]) -> str:

@@ -143,6 +143,9 @@ PARTS = (
 )
 BY_NAME = dict((part.name, part) for part in PARTS)
 NAMES = tuple(BY_NAME)
+# Not among them: how it is run differs from plane to plane.
+IRONIC = Part("ironic", "Ironic", BMO, None, "", {"ironic": "quay.io/metal3-io/ironic"}, "baremetal-operator-system",
+              None, None, None, None, (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 # What has a kustomization in its module.
 RENDERED = tuple(part for part in PARTS if part.folder is not None)
 

@@ -11,7 +11,8 @@ from .._common.terminal import columns
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import catalogue, expiry, expiry_service, fit_service, ironic_module, manifests
-from .cluster import certificates, ironic, scale_service, service, sources
+from .catalogue import IRONIC
+from .cluster import certificates, scale_service, service, sources
 
 _PART = {
     "name": {"type": "str", "required": True, "choices": list(catalogue.NAMES)},
@@ -74,8 +75,8 @@ def run_plane_components() -> None:
         if params["with_ironic"] and params["state"] == "absent":
             # It is in the operator's namespace.
             namespace = next((item["namespace"] for item in params["parts"] if item["name"] == "bmo"), None)
-            params["parts"] = [*params["parts"], {"name": ironic.PART.name, "namespace": namespace}]
-            shipped[ironic.PART.name] = (ironic_module.rendered(params), "")
+            params["parts"] = [*params["parts"], {"name": IRONIC.name, "namespace": namespace}]
+            shipped[IRONIC.name] = (ironic_module.rendered(params), "")
         components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(components.present() if params["state"] == "present" else components.absent())
 

@@ -13,6 +13,7 @@ from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import manifests
+from .catalogue import IRONIC
 from .cluster import given_certificate, ironic, ironic_service, operated, operated_service
 from .process import engine
 
@@ -44,7 +45,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         source_dir={"type": "path", "required": True},
         cache_dir={"type": "path"},
-        namespace={"type": "str", "default": ironic.PART.namespace},
+        namespace={"type": "str", "default": IRONIC.namespace},
         authentication={"type": "str", "choices": ["http_basic", "none"], "default": "http_basic"},
         credentials_dir={"type": "path"},
         rotation={"type": "str", "choices": ["none", "begin", "end"], "default": "none"},
@@ -118,7 +119,7 @@ def run_plane_ironic_operator() -> None:
         **argument_spec(operated.FIELDS),
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         name={"type": "str", "default": "ironic"},
-        namespace={"type": "str", "default": ironic.PART.namespace},
+        namespace={"type": "str", "default": IRONIC.namespace},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},

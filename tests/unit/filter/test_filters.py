@@ -54,6 +54,8 @@ def test_paths_begin_where_ansible_was_started(tmp_path, monkeypatch):
     assert start_path("a", "ssh") == "a" and start_path("~/a", "community.general.lxd") == "~/a"
     with pytest.raises(AnsibleFilterError, match="found list, expected a path"):
         start_path(["a"])
+    task_path = load("filter", "task_path")
+    assert task_path({"ansible_connection": "local"}, "a") == f"{tmp_path}/a" and task_path({}, "a") == "a"
 
 
 def test_addresses_of_bmcs_are_taken_apart_and_put_together():

@@ -30,7 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import clie
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import HELD
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     controllers,
@@ -109,7 +109,7 @@ OBJECTS = {
         "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
         "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: "{}"}}, "spec": {"online": True}}],
     "plane_scale": [dict(DEPLOYMENT, spec=dict(DEPLOYMENT["spec"], replicas=0))],
-    "plane_ironic": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ironic.PART.namespace}}],
+    "plane_ironic": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": catalogue.IRONIC.namespace}}],
     "plane_ironic_operator": [OF_IRONIC_OPERATOR],
     "service_probe": [{"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "default"}}],
 }

@@ -12,7 +12,7 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, injection
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import certificates, objects, settings
 
 IPAM, BMO, CERT_MANAGER = (catalogue.BY_NAME[name] for name in ("ipam", "bmo", "cert_manager"))
@@ -206,6 +206,6 @@ def test_each_part_comes_after_what_it_needs():
 
 def test_the_authority_of_cert_managers_own_webhooks_is_looked_for_in_its_namespace():
     webhook = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {
-        "name": "w", "annotations": {objects.SECRET_INJECTION: "cert-manager/cert-manager-webhook-ca"}}, "webhooks": []}
+        "name": "w", "annotations": {injection.BY_SECRET: "cert-manager/cert-manager-webhook-ca"}}, "webhooks": []}
     (made,) = objects.desired(catalogue.BY_NAME["cert_manager"], [webhook], {"namespace": "pki"}, "v1.11.5")
-    assert made["metadata"]["annotations"] == {objects.SECRET_INJECTION: "pki/cert-manager-webhook-ca"}
+    assert made["metadata"]["annotations"] == {injection.BY_SECRET: "pki/cert-manager-webhook-ca"}

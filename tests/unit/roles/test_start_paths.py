@@ -38,7 +38,8 @@ def test_each_use_begins_where_ansible_was_started(path, variable):
     uses = re.findall(rf"^ +\w+: \"{{{{.*\b{variable}\b.*}}}}\"$", (ROOT / path).read_text(), re.MULTILINE)
     # What does not hand it to a module is no use of it as a path.
     uses = [use for use in uses if not re.match(r" +(that|when|fail_msg|msg):", use)]
-    assert uses and all(re.search(rf"\b{variable}\b.*\| metal3\.baremetal\.start_path", use) for use in uses), uses
+    assert uses and all(
+        re.search(rf"\b{variable}\b.*\| metal3\.baremetal\.(start|task)_path", use) for use in uses), uses
 
 
 def test_a_file_with_a_relative_path_is_where_the_playbook_was_started(tmp_path):
@@ -50,3 +51,17 @@ def test_a_file_with_a_relative_path_is_where_the_playbook_was_started(tmp_path)
     assert code == 0 and playbook.recap(output)["localhost"] == (1, 0), output
     assert "nodeStartupTimeoutSeconds: 600" in (tmp_path / "new" / "a.yaml").read_text()
     assert not (ROOT / "playbooks" / "new").exists()
+
+
+PLAY = """- hosts: all
+  gather_facts: false
+  tasks:
+    - ansible.builtin.debug: {msg: "path={{ 'a' | metal3.baremetal.task_path }}"}
+"""
+
+
+@pytest.mark.parametrize("connection, below", [("local", True), ("ssh", False), ("", False)])
+def test_a_path_of_a_task_is_on_its_host(tmp_path, connection, below):
+    host = f"{{ansible_connection: {connection}}}" if connection else "{}"
+    code, output = playbook.play(tmp_path, f"all: {{hosts: {{h1: {host}}}}}", PLAY, "play.yml")
+    assert code == 0 and (f"path={tmp_path}/a" if below else "path=a\"") in output, output

@@ -17,8 +17,8 @@ from ..._kube.reconcile import Written, raise_refused
 from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from .. import upgrade
-from ..catalogue import PARTS, Part
-from . import ironic, objects
+from ..catalogue import IRONIC, PARTS, Part
+from . import objects
 
 Object = dict[str, Any]
 
@@ -69,7 +69,7 @@ class ComponentsRun(ManifestsService):
         self.steps: list[upgrade.Step] = []
         # Title of an object → name of its part.
         self.part_of: dict[str, str] = {}
-        self.parts = [part for part in (*PARTS, ironic.PART) if part.name in shipped]
+        self.parts = [part for part in (*PARTS, IRONIC) if part.name in shipped]
 
     def writes_of(self, client: Any, check_mode: bool, progress: Any,
                   sleep: Callable[[float], Any]) -> ManifestsWrites:

@@ -12,14 +12,15 @@ from typing import Any
 from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
-from ..catalogue import BMO, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD, Part
+from ..._kube.resources import group_of
+from ..catalogue import IRONIC, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
 from . import ironic_database
 from . import objects as plane_objects
 from . import settings as part_settings
 
 Object = dict[str, Any]
 
-IMAGE = "quay.io/metal3-io/ironic"
+IMAGE = IRONIC.images["ironic"]
 DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
 KEEPALIVED = "quay.io/metal3-io/keepalived"
 # Names that upstream's manifests give; the credentials' is this collection's.
@@ -36,9 +37,6 @@ ADDRESS_PLACEHOLDER = "IRONIC_HOST_IP"
 _PEM = "-----BEGIN CERTIFICATE-----"
 # Port of upstream's probes.
 HTTP_PORT = 6180
-
-PART = Part("ironic", "Ironic", BMO, None, "", {DEPLOYMENT: IMAGE}, "baremetal-operator-system", None, None, None, None,
-            (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 
 # As much of cert-manager's definitions as a plan needs that comes before them.
 CERTIFICATE_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
@@ -187,7 +185,7 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
     if options["mariadb"]:
         result.append(ironic_database.settings(options["namespace"]))
     for obj in copy.deepcopy(shipped):
-        if plane_objects.group(obj) == plane_objects.CERTIFICATE_GROUP:
+        if group_of(obj) == plane_objects.CERTIFICATE_GROUP:
             spec, issuer = obj["spec"], options.get("tls_issuer")
             # Upstream's own authority, and what issues by it.
             if options["tls"] == "files" or (issuer and (obj["kind"] != "Certificate" or spec.get("isCA"))):

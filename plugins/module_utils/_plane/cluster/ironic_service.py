@@ -16,7 +16,7 @@ from ..._common.problem import Problem
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN, TLS_TYPE
 from .. import upgrade
-from ..catalogue import MARIADB_PASSWORD
+from ..catalogue import IRONIC, MARIADB_PASSWORD
 from . import given_certificate, ironic, ironic_database, ironic_issuer, renewal
 from .service import Components
 
@@ -47,9 +47,9 @@ class IronicComponents(Components):
 
     def __init__(self, client: Any, params: Object, shipped: list[Object], check_mode: bool, progress: Any,
                  **clock: Any) -> None:
-        part = {"name": ironic.PART.name, "namespace": params["namespace"]}
+        part = {"name": IRONIC.name, "namespace": params["namespace"]}
         super().__init__(client, dict(params, parts=[part], objects=[], definitions="keep"),
-                         {ironic.PART.name: (shipped, params["image_version"])}, check_mode, progress, **clock)
+                         {IRONIC.name: (shipped, params["image_version"])}, check_mode, progress, **clock)
 
     def present(self) -> Object:
         """Write what differs, wait until Ironic is ready, and return the result.
@@ -69,8 +69,8 @@ class IronicComponents(Components):
         if self.params.get("tls_issuer"):
             self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
-            hosts = self.listed(*ironic.PART.managed[0])
-            self.refuse([upgrade.transitions([ironic.PART.name], hosts)])
+            hosts = self.listed(*IRONIC.managed[0])
+            self.refuse([upgrade.transitions([IRONIC.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
         if self.params["tls"] == "files":
@@ -113,7 +113,7 @@ class IronicComponents(Components):
         stored = self._deployment()
         before = ironic_database.claim_of(stored["spec"]["template"]["spec"]) if stored else None
         after = self.params["mariadb_claim"] if self.params["mariadb"] else None
-        return ironic_database.given_up("ironic", _words(before), _words(after), ironic.PART.name,
+        return ironic_database.given_up("ironic", _words(before), _words(after), IRONIC.name,
                                         self.params["confirm"])
 
     def _secrets_of_cert_manager(self, made: list[Object]) -> list[Problem]:
@@ -141,7 +141,7 @@ class IronicComponents(Components):
         # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
         if not ((stored or {}).get("status") or {}).get("availableReplicas"):
             return
-        found = upgrade.transitions([ironic.PART.name], self.listed(*ironic.PART.managed[0]))
+        found = upgrade.transitions([IRONIC.name], self.listed(*IRONIC.managed[0]))
         if not found:
             return
         self.sources = [obj for obj in self._objects(made)
@@ -175,7 +175,7 @@ class IronicComponents(Components):
         issued = None
         if self.params["tls"] == "cert_manager":
             issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
-        return [namespace, *ironic.desired(self.shipped[ironic.PART.name][0], self.params, made, issued)]
+        return [namespace, *ironic.desired(self.shipped[IRONIC.name][0], self.params, made, issued)]
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""

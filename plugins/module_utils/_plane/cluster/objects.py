@@ -8,7 +8,9 @@ import base64
 import copy
 from typing import Any
 
+from ..._kube.resources import group_of
 from ..._manifests.order import WEBHOOKS
+from .. import injection
 from ..catalogue import CORE_LABEL, Part
 from . import settings as part_settings
 
@@ -16,20 +18,12 @@ Object = dict[str, Any]
 
 # Says which objects a removal may take: of one without fields, as a Namespace, managedFields have no entry.
 OWNER_LABEL = ("app.kubernetes.io/managed-by", "metal3.baremetal")
-INJECTION = "cert-manager.io/inject-ca-from"
-# cert-manager's own webhooks.
-SECRET_INJECTION = "cert-manager.io/inject-ca-from-secret"
 CERTIFICATE_GROUP = "cert-manager.io"
 # pkg/apis/certmanager/v1/types.go: CertificateNameKey.
 CERTIFICATE_NAME = "cert-manager.io/certificate-name"
 # Its webhook makes it: --dynamic-serving-ca-secret-name of its manifests, AllowsInjectionFromSecretAnnotation.
 WEBHOOK_AUTHORITY, INJECTABLE = "cert-manager-webhook-ca", "cert-manager.io/allow-direct-injection"
 DEFINITION = "CustomResourceDefinition"
-
-
-def group(obj: Object) -> str:
-    """Return the API group of an object."""
-    return obj["apiVersion"].rpartition("/")[0]
 
 
 def encoded(text: str) -> str:
@@ -55,7 +49,7 @@ def desired(part: Part, shipped: list[Object], settings: Object, version: str) -
             part_settings.deployment(obj, part, settings, version)
         elif obj["kind"] == "Namespace" and settings.get("pod_security"):
             obj["metadata"].setdefault("labels", {})[part_settings.POD_SECURITY_LABEL] = settings["pod_security"]
-        elif obj["kind"] == "Provider" and group(obj) == "clusterctl.cluster.x-k8s.io":
+        elif obj["kind"] == "Provider" and group_of(obj) == "clusterctl.cluster.x-k8s.io":
             obj["version"] = version
     return objects
 
@@ -102,9 +96,9 @@ def moved(obj: Object, source: str, target: str) -> Object:
     if metadata.get("namespace") == source:
         metadata["namespace"] = target
     annotations = metadata.get("annotations") or {}
-    for injection in (INJECTION, SECRET_INJECTION):
-        if annotations.get(injection, "").startswith(source + "/"):
-            annotations[injection] = f"{target}/{annotations[injection].partition('/')[2]}"
+    for key in injection.ALL:
+        if annotations.get(key, "").startswith(source + "/"):
+            annotations[key] = f"{target}/{annotations[key].partition('/')[2]}"
     for subject in obj.get("subjects") or []:
         if subject.get("namespace") == source:
             subject["namespace"] = target
@@ -129,7 +123,7 @@ def client_configs(obj: Object) -> list[Object]:
 
 def certificates(objects: list[Object]) -> list[Object]:
     """Return the Certificates among objects."""
-    return [obj for obj in objects if obj["kind"] == "Certificate" and group(obj) == CERTIFICATE_GROUP]
+    return [obj for obj in objects if obj["kind"] == "Certificate" and group_of(obj) == CERTIFICATE_GROUP]
 
 
 def is_issued_by_cert_manager(obj: Object) -> bool:
@@ -152,10 +146,10 @@ def without_cert_manager(objects: list[Object], issued: dict[tuple[str, str], Ob
     """
     result = []
     for obj in objects:
-        if group(obj) == CERTIFICATE_GROUP:
+        if group_of(obj) == CERTIFICATE_GROUP:
             continue
         annotations = obj["metadata"].get("annotations") or {}
-        source = annotations.pop(INJECTION, None)
+        source = annotations.pop(injection.BY_CERTIFICATE, None)
         if source:
             namespace, _slash, name = source.partition("/")
             for config in client_configs(obj):

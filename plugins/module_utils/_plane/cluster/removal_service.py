@@ -21,7 +21,7 @@ from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
-from ..catalogue import Part
+from ..catalogue import IRONIC, Part
 from . import ironic, monitor_service, network_policy_service, objects, operated
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
@@ -39,8 +39,8 @@ _OPERATED = operated.API_VERSION.partition("/")[0], operated.KIND
 # What runs or keeps data is lost, whatever its labels say.
 _LOST = frozenset((("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "DaemonSet"), ("batch", "CronJob"),
                    ("batch", "Job"), ("", "Pod"), ("", "PersistentVolumeClaim"), _OPERATED))
-_REMOVE_IRONIC = ("have the Ironic operator remove it first, by the module plane_ironic_operator with state absent (role "
-                  "ironic: ironic_state absent), which asks for its confirmation")
+_REMOVE_IRONIC = ("have the Ironic operator remove it first, by the module plane_ironic_operator with state absent "
+                  "(role ironic: ironic_state absent), which asks for its confirmation")
 # Kubernetes makes it in each namespace.
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
 
@@ -77,7 +77,7 @@ def remove(run: ComponentsRun) -> Object:
 
 def _items(run: ComponentsRun, part: Part, settings: Object) -> list[Object]:
     """Return a part's objects, whose contents do not matter for a removal."""
-    if part.name == ironic.PART.name:
+    if part.name == IRONIC.name:
         return ironic.removable(run.shipped[part.name][0], settings.get("namespace") or part.namespace)
     shipped, version = run.shipped[part.name]
     added = (monitor_service.written(run.client, part, settings)

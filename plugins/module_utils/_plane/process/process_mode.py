@@ -8,9 +8,9 @@ import base64
 import copy
 from typing import Any
 
-from ..cluster.objects import INJECTION, SECRET_INJECTION, group
+from ..._kube.resources import group_of
+from .. import injection
 
-INJECTION_ANNOTATIONS = (INJECTION, SECRET_INJECTION)
 DROPPED = (("apps", "Deployment"), ("", "Service"), ("cert-manager.io", "Certificate"), ("cert-manager.io", "Issuer"))
 
 
@@ -50,14 +50,14 @@ def process_mode(objects: list[dict[str, Any]], webhook_url: str, ca_certificate
     environment = _deployment_config_maps(objects)
     result = []
     for original in objects:
-        if (group(original), original["kind"]) in DROPPED:
+        if (group_of(original), original["kind"]) in DROPPED:
             continue
         metadata = original["metadata"]
         if original["kind"] == "ConfigMap" and (metadata.get("namespace"), metadata["name"]) in environment:
             continue
         obj = copy.deepcopy(original)
         annotations = obj["metadata"].get("annotations") or {}
-        for name in INJECTION_ANNOTATIONS:
+        for name in injection.ALL:
             annotations.pop(name, None)
         if not annotations:
             obj["metadata"].pop("annotations", None)
