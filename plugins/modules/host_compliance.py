@@ -34,7 +34,7 @@ options:
       expected:
         description: What is expected. What is left out is not compared.
         type: dict
-        required: true
+        default: {}
         suboptions:
           architecture:
             description: Architecture of the processors, for example V(x86_64).
@@ -97,6 +97,20 @@ options:
           settings:
             description: BIOS setting to its value.
             type: dict
+  firmware_catalogue:
+    description:
+      - File in YAML or JSON with the versions of firmware that models are to have, a list of entries. Each has
+        C(manufacturer), C(product_name) or both, as the inspection reports them, and C(firmware), component to its
+        version or to a list of those that are allowed.
+      - What an entry says of one model goes before what another says of all of its maker, and C(expected) of a host
+        before both. A server whose model is not in the catalogue is a warning.
+    type: path
+  cabling_file:
+    description:
+      - File in YAML or JSON with the switches that network cards are connected to, host to network card to C(switch)
+        and C(switch_port), as LLDP has them.
+      - A host that is not in the file, and a network card that is not and has heard from a switch, are warnings.
+    type: path
   strict:
     description: Whether warnings fail the task too.
     type: bool
@@ -150,6 +164,15 @@ EXAMPLES = r"""
           settings:
             ProcVirtualization: Enabled
     junit_file: compliance.xml
+
+# firmware.yml: [{manufacturer: Example Inc., product_name: R1, firmware: {bios: ["2.4.1", "2.4.2"], bmc: "7.10"}}]
+# cabling.yml: {rack1-01: {eno1: {switch: leaf-1, switch_port: Ethernet1/1}}}
+- name: Compare servers with files of the site
+  metal3.baremetal.host_compliance:
+    hosts:
+      - name: rack1-01
+    firmware_catalogue: firmware.yml
+    cabling_file: cabling.yml
 """
 
 RETURN = r"""
@@ -169,7 +192,7 @@ findings:
       description: Name of the host.
       type: str
     field:
-      description: Path of the option below C(expected).
+      description: Path of the option below C(expected), or of what the files say.
       type: str
     actual:
       description: What was found, V(null) when it is not known.

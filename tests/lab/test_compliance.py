@@ -53,3 +53,26 @@ def test_cabling_that_nobody_has_heard_of_is_a_warning(lab):
     lab.playbook("compliance", *only(HOST), extra=dict(extra, compliance_strict=True)).failed(
         f"{HOST}: nics[0].switch: not known, expected leaf-1")
     lab.playbook("compliance", *only(HOST)).failed("bmh_expected: not set for " + HOST)
+
+
+def test_servers_are_compared_with_files_of_the_site(lab, tmp_path):
+    components = eventually(lambda: known(lab, "HostFirmwareComponents", "components"), 120, "firmware")
+    hardware = lab.kube.get(KNOWN["HardwareData"], NAMESPACE, HOST)["spec"]["hardware"]
+    versions = dict((item["component"], item["currentVersion"]) for item in components)
+    model = {"manufacturer": hardware["systemVendor"]["manufacturer"],
+             "product_name": hardware["systemVendor"]["productName"]}
+    catalogue, cabling = tmp_path / "firmware.yml", tmp_path / "cabling.json"
+    given = {"compliance_firmware_catalogue": str(catalogue), "compliance_cabling_file": str(cabling)}
+    catalogue.write_text(json.dumps([dict(model, firmware=versions)]))
+    cabling.write_text(json.dumps({HOST: {}}))
+    lab.playbook("compliance", *only(HOST), extra=given).ok()
+
+    component = sorted(versions)[0]
+    nic = hardware["nics"][0]["name"]
+    catalogue.write_text(json.dumps([dict(model, firmware=dict(versions, **{component: ["0", "1"]}))]))
+    cabling.write_text(json.dumps({HOST: {nic: {"switch": "leaf-1"}}}))
+    lab.playbook("compliance", *only(HOST), extra=given).failed(
+        f"{HOST}: firmware.{component}: found {json.dumps(versions[component])}, expected 0 or 1",
+        f"{HOST}: cabling.{nic}.switch: not known, expected leaf-1", "1 error")
+    cabling.write_text(json.dumps({HOST: [nic]}))
+    lab.playbook("compliance", *only(HOST), extra=given).failed(f"cabling_file {cabling}: {HOST}: found")

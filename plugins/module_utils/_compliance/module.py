@@ -10,6 +10,7 @@ from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .._lint import report
 from .._lint.rules import ERROR, WARNING
+from . import file_reading
 from .profile import profile_options
 from .service import compare, write_reports
 
@@ -21,7 +22,9 @@ def host_compliance_argument_spec() -> dict[str, dict[str, Any]]:
         namespace={"type": "str", "default": "metal3"},
         hosts={"type": "list", "elements": "dict", "required": True, "options": {
             "name": {"type": "str", "required": True},
-            "expected": {"type": "dict", "required": True, "options": profile_options()}}},
+            "expected": {"type": "dict", "default": {}, "options": profile_options()}}},
+        firmware_catalogue={"type": "path"},
+        cabling_file={"type": "path"},
         strict={"type": "bool", "default": False},
         sarif_file={"type": "path"},
         junit_file={"type": "path"},
@@ -33,7 +36,9 @@ def run_host_compliance() -> None:
     module = KubeModule(host_compliance_argument_spec())
     params = module.params
     with module.reporting():
-        findings = compare(module.connect(), params["namespace"], params["hosts"])
+        client = module.connect()
+        files = file_reading.read(params["firmware_catalogue"], params["cabling_file"])
+        findings = compare(client, params["namespace"], params["hosts"], files)
     try:
         changed = write_reports(findings, params["strict"], params["sarif_file"], params["junit_file"],
                                 module.check_mode)

@@ -55,8 +55,7 @@ def mistakes(subject: str, expected: Mapping[str, Any]) -> list[Problem]:
     """
     found = [Problem("compliance-profile", subject, f"expected.firmware.{name}", shown(value),
                      "a version as text, or a list of those that are allowed")
-             for name, value in (expected.get("firmware") or {}).items()
-             if not _versions(value) or any(not isinstance(item, str) for item in _versions(value))]
+             for name, value in (expected.get("firmware") or {}).items() if not are_versions(value)]
     found += [Problem("compliance-profile", subject, f"expected.settings.{name}", shown(value), "a text or a number")
               for name, value in (expected.get("settings") or {}).items()
               if value is None or isinstance(value, (dict, list))]
@@ -72,7 +71,8 @@ def findings(subject: str, expected: Mapping[str, Any], known: Known) -> list[Pr
     :param subject: what messages call the host
     :param expected: the options of :func:`profile_options`
     """
-    return _hardware(subject, expected, known.hardware) + _firmware(subject, expected, known.firmware) \
+    return _hardware(subject, expected, known.hardware) \
+        + firmware_findings(subject, expected.get("firmware") or {}, known.firmware) \
         + _settings(subject, expected, known.settings)
 
 
@@ -82,8 +82,7 @@ def _hardware(subject: str, expected: Mapping[str, Any], hardware: Mapping[str, 
     if not wanted:
         return []
     if hardware is None:
-        return [Problem("hardware-unknown", subject, wanted[0], None, "what an inspection finds",
-                        "inspect the server (playbook inspect)")]
+        return [not_inspected(subject, wanted[0])]
     cpu, vendor = hardware.get("cpu") or {}, hardware.get("systemVendor") or {}
     found = []
     for option, actual in (("architecture", cpu.get("arch")), ("manufacturer", vendor.get("manufacturer")),
@@ -96,6 +95,12 @@ def _hardware(subject: str, expected: Mapping[str, Any], hardware: Mapping[str, 
             found.append(_differs(subject, option, actual, f"{expected[option]} or more"))
     return found + _disks(subject, expected, hardware.get("storage") or []) + _nics(
         subject, expected, hardware.get("nics") or [])
+
+
+def not_inspected(subject: str, option: str) -> Problem:
+    """Return the finding of a server whose hardware nobody has looked at."""
+    return Problem("hardware-unknown", subject, option, None, "what an inspection finds",
+                   "inspect the server (playbook inspect)")
 
 
 def _differs(subject: str, option: str, actual: Any, wanted: str, code: str = "hardware-differs") -> Problem:
@@ -168,11 +173,19 @@ def _nics(subject: str, expected: Mapping[str, Any], nics: list[Mapping[str, Any
         speed = entry.get("speed_gigabits_minimum")
         if speed is not None and (nic.get("speedGbps") or 0) < speed:
             found.append(_differs(subject, f"{field}.speed_gigabits_minimum", nic.get("speedGbps"), f"{speed} or more"))
-        found += _cabling(subject, field, entry, nic.get("lldp") or {})
+        found += cabling_findings(subject, field, entry, nic.get("lldp") or {})
     return found
 
 
-def _cabling(subject: str, field: str, entry: Mapping[str, Any], neighbour: Mapping[str, Any]) -> list[Problem]:
+def cabling_findings(subject: str, field: str, entry: Mapping[str, Any],
+                     neighbour: Mapping[str, Any]) -> list[Problem]:
+    """Return where a network card is not connected as it is expected.
+
+    :param subject: what messages call the host
+    :param field: what they call the network card
+    :param entry: dict with ``switch`` and ``switch_port``, each a text, or None for any
+    :param neighbour: what the card has heard by LLDP, as HardwareData has it
+    """
     found = []
     for option, names in (("switch", ("switchSystemName", "switchID")), ("switch_port", ("portID",))):
         wanted = entry.get(option)
@@ -187,9 +200,15 @@ def _cabling(subject: str, field: str, entry: Mapping[str, Any], neighbour: Mapp
     return found
 
 
-def _firmware(subject: str, expected: Mapping[str, Any], firmware: Mapping[str, str]) -> list[Problem]:
+def firmware_findings(subject: str, expected: Mapping[str, Any], firmware: Mapping[str, str]) -> list[Problem]:
+    """Return where components have another version than is expected.
+
+    :param subject: what messages call the host
+    :param expected: component to its version, or to a list of those that are allowed
+    :param firmware: component to version
+    """
     found = []
-    for name, value in sorted((expected.get("firmware") or {}).items()):
+    for name, value in sorted(expected.items()):
         allowed = [text_of(item) for item in _versions(value)]
         if name not in firmware:
             found.append(Problem("firmware-unknown", subject, f"firmware.{name}", None, " or ".join(allowed),
@@ -198,6 +217,11 @@ def _firmware(subject: str, expected: Mapping[str, Any], firmware: Mapping[str, 
             found.append(_differs(subject, f"firmware.{name}", firmware[name], " or ".join(allowed),
                                   "firmware-differs"))
     return found
+
+
+def are_versions(value: Any) -> bool:
+    """Say whether a value names a version, or those that are allowed."""
+    return bool(_versions(value)) and all(isinstance(item, str) for item in _versions(value))
 
 
 def _versions(value: Any) -> list[Any]:

@@ -21,6 +21,9 @@ RULES = (
           f"{_HARDWARE}, LLDP"),
     _rule("cabling-differs", ERROR, "A network card is connected to the port of the switch that is expected.",
           f"{_HARDWARE}, LLDP"),
+    _rule("cabling-unlisted", WARNING, "A server, and each of its network cards that has heard from a switch, is in "
+          "the cabling file.", f"{_HARDWARE}, LLDP"),
+    _rule("firmware-uncatalogued", WARNING, "The catalogue of firmware has the server's model.", _HARDWARE),
     _rule("firmware-unknown", WARNING, "The version of a component of which one is expected is known.",
           "HostFirmwareComponents"),
     _rule("firmware-differs", ERROR, "A component has one of the versions that are expected.",

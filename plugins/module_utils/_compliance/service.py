@@ -16,7 +16,7 @@ from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._lint import report
 from .._metal3.kinds import KNOWN
-from . import profile
+from . import profile, site_files
 from .rules import LEVELS, RULES
 
 TOOL = "metal3.baremetal.host_compliance"
@@ -24,11 +24,13 @@ _KINDS = ("BareMetalHost", "HardwareData", "HostFirmwareComponents", "HostFirmwa
 _REPORT_MODE = 0o644
 
 
-def compare(client: Any, namespace: str, hosts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
+            files: site_files.SiteFiles = site_files.NONE) -> list[dict[str, Any]]:
     """Return where hosts are not what is expected, as findings.
 
     :param client: a KubeClient
     :param hosts: dicts with ``name`` and ``expected``, see ``profile.profile_options``
+    :param files: what the site's files say of all servers
     :raises RefusedError: with all that is wrong with the list itself
     :raises KubeError: when the API server can't be asked
     """
@@ -43,7 +45,11 @@ def compare(client: Any, namespace: str, hosts: list[dict[str, Any]]) -> list[di
     if problems:
         raise RefusedError(problems)
     return [finding for entry in hosts for finding in profile.as_findings(
-        profile.findings(entry["name"], entry["expected"], _of_host(known, entry["name"])), LEVELS, entry["name"])]
+        _found(entry["name"], entry["expected"], _of_host(known, entry["name"]), files), LEVELS, entry["name"])]
+
+
+def _found(name: str, expected: dict[str, Any], known: profile.Known, files: site_files.SiteFiles) -> list[Problem]:
+    return profile.findings(name, expected, known) + site_files.findings(name, expected, known, files)
 
 
 def _known(client: Any, namespace: str) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,56 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads a site's catalogue of firmware and its cabling."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._common import yaml_mistakes
+from .._common.errors import RefusedError
+from .._common.problem import Problem
+from .site_files import SiteFiles, cabling_mistakes, catalogue_mistakes
+
+try:
+    import yaml
+    HAS_YAML = True
+except ImportError:
+    # The Python client of Kubernetes brings it along, and the module asks for that first.
+    HAS_YAML = False
+
+
+def read(catalogue: str | None, cabling: str | None) -> SiteFiles:
+    """Return what a site's files say.
+
+    :param catalogue: path of the catalogue of firmware, YAML or JSON; None for none
+    :param cabling: path of the cabling file, the same
+    :raises RefusedError: with all that is wrong with both
+    """
+    entries, problems = _checked(catalogue, "firmware_catalogue", catalogue_mistakes)
+    cables, more = _checked(cabling, "cabling_file", cabling_mistakes)
+    if problems or more:
+        raise RefusedError(problems + more)
+    return SiteFiles(entries, cables)
+
+
+def _checked(path: str | None, option: str,
+             mistakes: Callable[[Any, str], list[Problem]]) -> tuple[Any, list[Problem]]:
+    if not path:
+        return None, []
+    title = f"{option} {path}"
+    try:
+        with open(path, encoding="utf-8") as stream:
+            document = yaml.safe_load(stream)
+    except OSError as exc:
+        return None, [_unread(title, exc.strerror or str(exc), "a file that can be read", "correct the path")]
+    except RecursionError:
+        return None, [_unread(title, "a document nested too deeply", "YAML or JSON", "correct the file")]
+    # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8.
+    except (yaml.YAMLError, ValueError) as exc:
+        return None, [_unread(title, yaml_mistakes.described(exc), "YAML or JSON", "correct the file")]
+    return document, mistakes(document, title)
+
+
+def _unread(title: str, actual: str, expected: str, hint: str) -> Problem:
+    return Problem("compliance-file", title, "", actual, expected, hint)
