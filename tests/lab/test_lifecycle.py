@@ -358,6 +358,38 @@ def test_remediation_replaces_a_machine_that_no_reboot_helps(lab, site, workload
     assert left not in " ".join(site.run().ok().output.split())
 
 
+def test_a_remediation_made_by_hand_is_named_until_it_is_deleted(lab, site, workload):
+    """No health check has made it, so that none deletes it: CAPM3 would reboot the server again after its timeout."""
+    resource, machines, asked = KNOWN["Metal3Remediation"], workload.hosts("pool-a"), resets(lab)
+    name, server = silenced(lab, workload)
+    machine = lab.kube.get(KNOWN["Machine"], NAMESPACE, name)
+    lab.kube.create(resource, NAMESPACE, {
+        "apiVersion": resource.api_version, "kind": resource.kind,
+        "metadata": {"name": "by-hand", "namespace": NAMESPACE, "ownerReferences": [
+            {"apiVersion": KNOWN["Machine"].api_version, "kind": "Machine", "name": name,
+             "uid": machine["metadata"]["uid"]}]},
+        "spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": SECONDS}}})
+    told = "Metal3Remediation by-hand is of no health check: delete it once the node is Ready"
+
+    def remediation():
+        return lab.kube.get(resource, NAMESPACE, "by-hand")
+
+    try:
+        eventually(lambda: (remediation().get("status") or {}).get("phase") == "Running", 120, "CAPM3 works on it",
+                   interval_seconds=0.2)
+        assert told in " ".join(site.run("--check").ok().output.split())
+        lab.playbook("remediate", *only(server), extra={"remediate": "replace", "metal3_confirm": "1"}).failed(told)
+        eventually(lambda: remediation()["status"].get("phase") == "Waiting"
+                   and not remediation()["metadata"].get("finalizers"), 600, "CAPM3 has rebooted the server")
+        eventually(lambda: node_ready(lab, name), 300, "the node is Ready", interval_seconds=1)
+        assert told in " ".join(site.run("--check").ok().output.split())
+    finally:
+        lab.kube.delete(resource, NAMESPACE, "by-hand")
+    eventually(lambda: remediation() is None, 60, "it is gone")
+    assert site.run().ok().changed() == 0 and workload.hosts("pool-a") == machines and asked() == [server]
+    assert "capm3.metal3.io/unhealthy" not in (lab.host(server)["metadata"].get("annotations") or {})
+
+
 def test_a_machine_whose_kubelet_died_is_rebooted_and_comes_back(lab, site, workload):
     site.run(pool=living_cluster.health_check()).ok()
     name = living_cluster.reboots_the_machine_whose_kubelet_dies(lab, workload)

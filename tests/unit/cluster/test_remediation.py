@@ -209,7 +209,15 @@ def test_a_machine_that_its_health_check_has_rebooted_without_success_is_replace
     assert [item["steps"] for item in go(plane, up_to="reboot", check_mode=True)["hosts"]] == [[]]
 
 
+def remediate_by_hand(plane):
+    plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Remediation", "by-hand", status={"phase": "Waiting"},
+              spec={"strategy": {"type": "Reboot", "retryLimit": 1}})
+    plane.objects["Metal3Remediation", "by-hand"]["metadata"]["ownerReferences"] = [
+        {"kind": "Machine", "name": "c1-one-0"}]
+
+
 @pytest.mark.parametrize("change, text", [
+    (remediate_by_hand, "phase Waiting.*Metal3Remediation by-hand is of no health check: delete it once the node is"),
     (lock, 'locked until 2999-01-01T00:00:00Z: "RMA 4711"'), (maintain, "a host that is being maintained: fan"),
     (delete, "Machine c1-one-0, which is being deleted"),
     (remediate, r"Machine c1-one-0 with a remediation \(Reboot\), phase Running")])

@@ -389,7 +389,8 @@ Cluster c1
 def test_a_machine_that_is_remediated_is_not_complete():
     story = Story().until(16)
     story.more.append(obj("Metal3Remediation", "c1-control-plane-x", spec={"strategy": {
-        "type": "Reboot", "retryLimit": 2}}, status={"phase": "Waiting", "retryCount": 1}))
+        "type": "Reboot", "retryLimit": 2}}, status={"phase": "Waiting", "retryCount": 1},
+        annotations={"cluster.x-k8s.io/cloned-from-name": "c1-control-plane"}))
     step = story.step()
     text = "remediation (Reboot), phase Waiting, 1 of 2 further tries"
     assert not step["complete"] and step["waits_for"] == text
@@ -399,3 +400,19 @@ def test_a_machine_that_is_remediated_is_not_complete():
     assert story.step()["waits_for"].endswith("run the playbook remediate with remediate=replace")
     story.more[-1]["status"] = story.more[-1]["spec"] = {}
     assert story.step()["waits_for"] == "remediation (Reboot), phase (none yet), 0 of 0 further tries"
+
+
+def test_a_remediation_of_another_name_is_its_owner_s():
+    """Made by hand; CAPM3 goes by the owner reference, and nobody deletes it."""
+    story = Story().until(16)
+    story.more.append(obj("Metal3Remediation", "by-hand", spec={"strategy": {"type": "Reboot", "retryLimit": 1}},
+                          status={"phase": "Waiting"}, owner=("Machine", "c1-control-plane-x")))
+    by_hand, waits_for = story.more[-1], story.step()["waits_for"]
+    assert "0 of 1 further tries; Metal3Remediation by-hand is of no health check: delete it" in waits_for
+    story.more.append(obj("Metal3Remediation", "a-former", status={"phase": "Deleting machine"},
+                          owner=("Machine", "c1-control-plane-x")))
+    assert story.step()["waits_for"] == waits_for, "one that has ended tells less"
+    by_hand["metadata"]["ownerReferences"][0]["name"] = "another"
+    assert story.step()["waits_for"].endswith("run the playbook remediate with remediate=replace")
+    story.more.pop()
+    assert story.step()["complete"]

@@ -20,8 +20,14 @@ from ..._kube.finalizers import is_going
 from .. import named_hosts
 from ..machines import actions as machine_actions
 from ..workflow.etcd_member import lost_member
+from ..workflow.remediations import (
+    deletion_advice,
+    is_by_hand,
+    reboots_are_used_up,
+    remediation_of,
+    remediation_text,
+)
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, is_control_plane, node_name
-from ..workflow.steps import reboots_are_used_up, remediation_text
 
 Object = dict[str, Any]
 
@@ -119,10 +125,8 @@ def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespac
 
 
 def _remediation(item, objects):
-    """Return the Metal3Remediation of a patient's Machine, or None; Cluster API names it after the Machine."""
-    return None if item.machine is None else next(
-        (other for other in objects["Metal3Remediation"]
-         if other["metadata"]["name"] == item.machine["metadata"]["name"]), None)
+    """Return the Metal3Remediation of a patient's Machine, or None."""
+    return None if item.machine is None else remediation_of(item.machine, objects["Metal3Remediation"])
 
 
 def _rebooted(item, objects):
@@ -150,8 +154,10 @@ def _problems(item, objects, subject, now):
     works = remediation_text(remediation)
     if works and not reboots_are_used_up(remediation):
         found.append(Problem("host-remediation", subject, "hosts", f"{title} with a {works}",
-                             "one that Cluster API does not work on itself", "wait until its health check is done, or "
-                             "keep it from the Machine (playbook machine_action, skip_remediation)"))
+                             "one that Cluster API does not work on itself",
+                             deletion_advice(remediation) if is_by_hand(remediation) else
+                             "wait until its health check is done, or keep it from the Machine (playbook "
+                             "machine_action, skip_remediation)"))
     return found
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..._common.plain_text import gist
 from ..providers import ALL_KINDS, provider_of_cluster
+from . import remediations
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
 DEPLOYMENT_LABEL = "cluster.x-k8s.io/deployment-name"
@@ -106,8 +107,8 @@ class Snapshot:
         return self.get(self.provider.machine_kind, (machine["spec"].get("infrastructureRef") or {}).get("name"))
 
     def remediation(self, machine):
-        """Return the Metal3Remediation of a Machine, or None; Cluster API names it after the Machine."""
-        return self.get("Metal3Remediation", machine["metadata"]["name"])
+        """Return the Metal3Remediation of a Machine, or None."""
+        return remediations.remediation_of(machine, self.all("Metal3Remediation"))
 
     def node_of(self, name):
         """Return the name of the Node that the Machine of a name has become, None while it is none."""

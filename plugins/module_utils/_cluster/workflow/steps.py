@@ -13,6 +13,7 @@ from ..._kube.finalizers import is_going
 from ..spec import METALSTACK
 from . import metalstack
 from .etcd_member import lost_member
+from .remediations import remediation_text
 from .snapshot import is_control_plane, message, node_name
 
 STEPS = {
@@ -173,34 +174,7 @@ def _machine(snapshot, owner, machine):
     return _entry(owner, step, since, waits_for, complete=waits_for is None, **about)
 
 
-_NOBODY_REPLACES = ("no reboot has helped, and CAPM3 1.13 does not tell Cluster API 1.13 to replace the machine: run "
-                    "the playbook remediate with remediate=replace")
-
-
 _REPLACE_MEMBER = "; when it does not come back, run the playbook remediate with remediate=replace"
-
-
-def remediation_text(remediation):
-    """Return how far a Metal3Remediation is, in words; empty without one.
-
-    Source: CAPM3, ``api/v1beta2/metal3remediation_types.go``.
-    """
-    if remediation is None:
-        return ""
-    strategy = (remediation.get("spec") or {}).get("strategy") or {}
-    status = remediation.get("status") or {}
-    text = (f"remediation ({strategy.get('type') or 'Reboot'}), phase {status.get('phase') or '(none yet)'}, "
-            f"{status.get('retryCount') or 0} of {strategy.get('retryLimit') or 0} further tries")
-    return f"{text}; {_NOBODY_REPLACES}" if reboots_are_used_up(remediation) else text
-
-
-def reboots_are_used_up(remediation):
-    """Return whether CAPM3 has ended a Metal3Remediation without success.
-
-    It notes so in a condition of v1beta1 alone (CAPM3 1.13, ``SetOwnerRemediatedConditionNew``), and Cluster API 1.13
-    looks at that of v1beta2 (``util/collections/machine_filters.go``): the owner does not replace the machine.
-    """
-    return ((remediation or {}).get("status") or {}).get("phase") == "Deleting machine"
 
 
 def _host_error(host):

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from ..._kube.finalizers import is_going
-from .steps import LAST_STEP, machine_steps, remediation_text
+from .remediations import remediation_text
+from .steps import LAST_STEP, machine_steps
 
 
 def tree(snapshot):
