@@ -267,6 +267,41 @@ def test_a_reboot_that_a_killed_run_has_begun_is_waited_for_and_not_done_again(l
     assert host_annotations.REBOOT_BEGUN not in lab.host(host)["metadata"].get("annotations", {})
 
 
+def bios_of(lab, host):
+    """Return a server's BIOS settings as BMO knows them; none of one whose BMC has no such thing."""
+    found = lab.kube.get(KNOWN["HostFirmwareSettings"], NAMESPACE, host) or {}
+    return (found.get("status") or {}).get("settings") or {}
+
+
+def test_bios_settings_of_a_server_in_use_are_changed_between_drain_and_return(lab, site, workload):
+    """Killed while Ironic serves the server, and taken up: the node stays cordoned until the settings count."""
+    machines = workload.hosts("pool-a")
+    name, host = next(pair for pair in sorted(machines.items()) if "PatrolScrubHours" in bios_of(lab, pair[1]))
+    hours = (int(bios_of(lab, host)["PatrolScrubHours"]) + 1) % 24
+    inventory = lab.inventory({host: {"bmh_firmware_settings": {"PatrolScrubHours": hours},
+                                      "bmh_update_policy": {"firmware_settings": "onReboot"}}})
+    arguments, extra = ("-i", str(inventory), *only(host)), {"maintain": "firmware"}
+    lab.playbook("maintain", *arguments, extra=extra).failed("set metal3_confirm=1")
+    extra["metal3_confirm"] = host
+    try:
+        with Polled(workload.address(control_plane=True)) as polled:
+            running = lab.start("maintain", *arguments, extra=extra)
+            eventually(lambda: running.process.poll() is not None
+                       or lab.host(host)["status"]["operationalStatus"] == "servicing", SECONDS, "it is served", 0.5)
+            running.kill()
+            assert workload.nodes()[name]["spec"].get("unschedulable")
+            lab.playbook("maintain", *arguments, extra=extra, seconds=SECONDS).ok()
+        assert polled.failed == [] and polled.asked > 30
+        assert bios_of(lab, host)["PatrolScrubHours"] == str(hours)
+        assert not workload.nodes()[name]["spec"].get("unschedulable") and name in workload.ready()
+        assert workload.hosts("pool-a") == machines
+        assert "metal3.baremetal/maintenance" not in (lab.host(host)["metadata"].get("annotations") or {})
+    finally:
+        client = {"kubeconfig": str(lab.dir / "kubeconfig"), "namespace": NAMESPACE}
+        module("host_update_policy", policies=[{"name": host, "state": "absent"}], **client)
+        module("host_firmware_settings", hosts=[{"name": host, "settings": {}}], **client)
+
+
 def test_a_server_is_switched_off_for_work_and_comes_back(lab, site, workload):
     machines = workload.hosts("pool-a")
     name, host = sorted(machines.items())[0]
