@@ -63,8 +63,7 @@ class Api:
         if wanted == ("GET",):
             return server.describe()
         if wanted == ("PUT", "knobs"):
-            server.knobs.set(body(environ) or {})
-            server.save()
+            server.set_knobs(body(environ) or {})
             return server.describe()
         if wanted == ("DELETE", "knobs"):
             server.knobs.clear()

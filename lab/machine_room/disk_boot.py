@@ -33,6 +33,9 @@ class DiskBoot:
     def hard_off(self, server):
         """End the operating system at once; when this returns, nothing of it is left."""
 
+    def fail_disk(self, server):
+        """Let the disk that the operating system runs on die under it."""
+
     def is_running(self, server):
         """Return whether the operating system still runs; asked after a restart of the machine room."""
         return True

@@ -18,6 +18,8 @@ KNOBS = {
     "inspection_without_nics": (bool, "the inspection data has no network interface"),
     "disk_missing": (bool, "the agent finds no disk"),
     "first_disk_missing": (bool, "from the next boot on the first disk is not there"),
+    "first_disk_failed": (bool, "the first disk is dead: a simulated system that runs on it gets input/output errors "
+                                "at once, no boot and no agent finds it"),
     "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
     "disks_read_only": (bool, "the disks are write-protected: metadata cleaning passes over them, writing is refused"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),

@@ -273,11 +273,26 @@ class Server:
         """Return the Disks that nobody has pulled."""
         if self.knobs.get("disk_missing"):
             return []
-        return self.disks[1:] if self.knobs.get("first_disk_missing") else self.disks
+        gone = self.knobs.get("first_disk_missing") or self.knobs.get("first_disk_failed")
+        return self.disks[1:] if gone else self.disks
 
     def boot_disk(self):
         """Return the first Disk with a partition table, or None."""
-        return next((disk for disk in self.disks if disk.has_partitions()), None)
+        alive = self.disks[1:] if self.knobs.get("first_disk_failed") else self.disks
+        return next((disk for disk in alive if disk.has_partitions()), None)
+
+    def set_knobs(self, values):
+        """Set some knobs, keep them, and let what they do at once happen.
+
+        :raises ValueError: with all that is wrong; nothing is set then
+        """
+        with self.lock:
+            had_failed = self.knobs.get("first_disk_failed")
+            self.knobs.set(values)
+            self.save()
+            if self.knobs.get("first_disk_failed") and not had_failed and self.runs == SYSTEM:
+                self.console.print("the first disk has died")
+                self._disk_boot.fail_disk(self)
 
     def _take_over_pending(self):
         if self.bios_pending:

@@ -235,6 +235,34 @@ def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workloa
     assert site.run().ok().changed() == 0
 
 
+def test_a_control_plane_machine_whose_disk_dies_is_replaced_on_another_server(lab, room, site, workload):
+    """No reboot helps, as nothing boots; its server, without a disk, is given up by Ironic all the same."""
+    machines, endpoint = workload.hosts("control-plane"), site.variables["cluster_endpoint"]["host"]
+    # Whoever holds the endpoint's address would go on answering from memory.
+    name, server = next(pair for pair in sorted(machines.items())
+                        if endpoint not in workload.inside(pair[1], "ip", "-4", "-o", "address"))
+    began = time.monotonic()
+    room.set_knobs(server, first_disk_failed=True)
+    try:
+        eventually(lambda: name not in workload.ready(), 600, "the node is not Ready", interval_seconds=1)
+        print(f"seconds until the node was not Ready: {time.monotonic() - began:.0f}")
+        extra = {"remediate": "replace", "remediation_step_timeout_seconds": 120}
+        lab.playbook("remediate", *only(server), extra=extra).failed(f"{server} (", "replace; to continue")
+        run = lab.playbook("remediate", *only(server), extra=dict(extra, metal3_confirm="1"), seconds=SECONDS).ok()
+        assert '"helped": "replace"' in run.output
+        print(f"seconds until it was replaced: {time.monotonic() - began:.0f}")
+        ended(lab, workload)
+        after = workload.hosts("control-plane")
+        assert server not in after.values() and len(after) == 3 and len(set(after) & set(machines)) == 2
+        eventually(lambda: etcd_is_healthy(lab), 300, "etcd's three members are healthy", interval_seconds=1)
+        lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
+        assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
+    finally:
+        room.clear_knobs(server)
+    lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
+    assert site.run().ok().changed() == 0
+
+
 def test_a_standalone_machine_is_made_stays_as_it_is_and_goes_by_name(lab, site, workload):
     """Beside the pool; killed when its Machine is made, and taken up. Nothing replaces it."""
     others, name = workload.machines().keys(), f"{NAME}-db"

@@ -9,7 +9,7 @@ import threading
 
 from .. import state
 from ..disk_boot import BootError, DiskBoot
-from . import network, process
+from . import broken_root, network, process
 from .release import release
 
 START_TIMEOUT_SECONDS = 30
@@ -126,6 +126,11 @@ class NamespaceBoot(DiskBoot):
         self._take(server)
         end_run(server.folder)
         release(self._lab["index"], server.name, server.spec["nics"])
+
+    def fail_disk(self, server):
+        pid = process.recall(os.path.join(server.folder, FOLDER, "run.json"))
+        for child in process.children(pid) if pid else ():
+            broken_root.shut_down(child)
 
     def is_running(self, server):
         pid = process.recall(os.path.join(server.folder, FOLDER, "run.json"))

@@ -22,6 +22,15 @@ def start_time(pid):
     return None if fields[0] == "Z" else int(fields[19])
 
 
+def children(pid):
+    """Return the processes that a process has started, and that have not ended; none when it has ended itself."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+            return [int(number) for number in file.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
 def remember(path, pid):
     """Write a process down."""
     state.save(path, {"pid": pid, "start_time": start_time(pid)})

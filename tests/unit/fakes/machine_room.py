@@ -127,6 +127,9 @@ class RecordingDiskBoot(DiskBoot):
     def hard_off(self, server):
         self.asked.append("hard_off")
 
+    def fail_disk(self, server):
+        self.asked.append("fail_disk")
+
     def is_running(self, server):
         return self.running
 

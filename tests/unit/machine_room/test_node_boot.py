@@ -3,10 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
+import sys
 
 import pytest
-from machine_room.node_boot import config_drive, devices, first_stage, loop, names
+from machine_room.node_boot import broken_root, config_drive, devices, first_stage, loop, names, process
 from machine_room.node_boot.cgroups import hierarchies
 from machine_room.node_boot.root_partition import LINUX_TYPES, ROOT_TYPES, root_partition
 from machine_room.node_boot.run import ConsoleReader
@@ -160,3 +163,24 @@ def test_console_lines_are_plain_text():
     reader.feed(b"\xa4.\r\n\x1bM[\x1b[0;31m*     \x1b[0m] Job running (1s / 10s)\r\n\r\n100 %s\n")
     assert console.lines[0].startswith("[  OK  ] Started ")
     assert console.lines[1:] == ["100 %s"]
+
+
+def test_the_children_of_a_process_that_has_ended_are_none():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        assert child.pid in process.children(os.getpid())
+        assert process.children(child.pid) == []
+    finally:
+        child.kill()
+        child.wait()
+    assert process.children(child.pid) == []
+
+
+def test_only_the_root_of_a_process_that_runs_is_shut_down():
+    """No file system of this machine's is asked: the process has ended."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    with pytest.raises(OSError, match="No such file"):
+        broken_root.shut_down(child.pid)
+    # linux/fs.h: _IOR('X', 125, __u32).
+    assert 2 << 30 | 4 << 16 | ord("X") << 8 | 125 == broken_root.SHUTDOWN

@@ -57,6 +57,20 @@ def test_disk_boot(server, disk_boot, tmp_path):
     assert server.runs == NOTHING and disk_boot.asked == ["power_on", "hard_off"]
 
 
+def test_a_disk_that_dies_under_a_system_does_so_once_and_boots_nothing(server, disk_boot, tmp_path):
+    install(server, tmp_path)
+    server.set_knobs({"first_disk_failed": True})
+    assert disk_boot.asked == [], "nothing runs on it"
+    server.set_knobs({"first_disk_failed": False})
+    server.reset("On")
+    server.set_knobs({"first_disk_failed": True})
+    server.set_knobs({"first_disk_failed": True, "slow_power": 0})
+    assert disk_boot.asked == ["power_on", "fail_disk"] and server.runs == SYSTEM
+    assert server.boot_disk() is None and server.present_disks() == server.disks[1:]
+    server.set_knobs({"first_disk_failed": False})
+    assert server.boot_disk() is server.disks[0]
+
+
 def test_the_bmc_reports_an_installed_system_as_started_at_once(server, disk_boot, tmp_path):
     assert server.boot_progress == "None"
     install(server, tmp_path)
