@@ -226,12 +226,21 @@ def _contract(name: str, there: Plane, planned: Mapping[str, Planned],
     known = matrix.CONTRACTS.get(core[1]) if core[:1] == (1,) else None
     if known is None or part.label is None or name == "capi":
         return []
-    offered = contracts(part, planned[name].objects if name in planned else own_definitions(part, there.definitions))
+    offered = _offered(part, planned.get(name), there)
     if not offered or set(offered) & set(known):
         return []
     return [Problem("plane-contract", f"part {name}", "contract", ", ".join(offered),
                     f"{' or '.join(known)}, which Cluster API {versions['capi']} knows",
                     f"take a {part.title} for this Cluster API")]
+
+
+def _offered(part: Part, item: Planned | None, there: Plane) -> list[str]:
+    """Return the versions of the contract that a part will implement: the catalogue's until manifests are rendered."""
+    if item is None:
+        return contracts(part, own_definitions(part, there.definitions))
+    if item.objects:
+        return contracts(part, item.objects)
+    return [part.contract] if part.contract and part.label else []
 
 
 def contracts(part: Part, objects: Iterable[Object]) -> list[str]:
@@ -286,7 +295,7 @@ def rows(there: Plane, planned: Mapping[str, Planned]) -> list[dict[str, Any]]:
         result.append({
             "name": part.name, "found": item.version if item else None, "source": item.source if item else None,
             "planned": mine.version if mine else None, "changes": mine is not None,
-            "contracts": contracts(part, mine.objects if mine else own),
+            "contracts": _offered(part, mine, there),
             "stored": sorted(set(version for definition in own
                                  for version in (definition.get("status") or {}).get("storedVersions") or [])),
             "needs": _needs(part.name, number((mine or item or Found(None, "", None, ())).version))})

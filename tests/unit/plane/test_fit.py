@@ -100,6 +100,18 @@ def test_a_contract_that_cluster_api_does_not_know_is_refused():
     assert {problem.code for problem in found} == {"plane-contract"}
 
 
+def test_a_contract_is_foreseen_before_the_manifests_are_rendered(monkeypatch):
+    """What is there names the former one, which says nothing of what is to run."""
+    planned = {"capm3": fit.Planned("v1.13.1", [])}
+    assert problems(plane(contract="v1beta1"), planned) == ([], [])
+    assert [row["contracts"] for row in fit.rows(plane(contract="v1beta1"), planned) if row["name"] == "capm3"] == [
+        ["v1beta2"]]
+    monkeypatch.setitem(fit.matrix.CONTRACTS, 13, ("v1beta1",))
+    found, _warnings = problems(plane(contract="v1beta1"), planned)
+    assert [(problem.subject, problem.actual) for problem in found if problem.code == "plane-contract"] == [
+        ("part capm3", "v1beta2")]
+
+
 def test_a_kind_that_is_not_served_in_the_version_that_is_read_is_refused():
     there = plane()
     old = there.definitions["metal3machines.infrastructure.cluster.x-k8s.io"]

@@ -79,8 +79,7 @@ def plan(params: Object, check_mode: bool, client_of: Callable[[Object], Any] = 
     wanted = lab.get("versions") or {}
     planned = dict((name, _planned(lab, name, wanted.get(name))) for name in names)
     if not all(planned[name].objects for name in names if name in BY_NAME):
-        warnings.append("plane: contracts and stored versions are not checked, since the manifests are not rendered "
-                        "yet")
+        warnings.append("plane: stored versions are not checked, since the manifests are not rendered yet")
     result = gated(client, with_recorded(there, recorded, names), planned, warnings,
                    params["confirm"], params["confirm_among"], check_mode)
     return dict(result, changed=False, diff=difference(lab.get("name") or lab["dir"], result["upgrades"]))
