@@ -61,6 +61,15 @@ options:
         description:
           - Path, on the machine that the module runs on, or URL of the manifests of a release, for example
             C(infrastructure-components.yaml). Requires O(parts[].version); a URL also requires O(parts[].checksum).
+          - A folder, or a URL that ends with C(/), is a repository of C(clusterctl) - C(<version>/metadata.yaml) beside
+            the manifests in C(<version>/), which are called C(core-components.yaml), C(bootstrap-components.yaml),
+            C(control-plane-components.yaml), C(ipam-components.yaml), C(infrastructure-components.yaml),
+            C(cert-manager.yaml) or, whatever the part is, C(components.yaml). A URL requires O(parts[].checksums).
+          - C(oci://<registry>/<path>@sha256:…), with or without a tag before the C(@), is an artifact of a registry
+            with files of these names, as the Cluster API operator takes it and C(oras push) writes it. It is asked for
+            by its digest; the tag is ignored. C(skopeo) must be on the machine.
+          - C(metadata.yaml) of a repository or artifact must name one contract of Cluster API for the version, which
+            must be known; V(bmo) and V(cert_manager) need none.
           - By default those that M(metal3.baremetal.plane_programs) has rendered from O(source_dir), those of
             V(cert_manager) from O(parts[].source_dir).
         type: str
@@ -68,8 +77,22 @@ options:
         description: Folder with the C(go.mod) that pins this part, in place of O(source_dir).
         type: path
       checksum:
-        description: C(sha256:) and the checksum of O(parts[].manifests).
+        description: C(sha256:) and the checksum of O(parts[].manifests) when it is one file.
         type: str
+      checksums:
+        description:
+          - Of the files of a repository of C(clusterctl), name and C(sha256:) with its checksum. With a URL those of
+            the manifests and of C(metadata.yaml) are required, and say how the manifests are called.
+        type: dict
+      manifests_ca_file:
+        description: Certificates of the authorities of a URL or registry in O(parts[].manifests); else the system's.
+        type: path
+      manifests_username_file:
+        description: File with the user name for the registry of O(parts[].manifests).
+        type: path
+      manifests_password_file:
+        description: File with that user's password.
+        type: path
       variables:
         description: Values of the variables C(${NAME}) in O(parts[].manifests), as C(clusterctl) takes them.
         type: dict
@@ -247,6 +270,7 @@ requirements:
   - cryptography >= 42
   - kubernetes >= 31
   - PyYAML >= 6.0
+  - skopeo, for O(parts[].manifests) of a registry
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.confirmation.planes
@@ -289,6 +313,24 @@ EXAMPLES = r"""
         version: v1.13.2
         manifests: /srv/releases/infrastructure-components.yaml
         checksum: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
+
+- name: Install CAPM3 from an artifact of a registry
+  metal3.baremetal.plane_components:
+    kubeconfig: ~/.kube/management
+    parts:
+      - name: capm3
+        version: v1.13.2
+        manifests: >-
+          oci://registry.example.org/capm3@sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd
+        manifests_ca_file: /etc/pki/registry-ca.crt
+
+- name: Install Cluster API's core from a repository of clusterctl
+  metal3.baremetal.plane_components:
+    kubeconfig: ~/.kube/management
+    parts:
+      - name: capi
+        version: v1.13.5
+        manifests: /srv/clusterctl/cluster-api
 
 - name: Remove IPAM
   metal3.baremetal.plane_components:

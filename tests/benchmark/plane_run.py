@@ -28,6 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import regis
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import release
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -39,9 +40,6 @@ SETS = ["cert-manager", "cert-manager-manifests"]
 # Named by clusterctl; the operator is no provider.
 FLAGS = {"CoreProvider": "--core", "BootstrapProvider": "--bootstrap", "ControlPlaneProvider": "--control-plane",
          "InfrastructureProvider": "--infrastructure", "IPAMProvider": "--ipam"}
-COMPONENTS = {"CoreProvider": "core-components.yaml", "BootstrapProvider": "bootstrap-components.yaml",
-              "ControlPlaneProvider": "control-plane-components.yaml",
-              "InfrastructureProvider": "infrastructure-components.yaml", "IPAMProvider": "ipam-components.yaml"}
 PROVIDERS = [part for part in catalogue.RENDERED if part.type]
 OPERATOR = catalogue.BY_NAME["bmo"]
 DEPLOYMENTS = [(part.namespace, name) for part in catalogue.RENDERED for name in part.images]
@@ -123,13 +121,13 @@ class Bench:
             objects = [item for item in manifests.load(self.engine_dir / manifests.FOLDER / f"{part.name}.yaml")
                        if item["kind"] != "Provider" and item["metadata"]["name"] !=
                        "providers.clusterctl.cluster.x-k8s.io"]
-            manifests.dump(objects, folder / COMPONENTS[part.type])
+            manifests.dump(objects, folder / release.names(part)[0])
             major, minor = version.lstrip("v").split(".")[:2]
             (folder / "metadata.yaml").write_text(yaml.safe_dump({
                 "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Metadata", "releaseSeries": [
                     {"major": int(major), "minor": int(minor), "contract": part.contract}]}))
             providers.append({"name": part.provider_name, "type": part.type,
-                              "url": str(folder / COMPONENTS[part.type])})
+                              "url": str(folder / release.names(part)[0])})
         (self.work_dir / "clusterctl.yaml").write_text(yaml.safe_dump({"providers": providers}))
         folder = self.work_dir / "operator"
         folder.mkdir()

@@ -12,6 +12,7 @@ import os
 import subprocess
 
 import pytest
+import releases
 from plane_site import definitions, managers, namespaces
 from support import eventually
 
@@ -44,7 +45,8 @@ def variables(lab, target):
 
 def clusterctl(lab, *arguments):
     return subprocess.run([lab.figures["engine_dir"] + "/bin/clusterctl", *arguments], capture_output=True, text=True,
-                          check=False, timeout=300, env=dict(os.environ, XDG_CONFIG_HOME=str(lab.dir)))
+                          check=False, timeout=300, env=dict(
+                              os.environ, XDG_CONFIG_HOME=str(lab.dir), CLUSTERCTL_DISABLE_VERSIONCHECK="true"))
 
 
 def test_a_plan_shows_every_object_and_writes_nothing(lab, target, variables):
@@ -86,6 +88,43 @@ def test_clusterctl_finds_all_providers_and_would_move_a_cluster_there(lab, targ
     done = clusterctl(lab, "move", "--dry-run", "--kubeconfig", str(lab.dir / "kubeconfig"), "--to-kubeconfig", path,
                       "-n", "metal3")
     assert done.returncode == 0 and "Creating objects in the target cluster" in done.stderr, json.dumps(vars(done))
+
+
+def test_clusterctl_plans_an_upgrade_of_what_has_a_newer_version(lab, variables, tmp_path):
+    config = releases.repositories(lab, tmp_path, newer="ipam")
+    done = clusterctl(lab, "upgrade", "plan", "--config", str(config), "--kubeconfig",
+                      variables["management_plane"]["kubeconfig"])
+    assert done.returncode == 0, json.dumps(vars(done))
+    assert "contract version:" in done.stdout and "v1beta2" in done.stdout, done.stdout
+    rows = dict((fields[0], fields[1:]) for fields in map(str.split, done.stdout.splitlines()) if len(fields) > 4)
+    for part in releases.PROVIDERS:
+        newer = [releases.NEWER] if part.name == "ipam" else ["Already", "up", "to", "date"]
+        assert rows[part.label] == [part.namespace, part.type, releases.version(part), *newer], done.stdout
+    assert "clusterctl upgrade apply --contract v1beta2" in done.stdout
+
+
+@pytest.fixture
+def paused(target):
+    """A Cluster that nothing is done for, and its Metal3Cluster."""
+    name = "described"
+    kinds = {"Cluster": {"paused": True, "infrastructureRef": {
+        "apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Metal3Cluster", "name": name}},
+        "Metal3Cluster": {"controlPlaneEndpoint": {"host": "192.0.2.1", "port": 6443}, "cloudProviderEnabled": False}}
+    for kind, spec in kinds.items():
+        target.create(KNOWN[kind], "default", {"apiVersion": KNOWN[kind].api_version, "kind": kind,
+                                               "metadata": {"name": name, "namespace": "default"}, "spec": spec})
+    yield name
+    for kind in kinds:
+        target.delete(KNOWN[kind], "default", name)
+    for kind in kinds:
+        eventually(lambda kind=kind: target.get(KNOWN[kind], "default", name) is None, 60, f"{kind} deleted")
+
+
+def test_clusterctl_describes_a_cluster_of_the_plane(lab, variables, paused):
+    done = clusterctl(lab, "describe", "cluster", paused, "-n", "default", "--show-conditions", "all", "--kubeconfig",
+                      variables["management_plane"]["kubeconfig"])
+    assert done.returncode == 0, json.dumps(vars(done))
+    assert f"Cluster/{paused}" in done.stdout and f"Metal3Cluster/{paused}" in done.stdout, done.stdout
 
 
 def test_what_manages_something_is_not_removed(lab, target, variables):

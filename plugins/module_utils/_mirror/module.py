@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import user_folders
+from .._common import registry, user_folders
 from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._plane.catalogue import NAMES, RENDERED
 from .._plane.process import engine
-from . import programs, registry, service
+from . import programs, service
 
 _LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},
                           "password_file": {"type": "path", "no_log": False}}

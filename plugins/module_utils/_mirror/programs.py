@@ -11,12 +11,12 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import regular_file, whole_file
+from .._common import registry, regular_file, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.process import engine, rendered_manifests
-from . import archive, image_file, registry
+from . import archive, image_file
 from . import bill as bills
 
 # Of each program's image, the digest that it was taken by.

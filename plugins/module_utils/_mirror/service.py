@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common import download, file_digest, regular_file, user_folders, whole_file
+from .._common import download, file_digest, registry, regular_file, user_folders, whole_file
 from .._common.errors import RefusedError, ReportedError
 from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._plane import program_images
 from .._plane.catalogue import BY_NAME
 from .._plane.process import engine, go_mod, rendered_manifests
-from . import archive, registry, verified_copy, work_folder
+from . import archive, verified_copy, work_folder
 from . import bill as bills
 
 _DOCUMENT_MODE = 0o644

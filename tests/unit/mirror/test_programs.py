@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
-from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import image_file, programs, registry, service
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import image_file, programs, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import program_images
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, rendered_manifests
 

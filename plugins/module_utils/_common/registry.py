@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Copies images from and to registries by skopeo, with the authority and the login of each registry."""
+"""Copies images and artifacts from and to registries by skopeo, with the authority and the login of each registry."""
 from __future__ import annotations
 
 import base64
@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from .._common.errors import ReportedError
+from .errors import ReportedError
 
 SKOPEO = "skopeo"
 ASK_TIMEOUT_SECONDS = 60
@@ -69,10 +69,20 @@ def digest(registry: Registry, name: str) -> str | None:
     :param name: upstream's name with its tag
     :raises RegistryError: when the registry can't be asked
     """
+    found = manifest(registry, name)
+    return None if found is None else "sha256:" + hashlib.sha256(found).hexdigest()
+
+
+def manifest(registry: Registry, name: str) -> bytes | None:
+    """Return the manifest, or list of manifests, of an image or artifact as the registry has it; or None.
+
+    :param name: its name with a tag or, behind an ``@``, its digest, which is not verified here
+    :raises RegistryError: when the registry can't be asked
+    """
     with _options(registry, "") as options:
         done = _run(["inspect", "--raw", *options, registry.reference(name)], ASK_TIMEOUT_SECONDS)
     if done.returncode == 0:
-        return "sha256:" + hashlib.sha256(done.stdout).hexdigest()
+        return done.stdout
     text = _text(done.stderr)
     if "manifest unknown" in text or "name unknown" in text:
         return None
@@ -102,6 +112,16 @@ def fetch_one(registry: Registry, name: str, wanted: str, directory: str) -> Non
     source = f"{registry.reference(name).rpartition(':')[0]}@{wanted}"
     with _options(registry, "src-") as options:
         _copy([*options, source, f"dir:{directory}"], name, every_architecture=False)
+
+
+def fetch_artifact(registry: Registry, path: str, wanted: str, directory: str) -> None:
+    """Copy an artifact, which is of no architecture, into a folder of skopeo's "dir" transport.
+
+    :param path: its name without a tag
+    :param wanted: digest of its manifest
+    """
+    with _options(registry, "src-") as options:
+        _copy([*options, f"{registry.reference(path)}@{wanted}", f"dir:{directory}"], path)
 
 
 def push(registry: Registry, name: str, directory: str) -> None:
