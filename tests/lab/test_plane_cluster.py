@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 
+import leaders
 import pytest
 import releases
 from plane_site import definitions, managers, namespaces
@@ -79,6 +80,56 @@ def test_a_run_that_was_killed_is_continued_and_every_webhook_answers(lab, targe
 
 def test_a_second_run_changes_nothing(lab, variables):
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+@pytest.fixture
+def claimed(target):
+    """A callable that asks the IPAM controller for an address and returns it."""
+    pool = {"apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPPool",
+            "metadata": {"name": "elected", "namespace": "default"}, "spec": {
+                "namePrefix": "elected", "pools": [{"start": "203.0.113.20", "end": "203.0.113.29", "prefix": 24}]}}
+    names = []
+
+    def claim(name):
+        names.append(name)
+        target.create(KNOWN["IPClaim"], "default", {
+            "apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPClaim", "metadata": {
+                "name": name, "namespace": "default"}, "spec": {"pool": {"name": "elected"}}})
+        return eventually(lambda: (target.get(KNOWN["IPClaim"], "default", name).get("status") or {}).get("address"),
+                          120, f"an address for {name}")
+
+    target.create(KNOWN["IPPool"], "default", pool)
+    yield claim
+    for name in names:
+        target.delete(KNOWN["IPClaim"], "default", name)
+    eventually(lambda: not target.list(KNOWN["IPAddress"], "default")[0], 120, "no address in use")
+    target.delete(KNOWN["IPPool"], "default", "elected")
+    eventually(lambda: target.get(KNOWN["IPPool"], "default", "elected") is None, 60, "the pool gone")
+
+
+def test_of_two_replicas_one_acts_and_the_other_when_it_is_killed(lab, target, variables, claimed):
+    name = "ipam-controller-manager"
+    several = dict(variables, ipam_options={"replicas": 2, "affinity": leaders.apart(managers(target)[name])})
+    lab.playbook("install", extra=several, seconds=SECONDS).ok()
+    deployment = managers(target)[name]
+    namespace = deployment["metadata"]["namespace"]
+    there = eventually(lambda: len(leaders.pods(target, deployment)) == 2 and leaders.pods(target, deployment), 120,
+                       "two pods")
+    assert deployment["status"]["availableReplicas"] == 2
+    leader = eventually(lambda: set(leaders.holders(target, deployment).values()) & set(there), 60, "a leader").pop()
+    # One lease, so that no other pod acts beside it.
+    lease, = leaders.holders(target, deployment)
+    assert claimed("before")["name"].startswith("elected-")
+    leaders.kill(target, namespace, leader)
+    after = eventually(lambda: [holder for holder in leaders.holders(target, deployment).values() if holder != leader],
+                       120, "another leader")
+    assert after[0] in leaders.pods(target, deployment) and list(leaders.holders(target, deployment)) == [lease]
+    # The webhook's Service may still lead to the one that is gone.
+    assert eventually(lambda: claimed("after"), 120, "an address by the other one", not_yet=KubeError)
+    eventually(lambda: managers(target)[name]["status"].get("availableReplicas") == 2, 180, "two pods again")
+    assert lab.playbook("install", extra=several, seconds=SECONDS).ok().changed() == 0
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    assert len(leaders.pods(target, managers(target)[name])) == 1
 
 
 def test_clusterctl_finds_all_providers_and_would_move_a_cluster_there(lab, target, variables):

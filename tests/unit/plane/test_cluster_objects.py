@@ -132,6 +132,34 @@ def test_all_settings_are_in_the_deployment():
     assert manager["volumeMounts"] == [{"name": "metal3-baremetal-0", "mountPath": "/x", "readOnly": True}]
 
 
+EVENTS = {"apiGroups": [""], "resources": ["events"], "verbs": ["create"]}
+
+
+def role(name="ipam-leader-election-role", kind="Role", rules=(EVENTS,)):
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
+            "metadata": {"name": name, "namespace": IPAM.namespace}, "rules": list(rules)}
+
+
+def given_rules(part, *roles):
+    return [rule for obj in objects.desired(part, list(roles), {}, "v1.13.2") for rule in obj["rules"]]
+
+
+def test_the_role_for_elections_lets_the_manager_hold_a_lease():
+    events, leases = given_rules(IPAM, role())
+    assert events["resources"] == ["events"]
+    assert leases == {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"],
+                      "verbs": ["get", "create", "update"]}
+
+
+def test_a_right_that_a_role_gives_already_is_not_given_again():
+    rule = {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["get", "create", "update"]}
+    assert given_rules(IPAM, role(rules=[rule])) == [rule]
+    assert len(given_rules(IPAM, role(), role("ipam-manager-role", "ClusterRole", [rule]))) == 2
+    # No other role, and none of a part that has no such election.
+    assert len(given_rules(IPAM, role("ipam-manager-role", "ClusterRole"), role("ipam-other"))) == 2
+    assert len(given_rules(CERT_MANAGER, role("cert-manager-leader-election-role"))) == 1
+
+
 def test_arguments_replace_those_of_the_same_flag_and_gates_are_merged():
     capi = catalogue.BY_NAME["capi"]
     made = settings.arguments(["--leader-elect", "--feature-gates=A=true,B=false", "--x=1"], capi, {

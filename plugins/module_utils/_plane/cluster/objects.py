@@ -12,6 +12,7 @@ from ..._kube.resources import group_of
 from ..._manifests.order import WEBHOOKS
 from .. import injection
 from ..catalogue import CORE_LABEL, Part
+from . import leases
 from . import settings as part_settings
 
 Object = dict[str, Any]
@@ -43,7 +44,7 @@ def desired(part: Part, shipped: list[Object], settings: Object, version: str) -
     namespace = settings.get("namespace")
     if namespace and namespace != part.namespace:
         objects = [moved(obj, part.namespace, namespace) for obj in objects]
-    for obj in objects:
+    for obj in leases.granted(part, objects):
         obj["metadata"].setdefault("labels", {})[OWNER_LABEL[0]] = OWNER_LABEL[1]
         if obj["kind"] == "Deployment":
             part_settings.deployment(obj, part, settings, version)
