@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A server in front of Ironic that lets in only those who have a certificate of the lab's authority."""
+"""A server in front of Ironic, with a certificate of its own; one lets in only who has one of the lab's authority."""
 from __future__ import annotations
 
 import contextlib
@@ -11,8 +11,8 @@ import ssl
 from forwarder import Forwarder, both_ways
 
 
-class DemandingProxy(Forwarder):
-    """Takes connections by TLS with a client certificate and hands their bytes on.
+class TlsProxy(Forwarder):
+    """Takes connections by TLS and hands their bytes on.
 
     :param address: to listen on
     :param pair: paths of the server's certificate and key
@@ -20,12 +20,14 @@ class DemandingProxy(Forwarder):
     :param behind: host and port of Ironic
     """
 
+    demands_certificate = False
+
     def __init__(self, address, pair, authority, behind):
         self._server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=authority)
-        self._server.verify_mode = ssl.CERT_REQUIRED
+        self._server.verify_mode = ssl.CERT_REQUIRED if self.demands_certificate else ssl.CERT_NONE
         self._server.load_cert_chain(*pair)
         self._client = ssl.create_default_context(cafile=authority)
-        # Common names of clients that came in, and how many were refused.
+        # Common names of clients that came in with a certificate, and how many were refused.
         self.clients, self.refused = [], 0
         super().__init__(address, behind)
         self.url = f"https://{address}:{self.port}/v1/"
@@ -38,7 +40,14 @@ class DemandingProxy(Forwarder):
             self.refused += 1
             connection.close()
             return
-        self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
+        if self.demands_certificate:
+            self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
         with contextlib.suppress(OSError), secured, self._client.wrap_socket(
                 socket.create_connection(self.behind), server_hostname=self.behind[0]) as far:
             both_ways(secured, far)
+
+
+class DemandingProxy(TlsProxy):
+    """The same for clients with a certificate alone."""
+
+    demands_certificate = True

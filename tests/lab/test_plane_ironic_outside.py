@@ -1,0 +1,119 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane as pods of a cluster with an Ironic outside of it, the process of the lab; a server enrolled through it.
+
+Ironic is reached from pods through a server on the lab's bridge, with a certificate for that address.
+"""
+from __future__ import annotations
+
+import base64
+import contextlib
+
+import bmc_certificates
+import plane_site
+import pytest
+from demanding_proxy import TlsProxy
+from support import only
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+
+pytestmark = pytest.mark.plane
+
+SECONDS = 900
+NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
+CREDENTIALS, AUTHORITY = "outside-credentials", "outside-authority"
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(lab):
+    with plane_site.cluster(lab, "plane") as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    return plane_site.client(kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def outside(lab, tmp_path_factory):
+    """The lab's Ironic at the address that pods reach."""
+    address = plane_site.bridge(lab)
+    pair = plane_site.issue(lab, tmp_path_factory.mktemp("outside"), address)
+    behind = lab.figures["address"], lab.figures["ports"]["ironic"]
+    with contextlib.closing(TlsProxy(address, pair, str(lab.dir / "pki" / "ca.crt"), behind)) as proxy:
+        yield proxy
+
+
+def secret(name, files):
+    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": {"name": name, "namespace": OPERATORS},
+            "data": dict((key, base64.b64encode(path.read_bytes().strip()).decode()) for key, path in files.items())}
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, target, outside):
+    authority, secrets = lab.dir / "pki" / "ca.crt", lab.dir / "secrets"
+    login = dict((name, secrets / f"ironic_{name}") for name in ("username", "password"))
+    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATORS}})
+    for made in (secret(CREDENTIALS, login), secret(AUTHORITY, {"tls.crt": authority})):
+        target.apply(KNOWN["Secret"], OPERATORS, made)
+    # What Ironic gives to servers: both are processes of this machine.
+    images = lab.figures["urls"]["image_server"] + "/agent/"
+    return {
+        "management_plane": {"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
+                             "definitions": "remove"},
+        "ironic_mode": "external", "ironic_url": outside.url.removesuffix("/v1/"), "ironic_ca_file": str(authority),
+        "ironic_image_ca_file": str(authority), "ironic_username_file": str(login["username"]),
+        "ironic_password_file": str(login["password"]), "ironic_bmc_addresses": [],
+        "ironic_bmc_schemes": ["redfish-virtualmedia"], "bmo_ironic_url": outside.url,
+        "bmo_ironic_credentials_secret": CREDENTIALS, "bmo_ironic_ca_secret": AUTHORITY,
+        "bmo_deploy_kernel_url": images + "vmlinuz", "bmo_deploy_ramdisk_url": images + "initrd"}
+
+
+@pytest.fixture(scope="module")
+def server(lab):
+    """A server that the lab's own plane lets go."""
+    name = min(name for name, host in lab.hosts().items()
+               if not host["spec"].get("consumerRef") and lab.state(name) == "available")
+    lab.remove_hosts(name)
+    yield name
+    lab.playbook("enroll", *only(name), seconds=SECONDS).ok()
+
+
+def test_an_authority_that_has_not_signed_ironics_certificate_is_refused_before_anything_is_written(
+        lab, target, variables, tmp_path):
+    (other, _key), _signer = bmc_certificates.issue(tmp_path, "other")
+    lab.playbook("install", extra=dict(variables, ironic_ca_file=other), seconds=SECONDS).failed(
+        f"TLS with {variables['ironic_url']}/v1 fails")
+    assert not plane_site.definitions(target)
+
+
+def test_every_part_but_ironic_comes_up_and_a_second_run_changes_nothing(lab, target, variables):
+    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    assert set(plane_site.managers(target)) == {name for part in RENDERED for name in part.images}
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_a_server_is_enrolled_through_the_ironic_outside(lab, target, variables, server, kubeconfig):
+    given = {"metal3_kubeconfig": str(kubeconfig)}
+    lab.playbook("enroll", *only(server), extra=given, seconds=SECONDS).ok()
+    status = target.get(KNOWN["BareMetalHost"], NAMESPACE, server)["status"]
+    assert status["provisioning"]["state"] == "available" and not status.get("errorType")
+    # The lab's own operator has no such host, its Ironic has the node.
+    assert lab.host(server) is None
+    assert lab.nodes()[server].id == status["provisioning"]["ID"]
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS).failed(
+        f"part bmo: BareMetalHost: found 1 ({NAMESPACE}/{server}), expected none")
+    lab.playbook("unenroll", *only(server), extra=dict(given, metal3_confirm=1), seconds=SECONDS).ok()
+    assert target.get(KNOWN["BareMetalHost"], NAMESPACE, server) is None and server not in lab.nodes()
+
+
+def test_removal_leaves_ironic_as_it_was(lab, target, variables):
+    before = set(lab.nodes())
+    for name in (CREDENTIALS, AUTHORITY):
+        target.delete(KNOWN["Secret"], OPERATORS, name)
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS).ok()
+    assert not plane_site.definitions(target) and set(lab.nodes()) == before
