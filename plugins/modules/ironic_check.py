@@ -16,8 +16,9 @@ description:
     hardware types and interfaces for the BMC addresses of the hosts, the difference of the clocks, and the boot images.
   - An Ironic without login is refused unless O(auth_type=none) says that it is meant, and so is one that lets in
     everybody although O(username) is given.
-  - What is asked is asked from where the module runs; the servers' own way to the boot images may be another one.
-  - Nothing is changed.
+  - What is asked is asked from where the module runs; the servers' own way to the boot images may be another one. With
+    O(from_pod) a pod of the operator's cluster asks whether Ironic's API answers there, too.
+  - Nothing is changed, but for that pod, which is removed again.
 options:
   bmc_addresses:
     description: BMC addresses of the hosts; their hardware types and interfaces must be enabled.
@@ -49,6 +50,44 @@ options:
     description: How far Ironic's clock may be from that of the machine where the module runs.
     type: int
     default: 30
+  from_pod:
+    description:
+      - Asks for Ironic's API out of a short-lived pod, too, which has the way that the operator's pod has - address,
+        TLS by O(ca_cert), an answer. The login and O(client_key) are not given to it; with O(client_cert) it only
+        connects.
+      - A proxy of the operator's, and NetworkPolicies that choose its pods by their labels, do not count.
+      - In check mode no pod is created, and nothing is asked from one.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description: Path of the kubeconfig of the operator's cluster.
+        type: path
+      context:
+        description: Context in it.
+        type: str
+      namespace:
+        description: Namespace of the pod, that of the operator; while there is none of this name, C(default).
+        type: str
+        default: baremetal-operator-system
+      image:
+        description: Image of the pod, one with C(python3), for example Ironic's.
+        type: str
+        required: true
+      node_selector:
+        description: Labels of nodes that the pod may run on, as the operator has them.
+        type: dict
+      tolerations:
+        description: Tolerations of the pod, as the operator has them.
+        type: list
+        elements: dict
+      pull_secrets:
+        description: Names of Secrets with credentials for the registry.
+        type: list
+        elements: str
+      timeout_seconds:
+        description: How long to wait for its answer.
+        type: int
+        default: 120
 extends_documentation_fragment:
   - metal3.baremetal.ironic
   - metal3.baremetal.attributes
@@ -70,6 +109,13 @@ EXAMPLES = r"""
     boot_images:
       kernel_url: https://images.example.org/ipa.kernel
       ramdisk_url: https://images.example.org/ipa.initramfs
+
+- name: Ask for it from the cluster in which the Bare Metal Operator runs, too
+  metal3.baremetal.ironic_check:
+    endpoint: https://ironic.example.org:6385
+    from_pod:
+      kubeconfig: ~/.kube/management
+      image: quay.io/metal3-io/ironic:v39.0.0
 """
 
 RETURN = r"""

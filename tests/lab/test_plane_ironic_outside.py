@@ -14,8 +14,9 @@ import bmc_certificates
 import plane_site
 import pytest
 from demanding_proxy import TlsProxy
-from support import only
+from support import eventually, only
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import pod_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 
@@ -24,6 +25,8 @@ pytestmark = pytest.mark.plane
 SECONDS = 900
 NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 CREDENTIALS, AUTHORITY = "outside-credentials", "outside-authority"
+# The lab's, which has Python.
+IMAGE = "quay.io/metal3-io/ironic:latest"
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +70,7 @@ def variables(lab, kubeconfig, target, outside):
         "ironic_mode": "external", "ironic_url": outside.url.removesuffix("/v1/"), "ironic_ca_file": str(authority),
         "ironic_image_ca_file": str(authority), "ironic_username_file": str(login["username"]),
         "ironic_password_file": str(login["password"]), "ironic_bmc_addresses": [],
-        "ironic_bmc_schemes": ["redfish-virtualmedia"], "bmo_ironic_url": outside.url,
+        "ironic_bmc_schemes": ["redfish-virtualmedia"], "ironic_check_image": IMAGE, "bmo_ironic_url": outside.url,
         "bmo_ironic_credentials_secret": CREDENTIALS, "bmo_ironic_ca_secret": AUTHORITY,
         "bmo_deploy_kernel_url": images + "vmlinuz", "bmo_deploy_ramdisk_url": images + "initrd"}
 
@@ -88,6 +91,26 @@ def test_an_authority_that_has_not_signed_ironics_certificate_is_refused_before_
     lab.playbook("install", extra=dict(variables, ironic_ca_file=other), seconds=SECONDS).failed(
         f"TLS with {variables['ironic_url']}/v1 fails")
     assert not plane_site.definitions(target)
+
+
+def probes(target):
+    return [item for item in target.list(KNOWN["Pod"])[0] if item["metadata"]["name"] == pod_question.NAME]
+
+
+def test_an_ironic_that_only_this_machine_reaches_is_refused_before_anything_is_written(lab, target, variables):
+    lab.playbook("install", extra=dict(variables, ironic_url=lab.figures["urls"]["ironic"]), seconds=SECONDS).failed(
+        f"ironic: endpoint: found connection refused at {lab.figures['address']}:",
+        f"asked from Pod {OPERATORS}/{pod_question.NAME}", "an Ironic that answers where the Bare Metal Operator runs")
+    assert not plane_site.definitions(target)
+    eventually(lambda: not probes(target), 60, "the pod gone")
+
+
+def test_an_image_that_the_registry_does_not_have_says_nothing_of_ironic(lab, target, variables):
+    wrong = dict(variables, ironic_check_image="quay.io/metal3-io/ironic:v0.0.1")
+    lab.playbook("install", extra=wrong, seconds=SECONDS).failed(
+        "ironic: from_pod: found no answer from Pod", "correct image, pull_secrets, node_selector or tolerations")
+    assert not plane_site.definitions(target)
+    eventually(lambda: not probes(target), 60, "the pod gone")
 
 
 def test_every_part_but_ironic_comes_up_and_a_second_run_changes_nothing(lab, target, variables):

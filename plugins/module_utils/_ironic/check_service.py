@@ -17,11 +17,14 @@ from .client import IronicClient
 from .errors import IronicError
 
 
-def run(params: Mapping[str, Any], clock: Callable[[], float] = time.time) -> dict[str, Any]:
+def run(params: Mapping[str, Any], clock: Callable[[], float] = time.time,
+        from_pod: Callable[[str], list[Problem]] | None = None) -> dict[str, Any]:
     """Return what is known of an Ironic that fits.
 
     :param params: options of the module ``ironic_check``
     :param clock: callable that returns seconds since 1970
+    :param from_pod: callable that takes the URL of an Ironic that answers from here, and returns what a pod of the
+        operator's cluster finds to be wrong; None when none is to ask
     :raises RefusedError: with all that does not fit, of which nothing is left out because of something else unless it
         can't be asked for
     """
@@ -30,6 +33,8 @@ def run(params: Mapping[str, Any], clock: Callable[[], float] = time.time) -> di
     result: dict[str, Any] = {"warnings": []}
     try:
         problems += _of_ironic(params, wanted, result, clock)
+        if from_pod:
+            problems += from_pod(result["server"])
     except IronicError as exc:
         problems.append(Problem(fitness.CODE, "ironic", "endpoint", exc.message, "an Ironic that answers",
                                 "correct what this says, then run again"))

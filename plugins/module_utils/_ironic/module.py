@@ -4,10 +4,15 @@
 """Running the modules of Ironic."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from .._common.errors import os_errors_reported
 from .._common.module import Module
+from .._common.problem import Problem
 from .._common.redaction import NODE_KEYS
+from .._kube.client import KubeClient
+from .._kube.connection import HAS_KUBERNETES
 from . import (
     action_plan,
     audit_service,
@@ -19,6 +24,7 @@ from . import (
     info_service,
     node_diff,
     node_fields,
+    pod_service,
 )
 from .action_service import ActionService, failure
 from .client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
@@ -136,6 +142,15 @@ def check_argument_spec() -> dict[str, dict[str, Any]]:
         "boot_images": {"type": "dict", "options": dict((name, {"type": "str"}) for name in fitness.image_names())},
         "image_ca_cert": {"type": "path"},
         "maximum_clock_difference_seconds": {"type": "int", "default": fitness.DEFAULT_CLOCK_DIFFERENCE_SECONDS},
+        "from_pod": {"type": "dict", "options": {
+            "kubeconfig": {"type": "path"},
+            "context": {"type": "str"},
+            "namespace": {"type": "str", "default": "baremetal-operator-system"},
+            "image": {"type": "str", "required": True},
+            "node_selector": {"type": "dict"},
+            "tolerations": {"type": "list", "elements": "dict"},
+            "pull_secrets": {"type": "list", "elements": "str", "no_log": False},
+            "timeout_seconds": {"type": "int", "default": 120}}},
     }
 
 
@@ -214,8 +229,22 @@ def run_ironic_check() -> None:
     module = IronicModule(check_argument_spec())
     module.require(openstacksdk=HAS_OPENSTACK)
     with module.reporting():
-        result = check_service.run(module.params)
+        result = check_service.run(module.params, from_pod=_from_pod(module))
     module.finish(dict(result, changed=False))
+
+
+def _from_pod(module: IronicModule) -> Callable[[str], list[Problem]] | None:
+    """Return what asks out of a pod, None when none is to; check mode makes none."""
+    given = module.params["from_pod"]
+    if not given or module.check_mode:
+        return None
+    module.require(kubernetes=HAS_KUBERNETES)
+
+    def ask(server: str) -> list[Problem]:
+        with os_errors_reported("ironic"):
+            return pod_service.ask(KubeClient({"kubeconfig": given["kubeconfig"], "context": given["context"]}),
+                                   module.params, server)
+    return ask
 
 
 def _client(module: IronicModule) -> IronicClient:
