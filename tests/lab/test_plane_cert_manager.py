@@ -248,6 +248,41 @@ def test_cert_manager_is_not_removed_while_certificates_rest_on_it(lab, target, 
     assert plane_site.not_ready(target) == []
 
 
+def issuing_objects(target):
+    """Return what asks cert-manager for Ironic's certificates."""
+    wanted = [{"apiVersion": "cert-manager.io/v1", "kind": kind, "metadata": {"name": "any"}}
+              for kind in ("Certificate", "Issuer")]
+    kinds = resolve(target, wanted)
+    return [item["metadata"]["name"] for resource in kinds.values() for item in target.list(resource, OPERATORS)[0]
+            if item["metadata"]["name"] in ("ironic-cert", "ironic-cacert", "ca-issuer", "selfsigned-issuer")]
+
+
+def test_given_files_take_the_place_of_cert_managers_certificates_on_the_running_plane(
+        lab, target, variables, tmp_path):
+    address, authority = variables["ironic_provisioning_ip"], str(lab.dir / "pki" / "ca.crt")
+    paths = plane_site.issue(lab, tmp_path, address)
+    given = dict(variables, ironic_tls="files", ironic_tls_certificate_file=paths[0], ironic_tls_key_file=paths[1],
+                 ironic_ca_file=authority)
+    before, pods = certificate(target), operator_pods(target)
+    lab.playbook("install", extra=given, seconds=SECONDS).failed(
+        "the Secrets ironic-cert, ironic-cacert are replaced", "to continue set metal3_confirm=ironic")
+    lab.playbook("install", "--check", "--tags", "ironic", extra=given, seconds=SECONDS).ok()
+    assert certificate(target) == before == served(variables) and len(issuing_objects(target)) == 4
+    lab.playbook("install", extra=dict(given, metal3_confirm="ironic"), seconds=SECONDS).ok()
+    with open(paths[0], encoding="utf-8") as stream:
+        wanted = x509.load_pem_x509_certificate(stream.read().encode())
+    shown = ssl.get_server_certificate((address, 6385), ca_certs=authority, timeout=30)
+    assert certificate(target) == wanted == x509.load_pem_x509_certificate(shown.encode())
+    assert issuing_objects(target) == []
+    assert set(target.get(KNOWN["Secret"], OPERATORS, name)["type"] for name in ("ironic-cert", "ironic-cacert")) == {
+        "Opaque"}
+    # The operator has read the other authority.
+    assert operator_pods(target) and not operator_pods(target) & pods
+    assert plane_site.not_ready(target) == []
+    assert lab.playbook("install", extra=given, seconds=SECONDS).ok().changed() == 0
+    assert certificate(target) == wanted
+
+
 def test_removal_leaves_nothing(lab, target, variables):
     lab.playbook("uninstall", extra=variables, seconds=SECONDS).failed(f"set metal3_confirm={len(PARTS)}")
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(PARTS)), seconds=SECONDS).ok()

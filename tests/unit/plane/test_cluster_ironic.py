@@ -276,18 +276,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
     assert not server.writes
 
 
-def test_files_do_not_go_into_secrets_of_cert_manager():
-    server = Server()
-    server.objects["Secret", NAMESPACE, "ironic-cert"] = {
-        "apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "data": {},
-        "metadata": {"name": "ironic-cert", "namespace": NAMESPACE}}
-    with pytest.raises(RefusedError) as caught:
-        run(server, options()).present()
-    assert f"Secret {NAMESPACE}/ironic-cert: type: found kubernetes.io/tls" in str(caught.value) \
-        and "delete the Certificate whose spec.secretName is ironic-cert" in str(caught.value)
-    assert not server.writes
-
-
 def run(server, given, check_mode=False):
     return ironic_service.IronicComponents(
         server, given, [shipped()[0]], check_mode, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)

@@ -14,10 +14,10 @@ from ..._common import confirmation, whole_file
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._kube.report import counts
-from ..._kube.resources import KNOWN, TLS_TYPE
+from ..._kube.resources import KNOWN
 from .. import upgrade
 from ..catalogue import IRONIC, MARIADB_PASSWORD
-from . import given_certificate, ironic, ironic_database, ironic_issuer, renewal
+from . import given_certificate, handover, ironic, ironic_database, ironic_issuer, renewal
 from .service import Components
 
 try:
@@ -73,14 +73,19 @@ class IronicComponents(Components):
             self.refuse([upgrade.transitions([IRONIC.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
         made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
+        issued = handover.InTheWay([], [], [])
         if self.params["tls"] == "files":
-            self.refuse([self._secrets_of_cert_manager(made)])
+            issued = handover.look(self, self.params["namespace"], made, self.shipped[IRONIC.name][0])
+            self.refuse([issued.problems])
         self._refuse_restart(made)
-        unconfirmed = confirmation.required_by(self._unconfirmed(), self.check_mode)
+        unconfirmed = confirmation.required_by([*self._unconfirmed(), *handover.unconfirmed(
+            issued, "ironic", IRONIC.name, self.params["confirm"])], self.check_mode)
         results = []
         # All are checked before the first of several writes.
-        self.sources = self._objects(made)
+        self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
         self._plan(self.objects())
+        if issued.secrets:
+            results.append(self._result(handover.carry_out(self, issued, self._objects(made))))
         if self.params["rotation"] == "begin":
             # Ironic's side first: whoever reads the new password finds it taken.
             results.append(self._written(made, lambda obj: obj["metadata"]["name"] in (
@@ -96,8 +101,11 @@ class IronicComponents(Components):
             if self.params.get("tls_issuer"):
                 # Before the pod starts with it, and the operator with its authority.
                 ironic_issuer.refuse_unfit(self.client, self.writes.persist, self.params, self.clock, self.sleep)
-        results.append(self._written(made, lambda obj: True))
+        # In check mode the API server would refuse Secrets of another type.
+        results.append(self._written(made, lambda obj: not (self.check_mode and issued.replaces(obj))))
         result = _joined(results)
+        if issued.secrets and not self.check_mode:
+            handover.refuse_overwritten(self, [obj for obj in made if issued.replaces(obj)])
         if self.params["credentials_dir"] and not self.check_mode:
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
@@ -115,22 +123,6 @@ class IronicComponents(Components):
         after = self.params["mariadb_claim"] if self.params["mariadb"] else None
         return ironic_database.given_up("ironic", _words(before), _words(after), IRONIC.name,
                                         self.params["confirm"])
-
-    def _secrets_of_cert_manager(self, made: list[Object]) -> list[Problem]:
-        """Return the problems of Secrets that cert-manager has made, whose type the API server never changes.
-
-        :param made: Secrets, from :func:`ironic.secrets`
-        """
-        found = []
-        for name in (obj["metadata"]["name"] for obj in made):
-            stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}
-            if stored.get("type") == TLS_TYPE:
-                found.append(Problem(
-                    "ironic-secret", f"Secret {self.params['namespace']}/{name}", "type", TLS_TYPE,
-                    "Opaque or none, with tls=files: cert-manager has made it for a Certificate",
-                    f"delete the Certificate whose spec.secretName is {name}, then the Secret, and run again; Ironic's "
-                    "pod keeps what it has mounted until it starts again"))
-        return found
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
@@ -252,8 +244,11 @@ class IronicComponents(Components):
 
 
 def _joined(results: list[Object]) -> Object:
-    """Return the results of several writes of one run as one; the last has all objects."""
+    """Return the results of several writes of one run as one; the last has all objects that stay."""
     result = results[-1]
+    titles = set(item["object"] for item in result["objects"])
+    result["objects"] = [*(item for earlier in results[:-1] for item in earlier["objects"]
+                           if item["object"] not in titles), *result["objects"]]
     actions = dict((item["object"], item["action"]) for earlier in results for item in earlier["objects"]
                    if item["action"] != "unchanged")
     result["objects"] = [dict(item, action=actions.get(item["object"], item["action"])) for item in result["objects"]]
