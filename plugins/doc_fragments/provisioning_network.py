@@ -125,7 +125,7 @@ options:
         description: What iPXE reads, for example Ironic's V(http://172.22.0.1:6180/boot.ipxe).
         type: str
       http_boot_url:
-        description: Boot loader for firmware that boots by HTTP.
+        description: Boot loader for firmware that boots by HTTP over IPv4.
         type: str
 requirements:
   - root

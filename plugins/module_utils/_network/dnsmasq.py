@@ -15,6 +15,8 @@ DEFAULT_LEASE_SECONDS = 3600
 # IANA's processor architectures of DHCP option 93: by TFTP, then by HTTP. OVMF says 7, other firmware 9.
 TFTP_ARCHITECTURES = {"bios": (0,), "x86_64": (7, 9), "arm64": (11,)}
 HTTP_ARCHITECTURES = {"x86_64": (16,), "arm64": (19,)}
+# DHCPv6's option of the same numbers, RFC 5970; dnsmasq has no name for it, and takes its two bytes as they are.
+_ARCHITECTURE6 = 61
 
 
 def configuration(network: Mapping[str, Any], leases: str) -> str:
@@ -60,7 +62,8 @@ def _ranges(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
         else:
             lines.append(f"dhcp-range=set:{tag},{given['first']},{given['last']},{home.prefixlen},{seconds}")
             advertised = True
-    return lines + (["enable-ra"] if advertised else [])
+    # Neither is this machine a router in its advertisements: a lifetime of 0, at dnsmasq's own interval.
+    return lines + (["enable-ra", f"ra-param={network['name']},0,0"] if advertised else [])
 
 
 def _network_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
@@ -108,8 +111,8 @@ def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
             lines += [f"dhcp-match=set:{kind},option:client-arch,{number}" for number in numbers]
             # iPXE that has been started must not be given itself again.
             lines.append(f"dhcp-boot=tag:{kind},tag:!ipxe,{loaders[kind]}")
-        lines += [f"dhcp-option=tag:!ipxe,option6:bootfile-url,tftp://[{own.ip}]/{loaders['x86_64']}"
-                  for own in interfaces(network) if own.version == 6]
+        for own in interfaces(network):
+            lines += _loaders6(own, loaders) if own.version == 6 else []
     if script:
         lines += [f"dhcp-boot=tag:ipxe,{script}", f"dhcp-option=tag:ipxe,option6:bootfile-url,{script}"]
     if http:
@@ -117,4 +120,16 @@ def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
                   for numbers in HTTP_ARCHITECTURES.values() for number in numbers]
         # UEFI 2.10, 24.7.2: the firmware takes only an offer whose vendor class is HTTPClient.
         lines += [f"dhcp-boot=tag:http,tag:!ipxe,{http}", "dhcp-option-force=tag:http,60,HTTPClient"]
+    # By IPv4 alone: dnsmasq can't write DHCPv6's vendor class, by which firmware knows such an offer (RFC 8415, 21.16).
+    return lines
+
+
+def _loaders6(own: Any, loaders: Mapping[str, str]) -> list[str]:
+    lines = []
+    for kind, numbers in TFTP_ARCHITECTURES.items():
+        # A BIOS boots by IPv4 only.
+        if kind != "bios":
+            lines += [f"dhcp-match=set:{kind}6,option6:{_ARCHITECTURE6},{number.to_bytes(2, 'big').hex(':')}"
+                      for number in numbers]
+            lines.append(f"dhcp-option=tag:{kind}6,tag:!ipxe,option6:bootfile-url,tftp://[{own.ip}]/{loaders[kind]}")
     return lines

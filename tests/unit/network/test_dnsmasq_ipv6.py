@@ -1,0 +1,99 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real dnsmasq with the rendered configuration gives a real client its addresses: systemd-networkd, the agent's.
+
+By IPv6 with router advertisements, and behind a relay, which is a dnsmasq too.
+"""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+from network.test_description import GOOD
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, dnsmasq
+
+KNOWN, UNKNOWN = "00:5c:52:31:3a:01", "00:5c:52:31:3a:77"
+SCRIPT = "http://[fd00:22::1]:6180/boot.ipxe"
+RELAY = """\
+port=0
+interface=inner
+interface=outer
+bind-dynamic
+dhcp-relay=10.9.0.1,172.22.0.1
+dhcp-relay=fd00:9::1,fd00:22::1
+"""
+# Firmware, its number and user class → what it must be given to boot.
+BOOTS = {
+    "UEFI as OVMF": ((7, ""), "tftp://[fd00:22::1]/shim/shimx64.efi"),
+    "UEFI as others": ((9, ""), "tftp://[fd00:22::1]/shim/shimx64.efi"),
+    "UEFI on ARM": ((11, ""), "tftp://[fd00:22::1]/snponly-arm64.efi"),
+    "iPXE on UEFI": ((7, "iPXE"), SCRIPT),
+    # It takes what it reads by TFTP for nothing that it could boot.
+    "UEFI by HTTP": ((16, ""), ""),
+}
+
+
+def network(tmp_path, hosts=None, **dhcp):
+    (tmp_path / "tftp").mkdir(exist_ok=True)
+    settings = dict(GOOD["dhcp"], tftp_root=str(tmp_path / "tftp"), ipxe_script_url=SCRIPT, **dhcp)
+    return dict(GOOD, name="prov", dhcp=dict(settings, hosts=hosts or GOOD["dhcp"]["hosts"]))
+
+
+def clients(folder, described, **asked):
+    """Return what a client has of a network; see real_clients.py."""
+    # Folders of pytest have names of their own, which a site's need not be: only the rest is checked.
+    assert [problem for problem in description.problems(described) if problem.field != "dhcp.tftp_root"] == []
+    (folder / "prov.conf").write_text(dnsmasq.configuration(described, str(folder / "leases")))
+    # networkd gives up root, which a user namespace of one user has not: there it runs as that user with its rights.
+    own = [] if os.geteuid() == 0 else ["--user", "--map-current-user", "--keep-caps"]
+    command = ["unshare", *own, "--net", "--mount", sys.executable,
+               str(pathlib.Path(__file__).with_name("real_clients.py")), json.dumps(dict(asked, folder=str(folder)))]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    run = subprocess.run(command, env=dict(os.environ, PYTHONPATH=paths), capture_output=True, text=True, timeout=200,
+                         check=False)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found["failed"] is None, found["failed"] + "\n" + found["log"] + run.stderr
+    return found
+
+
+def test_a_known_client_has_its_addresses_and_no_router_that_forwards_nothing(tmp_path):
+    found = clients(tmp_path, network(tmp_path), mac=KNOWN, addresses=["172.22.0.11/24", "fd00:22::11/128"])
+    # The gateway of IPv4 is the site's; the one that advertises the network of IPv6 is no router.
+    assert "default" in found["routes"]["-4"] and "default" not in found["routes"]["-6"]
+    assert "fd00:22::/64" in found["routes"]["-6"]
+
+
+def test_a_known_client_without_addresses_of_its_own_has_some_of_the_ranges(tmp_path):
+    one = [{"first": "172.22.0.50", "last": "172.22.0.50"}, {"first": "fd00:22::50", "last": "fd00:22::50"}]
+    found = clients(tmp_path, network(tmp_path, [{"mac": KNOWN, "addresses": []}], ranges=one), mac=KNOWN,
+                    addresses=["172.22.0.50/24", "fd00:22::50/128"])
+    assert "fd00:22::/64" in found["routes"]["-6"]
+
+
+def test_an_unknown_client_gets_no_address_of_ipv6(tmp_path):
+    found = clients(tmp_path, network(tmp_path), mac=UNKNOWN,
+                    logged=f"DHCPSOLICIT(prov) 00:03:00:01:{UNKNOWN} ignored")
+    assert found["addresses"] == []
+
+
+def test_a_client_behind_a_relay_has_the_addresses_of_its_network(tmp_path):
+    ranges = [*GOOD["dhcp"]["ranges"], {"first": "fd00:9::10", "last": "fd00:9::20", "network": "fd00:9::/64"}]
+    (tmp_path / "relay.conf").write_text(RELAY + f"dhcp-leasefile={tmp_path / 'relay-leases'}\n")
+    hosts = [{"name": "rack9-01", "mac": KNOWN, "addresses": ["10.9.0.15", "fd00:9::15"]}]
+    found = clients(tmp_path, network(tmp_path, hosts, ranges=ranges), mac=KNOWN,
+                    addresses=["10.9.0.15/24", "fd00:9::15/128"])
+    assert "default" in found["routes"]["-4"]
+
+
+def test_each_firmware_is_given_what_it_can_boot_by_ipv6(tmp_path):
+    found = clients(tmp_path, network(tmp_path), mac=KNOWN, questions=[
+        {"architecture": number, "user_class": user_class} for (number, user_class), _wanted in BOOTS.values()])
+    assert {name: answer["boot_file"] for name, answer in zip(BOOTS, found["answers"])} == {
+        name: wanted for name, (_question, wanted) in BOOTS.items()}
+    assert {answer["address"] for answer in found["answers"]} == {"fd00:22::11"}
