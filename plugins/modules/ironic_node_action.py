@@ -121,6 +121,17 @@ options:
       - Do not boot the ramdisk, for steps of V(clean) and V(service) that need none. With V(service) it needs API
         version 1.108.
     type: bool
+  only_disks:
+    description:
+      - Serial number of the one disk that V(clean) erases, by the name or UUID of the node; each node of O(nodes) needs
+        one. The steps of O(steps) are C(erase_devices), C(erase_devices_express) and C(erase_devices_metadata) then.
+      - The disk is one that the last inspection found. The agent is told by C(properties.skip_block_devices) to skip
+        all others; what was there before is there again afterwards, also when the cleaning failed. After a run that was
+        killed, or whose time was up, it is put back by the same task.
+      - The agent does not tell Ironic what it has erased. A disk that was pulled since the last inspection is not
+        missed.
+      - O(confirm) is always required.
+    type: dict
   image:
     description:
       - Image of V(deploy) and V(rebuild), written to the node's C(instance_info). What an earlier image had there and
@@ -256,6 +267,7 @@ options:
         deployed, adopted, in rescue or in service, have an instance or name an image in their C(instance_info), and for
         V(manage) of nodes that are C(adopt failed), as nothing says any more after it that there is a system on their
         disks. A deployment that failed or is on its way has given up what was there before, and needs no confirmation.
+      - Required for V(clean) with O(only_disks), whatever the node's state.
       - Required for V(inspect), V(power_off), V(reboot), V(rescue), V(service), and V(hold) in a service step, too, of
         such nodes that are not switched off. An inspection boots the server from its ramdisk.
     type: str
@@ -323,6 +335,18 @@ EXAMPLES = r"""
     action: clean
     steps:
       - {interface: deploy, step: erase_devices}
+    wait_timeout_seconds: 14400
+
+- name: Erase one disk of a node
+  metal3.baremetal.ironic_node_action:
+    cloud: metal3
+    nodes: [rack1-02]
+    action: clean
+    steps:
+      - {interface: deploy, step: erase_devices}
+    only_disks:
+      rack1-02: S3Z8NB0K
+    confirm: 1
     wait_timeout_seconds: 14400
 
 - name: Give up what is deployed on two nodes

@@ -8,7 +8,7 @@ from collections import namedtuple
 from typing import Any
 from urllib.parse import urlencode
 
-from . import config_drive, deploy_image, deployment, node_diff, states
+from . import config_drive, deploy_image, deployment, node_diff, one_disk, states
 from .goals import Goal
 
 PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
@@ -18,7 +18,9 @@ OTHER_ACTIONS = ("maintenance_on", "maintenance_off", "boot_device", "boot_mode"
 ACTIONS = PROVISION_ACTIONS + POWER_ACTIONS + OTHER_ACTIONS
 # What a plan needs to know of a node, besides what a poll asks for.
 PLAN_FIELDS = ("instance_info", "instance_uuid", "traits", "target_raid_config", "raid_interface", "rescue_interface",
-               "boot_interface", "protected")
+               "boot_interface", "protected", "properties")
+# Path below a node of what its last inspection found.
+INVENTORY = "/inventory"
 HOLD_STEP = {"interface": "deploy", "step": "hold"}
 # The needs of options that came to Ironic later than what the client expects anyway.
 _MINORS = {"runbook": 92}
@@ -35,8 +37,13 @@ SAFE, GUARDED, ONCE = "safe", "guarded", "once"
 Request = namedtuple("Request", ["method", "path", "body", "goal", "resend"])
 # requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
 # before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node
-# may lose a deployed system, empty when it does not. interrupts: why one that runs may be interrupted.
-Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses", "interrupts"], defaults=[""])
+# may lose a deployed system, empty when it does not. interrupts: why one that runs may be interrupted. amends: what is
+# taken back at the end, or None.
+Plan = namedtuple("Plan", ["requests", "goal", "before", "after", "refusal", "loses", "interrupts", "amends"],
+                  defaults=["", None])
+# after: the request that is to be taken back, once it was sent. request: what takes it back, whatever became of the
+# others. missing: what is to be said and done when it could not be sent.
+Amends = namedtuple("Amends", ["after", "request", "missing"])
 _NOTHING = Plan([], None, {}, {}, "", "")
 
 
@@ -53,6 +60,9 @@ def plan(action: str, options: dict[str, Any], node: dict[str, Any], minor: int,
     """
     if action in PROVISION_ACTIONS:
         found = _provision(action, options, node, minor)
+        serial = one_disk.serial_of(options, node) if action == "clean" else None
+        if serial is not None:
+            return _only(serial, found, node, answer)
         if not found.requests:
             return found
         verbs = [request.body["target"] for request in found.requests if request.goal is not None]
@@ -70,6 +80,8 @@ def question(action: str, options: dict[str, Any]) -> str | None:
     """Return the path below ``/nodes/<uuid>`` that has to be read before planning, None for most actions."""
     if action == "boot_device":
         return "/management/boot_device"
+    if action == "clean" and options.get(one_disk.OPTION):
+        return INVENTORY
     if action == "vendor_passthru":
         method = options.get("vendor_method")
         if not method:
@@ -116,6 +128,26 @@ def _provision(action: str, options: dict[str, Any], node: dict[str, Any], minor
     if found.outcome == "join":
         return _NOTHING._replace(goal=Goal("provision", found.goal))
     return _sent(found, options, steps, node, image)
+
+
+def _only(serial: str, found: Plan, node: dict[str, Any], inventory: Any) -> Plan:
+    """Return the plan of a cleaning that keeps to one disk."""
+    if found.refusal:
+        return found
+    if not found.requests:
+        # Which disks the cleaning keeps to that is on its way is not known.
+        return _refused(f"it is {node['provision_state']}; wait for the end of that")
+    skipped, why = one_disk.hints(serial, inventory)
+    if why:
+        return _refused(why)
+    before, after = one_disk.around(skipped, node)
+    told = Request("PATCH", "", before, None, SAFE)
+    return found._replace(
+        requests=[*found.requests[:-1], told, found.requests[-1]], loses=f"its disk {serial} is erased",
+        after=dict(found.after, erased_disk=serial),
+        amends=Amends(told, Request("PATCH", "", after, None, SAFE),
+                      f"its properties.{one_disk.PROPERTY} still has the agent skip its other disks; run again, which "
+                      "takes that back"))
 
 
 def _redeployed(options: dict[str, Any], steps: list[dict[str, Any]] | None, node: dict[str, Any],

@@ -13,8 +13,8 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
-from .._common.wait_report import REACHED
-from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, ownership, states
+from .._common.wait_report import FAILED, REACHED
+from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, one_disk, ownership, states
 from .client import path_of
 from .delivery import Delivery
 from .errors import IronicError
@@ -91,6 +91,7 @@ class ActionService:
             waiting = [item for item in items if not item.error and (item.history or item.plan.goal)]
             if self.options["wait"] and waiting:
                 self._wait(waiting)
+            self._make_good(items)
             if any(item.changed for item in items):
                 self._read_again(items)
         results = [item.result() for item in items]
@@ -114,6 +115,7 @@ class ActionService:
         items = [Item(name, node) for name, node in found if node is not None]
         problems += config_drive.problems(self.options, [item.node for item in items])
         problems += deploy_image.problems(self.options, [item.node for item in items])
+        problems += one_disk.problems(self.options, [item.node for item in items])
         if self.action not in _READING:
             refusals = [(item, ownership.refusal(item.node["name"], self.forced | self._forced_by_uuid(item)))
                         for item in items]
@@ -159,6 +161,8 @@ class ActionService:
         reasons = ", ".join(f"{item.name} ({item.plan.loses or item.plan.interrupts})" for item in losing)
         effect = "gives up the systems that may be deployed on" if any(
             item.plan.loses for item in losing) else "interrupts what may run on"
+        if any(item.plan.amends for item in losing):
+            effect = "erases what is on disks of"
         given, among = self.options.get("confirm"), self.options["confirm_among"]
         if not losing or confirmation.confirmed(given, names, among):
             return []
@@ -192,7 +196,13 @@ class ActionService:
     def _getter(self, item: Item, path: str) -> Callable[..., Any]:
         def call() -> dict[str, Any]:
             subject = f"node {item.name}"
-            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
+            try:
+                answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
+            except IronicError as exc:
+                # A node that was never inspected; the plan says so.
+                if exc.status == 404 and path == action_plan.INVENTORY:
+                    return {}
+                raise
             return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
         return call
 
@@ -255,6 +265,19 @@ class ActionService:
         due = [item for item in items if item.left and item.history.verdict.outcome == REACHED]
         if due:
             self._send(due)
+
+    def _make_good(self, items: list[Item]) -> None:
+        """Take back what was changed for the time of the action, unless Ironic is still at it."""
+        due = [item for item in items if item.plan.amends and item.plan.amends.after not in item.left]
+        ended = [item for item in due if item.history is None or item.history.verdict.outcome in (REACHED, FAILED)]
+        for item in ended:
+            # What was not taken is given up.
+            item.left, item.delivery = [item.plan.amends.request], None
+        undone = [item for item, outcome in zip(ended, bulk.persist(
+            [self._sender(item) for item in ended], self.progress.event, self.sleep)) if outcome.error is None]
+        for item in due:
+            if item not in undone:
+                item.error = "; ".join(text for text in (item.error, item.plan.amends.missing) if text)
 
     def _conclude(self, items: list[Item]) -> None:
         now = self.clock()

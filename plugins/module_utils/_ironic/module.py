@@ -69,6 +69,7 @@ def action_argument_spec() -> dict[str, dict[str, Any]]:
         "steps": {"type": "list", "elements": "dict", "options": step},
         "runbook": {"type": "str"},
         "disable_ramdisk": {"type": "bool"},
+        "only_disks": {"type": "dict"},
         "image": {"type": "dict", "options": deploy_image.image_argument_spec()},
         "images": {"type": "dict"},
         "redeploy": {"type": "bool", "default": False},
