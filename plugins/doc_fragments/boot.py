@@ -27,4 +27,13 @@ options:
     type: list
     elements: path
     default: []
+  boot_consoles:
+    description:
+      - Paths of logs of the servers' serial consoles, by the name of the BareMetalHost, on the machine on which the
+        module runs, as conserver writes them. What comes to them in a wait is looked through for known signs of why a
+        boot does not get on - a kernel panic, a certificate that the agent refuses, firmware that gets no answer, a
+        boot loader that secure boot refuses. The wait's progress, and what is said when it ends, name the cause then.
+      - Nothing of a console is shown. What cannot be read is named by a warning, and the wait goes on.
+    type: dict
+    default: {}
 """

@@ -125,8 +125,8 @@ options:
     description:
       - Serial number of the one disk that V(clean) erases, by the name or UUID of the node; each node of O(nodes) needs
         one. The steps of O(steps) are C(erase_devices), C(erase_devices_express) and C(erase_devices_metadata) then.
-      - The disk is one that the last inspection found. The agent is told by C(properties.skip_block_devices) to skip
-        all others; what was there before is there again afterwards, also when the cleaning failed. After a run that was
+      - The disk is one that the last inspection found. C(properties.skip_block_devices) has the agent skip all
+        others; what was there before is there again afterwards, also when the cleaning failed. After a run that was
         killed, or whose time was up, it is put back by the same task.
       - The agent does not tell Ironic what it has erased. A disk that was pulled since the last inspection is not
         missed.

@@ -14,6 +14,8 @@ LEGACY = "Legacy"
 NICENESS = 15
 # A vendor is eight letters in SCSI, a model sixteen.
 VENDOR_LENGTH, MODEL_LENGTH = 8, 16
+# What a clock begins with whose battery is empty.
+WITHOUT_BATTERY = "2010-01-01T00:00:00"
 # SCSI's rotation rates: 1 is a disk that does not rotate.
 SOLID_STATE, SPINNING = 1, 7200
 
@@ -45,7 +47,7 @@ def boot_order(boot_device, disks, nics):
     return found + ["disk%d" % number for number in range(disks)]
 
 
-def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
+def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, clock_behind=False):
     """Return the command as a list; it runs in the server's folder, where sockets and the serial console are.
 
     :param spec: the server's entry in ``servers.json``
@@ -56,6 +58,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
     :param cd: path of the image in the virtual CD drive, or None
     :param taps: descriptors of the NICs' links
     :param accelerator: ``tcg`` or ``kvm``
+    :param clock_behind: whether the machine's clock has lost its battery
     """
     order = boot_order(boot_device, len(disks), len(taps))
 
@@ -76,6 +79,8 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator):
             text(spec["vendor"]), text(spec["model"]), text(spec["serial"]), spec["uuid"]),
         "-device", "virtio-rng-pci", "-device", "virtio-scsi-pci,id=scsi",
     ]
+    if clock_behind:
+        arguments += ["-rtc", f"base={WITHOUT_BATTERY}"]
     if booted:
         arguments += ["-drive", f"if=pflash,format=raw,readonly=on,file={booted.code}",
                       "-drive", f"if=pflash,format=raw,file={text(variables)}"]

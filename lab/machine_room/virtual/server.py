@@ -81,7 +81,8 @@ class VirtualServer(simulated.Server):
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
             command = qemu.command(
                 self.spec, [(disk.spec, disk.path) for disk in disks], booted, kept, device,
-                cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator)
+                cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator,
+                clock_behind=self.knobs.get("clock_behind"))
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(
                     command, cwd=self.folder, pass_fds=taps, stdin=subprocess.DEVNULL, stdout=log, stderr=log,

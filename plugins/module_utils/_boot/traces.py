@@ -18,7 +18,8 @@ Trace = namedtuple("Trace", ["text", "at"])
 _HEX = "[0-9A-Fa-f]"
 _UUID = f"({_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}})"
 # dnsmasq's, with log-dhcp or without.
-_DHCP = re.compile(rf"\bDHCP(DISCOVER|ACK)\([^)\s]{{1,20}}\) (?:([0-9.]{{7,15}}) )?((?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})"
+_DHCP = re.compile(r"\bDHCP(DISCOVER|OFFER|ACK)\([^)\s]{1,20}\) "
+                   rf"(?:([0-9.]{{7,15}}) )?((?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})"
                    r"(?: (ignored|no address available)|\b)")
 _TFTP = re.compile(r"\bdnsmasq-tftp\[\d{1,10}\]: (sent|failed sending) \S{1,4096} to ([0-9A-Fa-f.:]{3,45})$")
 # The combined format of nginx and Apache.
@@ -33,7 +34,26 @@ _BY_NODE = (
 _HEARTBEAT = re.compile(rf"/v1/heartbeat/{_UUID}$")
 _LOOKUP = re.compile(rf"/v1/lookup\?(?:\S*&)?node_uuid={_UUID}(?:&|$)")
 _INVENTORY = re.compile(r"/v1/continue_inspection(?:\?|$)")
+_DHCP_STEPS = {"DISCOVER": "asked for an address by DHCP", "OFFER": "was offered an address by DHCP",
+               "ACK": "has an address by DHCP"}
+# After so long firmware has gone on to the next, or something keeps it.
+STUCK_SECONDS = 60
+_STUCK = {
+    _DHCP_STEPS["OFFER"]: "it has taken no address of this DHCP server since: check the wire for another one "
+                          "(provisioning_dhcp)",
+    _DHCP_STEPS["ACK"]: "it has read nothing since: check TFTP (UDP port 69 and those above 1023), the name of its "
+                        "boot loader, and firewalls",
+}
 _DHCP_TEXTS = {"ignored": "DHCP ignores its MAC address", "no address available": "DHCP has no free address"}
+
+
+def hint(trace: Trace, now: float) -> str:
+    """Return what to look at when a trace stays the last one, empty when there is nothing to be said of it yet.
+
+    :param trace: a Trace
+    :param now: reading of the caller's clock, in seconds
+    """
+    return _STUCK.get(trace.text, "") if now - trace.at >= STUCK_SECONDS else ""
 
 
 class Traces:
@@ -77,7 +97,7 @@ class Traces:
             return self._note(mac, _DHCP_TEXTS[refused], now)
         if kind == "ACK" and address and mac.lower() in self.known:
             self._owners[address] = mac.lower()
-        return self._note(mac, "asked for an address by DHCP" if kind == "DISCOVER" else "has an address by DHCP", now)
+        return self._note(mac, _DHCP_STEPS[kind], now)
 
     def _web(self, now: float, client: str, method: str, path: str, status: str) -> None:
         if method == "POST":

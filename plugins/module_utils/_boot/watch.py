@@ -1,7 +1,8 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Says where booting servers are, in the background of a wait: by Ironic's nodes and by logs of what they boot from.
+"""Says where booting servers are, in the background of a wait: by Ironic's nodes, by logs of what they boot from and by
+those of their serial consoles.
 
 A BareMetalHost says ``inspecting`` for the whole of it. Nothing depends on what is found here: it is what a wait shows.
 """
@@ -15,9 +16,10 @@ from typing import Any
 from .._common.formats import duration
 from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .._ironic.errors import IronicError
+from . import console
 from .log_tail import LogTail
 from .node_phase import FIELDS, has_agent, has_failed, last_call, phase
-from .traces import Traces
+from .traces import Trace, Traces, hint
 
 INTERVAL_SECONDS = 5
 
@@ -27,6 +29,7 @@ def boot_argument_spec() -> dict[str, dict[str, Any]]:
     return {
         "ironic": {"type": "dict", "options": ironic_argument_spec()},
         "boot_logs": {"type": "list", "elements": "path", "default": []},
+        "boot_consoles": {"type": "dict", "default": {}},
     }
 
 
@@ -46,6 +49,10 @@ class BootWatch:
         self._connect = connect
         self._ironic = params.get("ironic") if active else None
         self._logs = [LogTail(path) for path in params.get("boot_logs") or []] if active else []
+        # By host.
+        self._consoles = dict((name, LogTail(str(path))) for name, path in (
+            params.get("boot_consoles") or {}).items()) if active else {}
+        self._signs: dict[str, Trace] = {}
         self._client: Any = None
         self._traces = Traces()
         self._nodes: dict[str, dict[str, Any]] = {}
@@ -59,7 +66,7 @@ class BootWatch:
     def __enter__(self) -> BootWatch:
         if self._ironic is not None and not HAS_OPENSTACK and self._connect is IronicClient:
             self._give_up("the Python package openstacksdk is missing; install it, or leave out the option ironic")
-        if self._ironic is not None or self._logs:
+        if self._ironic is not None or self._logs or self._consoles:
             self._thread.start()
         return self
 
@@ -78,35 +85,58 @@ class BootWatch:
         nics = (status.get("hardware") or {}).get("nics") or []
         macs = [(bmh.get("spec") or {}).get("bootMACAddress")] + [nic.get("mac") for nic in nics]
         keys = tuple(text.lower() for text in [node, *macs] if isinstance(text, str))
+        name = bmh["metadata"]["name"]
         with self._lock:
-            self._keys[bmh["metadata"]["name"]] = keys
+            self._keys[name] = keys
+            sign = self._signs.get(name)
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
             call = self._calls.get(node) if isinstance(node, str) else None
         doing = phase(found, self._clock() - call[1] if call else 0) if found else ""
         # A server that has failed boots nothing any more.
-        if trace is None or (found and (not doing or has_agent(found) or has_failed(found))):
-            return doing
+        if trace is not None and not (found and (not doing or has_agent(found) or has_failed(found))):
+            at_work = self._aged(trace, seconds)
+            doing = "; ".join(text for text in (at_work, hint(trace, self._clock())) if text) if at_work else doing
+        # What has come since, a call of its agent for example, was not kept from coming; of one look nothing is later.
+        later = max(call[1] if call else 0.0, trace.at if trace else 0.0) - INTERVAL_SECONDS
+        said = self._aged(sign, seconds) if sign and sign.at >= later else ""
+        return "; ".join(text for text in (doing, said) if text)
+
+    def _aged(self, trace: Trace, seconds: float) -> str:
         age = self._clock() - trace.at
-        return f"{trace.text} {duration(age)} ago" if age <= seconds else doing
+        return f"{trace.text} {duration(age)} ago" if age <= seconds else ""
 
     def look(self) -> None:
         """Look once at all sources."""
         with self._lock:
             self._traces.known = frozenset().union(*self._keys.values())
         for log in list(self._logs):
-            try:
-                lines = log.lines()
-            except OSError as exc:
+            lines = self._lines(log, "boot_logs")
+            if lines is None:
                 self._logs.remove(log)
-                self.warnings.append(f"boot_logs: {log.path} is not read: {exc.strerror}; correct the path, or let "
-                                     "this user read it")
                 continue
             now = self._clock()
             with self._lock:
                 for line in lines:
                     self._traces.take(line, now)
+        for name, log in list(self._consoles.items()):
+            lines = self._lines(log, "boot_consoles")
+            if lines is None:
+                del self._consoles[name]
+                continue
+            said = console.sign(lines)
+            with self._lock:
+                if said is not None:
+                    self._signs[name] = Trace(said, self._clock())
         if self._ironic is not None:
             self._ask()
+
+    def _lines(self, log: LogTail, option: str) -> list[str] | None:
+        try:
+            return log.lines()
+        except OSError as exc:
+            self.warnings.append(f"{option}: {log.path} is not read: {exc.strerror}; correct the path, or let this "
+                                 "user read it")
+            return None
 
     def _run(self) -> None:
         while not self._ended.is_set():

@@ -15,6 +15,10 @@ Explanation = namedtuple("Explanation", ["cause", "next_step", "definitive"])
 _DISK = ("a disk could not be written", "look at the disk's health; choose another one by root_device_hints", False)
 _DOWNLOAD = ("the image can't be downloaded", "look whether image.url answers from the provisioning network", False)
 
+# Of a ramdisk of which nothing is heard: what is known of the server's boot is the cause then.
+_NEVER_REPORTED = "the deploy ramdisk booted for inspection never reported"
+_STOPPED_CALLING = "the deploy ramdisk stopped calling Ironic"
+
 # The first pattern that matches wins. Messages are those of BMO 0.13, Ironic 39 and sushy 5.
 _TABLE = (
     (r"Firmware update failed|update_firmware|SimpleUpdate", "a firmware image could not be flashed",
@@ -79,10 +83,10 @@ _TABLE = (
      "inspection reported no usable network interface",
      "look at the server's NICs, and whether the deploy ramdisk has their drivers", False),
     (r"[Tt]imeout reached while inspecting|[Ii]nspection.*time(d )?out",
-     "the deploy ramdisk booted for inspection never reported",
+     _NEVER_REPORTED,
      "look at the server's console: does it boot the ramdisk, and does it reach Ironic's callback address", False),
     (r"[Tt]imeout reached while waiting for callback|Timeout reached.*callback|never called back",
-     "the deploy ramdisk stopped calling Ironic",
+     _STOPPED_CALLING,
      "look at the server's console: boot order, and the network from the server to Ironic", False),
     (r"No partitions found", "the image has no partition table, so it is no whole-disk image",
      "give an image of a whole disk, or the right image.format", True),
@@ -119,16 +123,18 @@ _BY_TYPE = {
 }
 
 
-def explain(error_type, message):
+def explain(error_type, message, boot=""):
     """Return the Explanation of a host's error.
 
     :param error_type: ``status.errorType``, may be empty
     :param message: ``status.errorMessage``
+    :param boot: what is known of its server's boot, may be empty
     """
     # Who may write the status may write any text, and of a long one some patterns take the square of its length.
     beginning = (message or "")[:_EXPLAINED_CHARACTERS]
     for pattern, explanation in _PATTERNS:
         if pattern.search(beginning):
-            return explanation
+            silent = boot and explanation.cause in (_NEVER_REPORTED, _STOPPED_CALLING)
+            return explanation._replace(cause=f"{explanation.cause} ({boot})") if silent else explanation
     cause, next_step = _BY_TYPE.get(error_type or "", ("the host is in error", "look at the operator's log"))
     return Explanation(cause, next_step, False)

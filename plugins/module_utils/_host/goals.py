@@ -174,7 +174,7 @@ class HostHistory(Awaited):
         if self.state == "deprovisioning" and (status == "servicing" or error[0] == "servicing error"):
             return _SERVICED
         if error[2]:
-            return self._error_verdict(error, now)
+            return self._error_verdict(error, now, self._phase(bmh, self.seconds_in_state(now)))
         if status == "delayed":
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
@@ -201,9 +201,9 @@ class HostHistory(Awaited):
             return Verdict(FAILED, "the host has no BMC address, so BMO can't manage it", "set bmc.address")
         return None
 
-    def _error_verdict(self, error, now):
+    def _error_verdict(self, error, now, phase):
         error_type, text, count = error
-        explanation = explain(error_type, text)
+        explanation = explain(error_type, text, phase)
         cause, detail = explanation.cause, f"{error_type or 'error'}: {text or 'no message'}"
         if count <= self._old_count:
             if now - self.began_at < self.patience_seconds:

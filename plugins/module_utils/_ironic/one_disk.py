@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Erasing one disk of a node: the agent is told to skip all others by the node's skip_block_devices; pure."""
+"""Erasing one disk of a node: the node's skip_block_devices has the agent skip all others; pure."""
 from __future__ import annotations
 
 import re
@@ -17,7 +17,7 @@ STEPS = ("erase_devices", "erase_devices_express", "erase_devices_metadata")
 _GIB = 1024 ** 3
 # The agent reads hints by a grammar (ironic_python_agent/device_hints.py): none of its operators can be made of these.
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+ -]*\Z")
-# What a disk goes on to be told by, whatever the kernel calls it at the next boot.
+# By what a disk is known, whatever the kernel calls it at the next boot.
 _TEXTS = ("serial", "wwn", "model")
 
 
@@ -51,7 +51,7 @@ def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Probl
 def hints(serial: str, inventory: Any) -> tuple[list[dict[str, str]], str]:
     """Return the entries by which the agent skips all disks but one, and why there are none, empty when there are.
 
-    Each tells of one thing in which other disks differ: a disk without a serial number is not skipped by that.
+    Each names one thing in which other disks differ: a disk without a serial number is not skipped by that.
 
     :param serial: the disk's serial number
     :param inventory: the node's inventory, as Ironic has it of the last inspection

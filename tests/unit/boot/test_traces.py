@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._boot.traces import Traces
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.traces import STUCK_SECONDS, Trace, Traces, hint
 
 MAC, OTHER_MAC = "00:5c:52:01:00:10", "00:5c:52:01:00:20"
 NODE, OTHER_NODE = "b3062844-a8eb-4764-8d7e-0e22bd12654f", "8b3aad10-31d4-464e-aba8-b88ec30d3f53"
@@ -39,6 +39,7 @@ ACK = f"dnsmasq-dhcp[5255]: 1005507066 DHCPACK(m3lab1) 198.18.3.1 {MAC} server-0
     (f"Nov 25 06:09:56 a dnsmasq-dhcp[1]: DHCPDISCOVER(e) 198.18.3.1 {MAC.upper()}", "asked for an address by DHCP"),
     (f"dnsmasq-dhcp[5255]: 1 DHCPDISCOVER(m3lab1) {MAC} ignored", "DHCP ignores its MAC address"),
     (f"dnsmasq-dhcp[5255]: 1 DHCPDISCOVER(m3lab1) {MAC} no address available", "DHCP has no free address"),
+    (ACK.replace("ACK", "OFFER"), "was offered an address by DHCP"),
     (ACK, "has an address by DHCP"),
     (web(f"GET /ironic/pxelinux.cfg/{MAC.replace(':', '-')}"), "read its boot script"),
     (web(f"GET /pxelinux.cfg/01-{MAC.replace(':', '-')}", status=404), "asked for its boot script: HTTP 404"),
@@ -103,3 +104,15 @@ def test_long_lines_take_no_time(line):
     began_at = time.process_time()
     assert text(line) is None
     assert time.process_time() - began_at < 1
+
+
+@pytest.mark.parametrize("line, expected", [
+    (ACK.replace("ACK", "OFFER"), "check the wire for another one"), (ACK, "check TFTP"),
+    (web(f"GET /ironic/{NODE}/deploy_kernel"), ""),
+])
+def test_what_stays_the_last_says_what_to_check_after_a_while(line, expected):
+    trace = after(line).last((MAC, NODE))
+    assert hint(trace, trace.at + STUCK_SECONDS - 1) == ""
+    found = hint(trace, trace.at + STUCK_SECONDS)
+    assert expected in found and bool(found) == bool(expected)
+    assert hint(Trace("another text", 0), 1000) == ""

@@ -33,9 +33,9 @@ class Ironic:
         return [dict(node) for node in self.nodes]
 
 
-def watch(ironic=None, logs=(), now=lambda: 100):
-    return BootWatch({"ironic": None if ironic is None else {}, "boot_logs": [str(path) for path in logs]}, clock=now,
-                     connect=lambda options: ironic)
+def watch(ironic=None, logs=(), now=lambda: 100, consoles=None):
+    return BootWatch({"ironic": None if ironic is None else {}, "boot_logs": [str(path) for path in logs],
+                      "boot_consoles": consoles or {}}, clock=now, connect=lambda options: ironic)
 
 
 def node(state="inspect wait", **fields):
@@ -134,6 +134,61 @@ def test_a_log_that_can_not_be_read_is_one_warning(tmp_path):
     assert len(looked.warnings) == 1 and f"{tmp_path} is not read: Is a directory" in looked.warnings[0]
 
 
+def test_a_sign_on_the_console_counts_until_something_comes_after_it(tmp_path):
+    console, log, times = tmp_path / "serial.log", tmp_path / "access.log", [100]
+    console.write_text("Kernel panic - not syncing: of an earlier boot\n")
+    ironic = Ironic(node())
+    looked = watch(ironic, [log], lambda: times[0], {"h1": str(console), "h2": str(tmp_path / "none.log")})
+    looked.text(HOST, 600)
+    looked.look()
+    assert looked.text(HOST, 600) == "powered on, the agent has not called yet"
+
+    with open(console, "a", encoding="utf-8") as file:
+        file.write("[ 1.2] Kernel panic - not syncing: {{ lookup('pipe', 'id') }}\r\n")
+    looked.look()
+    times[0] += 60
+    found = looked.text(HOST, 600)
+    assert found.startswith("powered on, the agent has not called yet; its kernel has stopped by a panic")
+    assert found.endswith("1 min ago") and "lookup" not in found
+    # Not about the state that the host is in now.
+    assert "panic" not in looked.text(HOST, 30)
+    ironic.nodes = [node("inspect failed")]
+    looked.look()
+    assert looked.text(HOST, 600).startswith("Ironic: inspect failed") and "; its kernel has" in looked.text(HOST, 600)
+
+    log.write_text(SCRIPT)
+    ironic.nodes = [node()]
+    looked.look()
+    assert looked.text(HOST, 600) == "read its boot script 0 s ago"
+    assert looked.warnings == []
+
+
+def test_a_panic_of_a_running_agent_is_named_beside_its_silence(tmp_path):
+    console, times = tmp_path / "serial.log", [1000]
+    console.touch()
+    ironic = Ironic(node("wait call-back", deploy_step={"step": "write_image"}, driver_internal_info={
+        "agent_url": "u", "agent_last_heartbeat": "2026-11-25T06:23:26"}))
+    looked = watch(ironic, now=lambda: times[0], consoles={"h1": str(console)})
+    # In one look with the call.
+    console.write_text("Kernel panic - not syncing: x\n")
+    looked.look()
+    times[0] += 240
+    assert looked.text(HOST, 600).startswith("the agent is at write_image, silent for 4 min; its kernel has stopped")
+
+
+def test_an_address_after_which_nothing_is_read_says_what_to_check(tmp_path):
+    log, times = tmp_path / "dhcp.log", [100]
+    log.touch()
+    looked = watch(Ironic(node()), [log], lambda: times[0])
+    looked.text(HOST, 600)
+    log.write_text(f"dnsmasq-dhcp[5]: 1 DHCPACK(prov) 198.18.3.1 {MAC} h1\n")
+    looked.look()
+    assert looked.text(HOST, 600) == "has an address by DHCP 0 s ago"
+    times[0] += 61
+    found = looked.text(HOST, 600)
+    assert found.startswith("has an address by DHCP 1 min 1 s ago; it has read nothing since: check TFTP")
+
+
 def test_it_looks_in_the_background(monkeypatch):
     monkeypatch.setattr(boot_watch, "INTERVAL_SECONDS", 0.01)
     ironic, twice = Ironic(node()), threading.Event()
@@ -162,3 +217,15 @@ def test_a_wait_shows_it_and_so_does_its_end(status, expected):
     history.update(host, 1)
     assert expected in f"{history.state} ({history.verdict.cause})"
     assert (history.verdict.cause in history.error(900, 900)) and "still inspecting after" in history.error(900, 900)
+
+
+@pytest.mark.parametrize(("message", "is_of_boot"), [
+    ("Timeout reached while inspecting the node", True),
+    ("Timeout reached while waiting for callback for node x", True),
+    ("Unable to connect to https://192.0.2.1", False)])
+def test_what_is_known_of_the_boot_is_the_cause_of_a_ramdisk_that_is_not_heard_of(message, is_of_boot):
+    history = HostHistory("available", None, 0, phase=lambda bmh, seconds: "its kernel has stopped by a panic")
+    history.update(dict(HOST, status=dict(HOST["status"], operationalStatus="error", errorType="inspection error",
+                                          errorMessage=message, errorCount=3)), 1)
+    assert ("its kernel has stopped by a panic" in history.verdict.cause) == is_of_boot
+    assert history.verdict.outcome == "failed"

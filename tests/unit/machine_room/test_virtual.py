@@ -83,6 +83,13 @@ def test_a_disk_has_its_identity_and_a_comma_in_a_path_is_no_separator():
     assert option(arguments, "/machines/a,,b/sda.raw")
 
 
+def test_a_clock_without_a_battery_begins_years_ago():
+    one = spec(1)
+    arguments = qemu.command(one, [], None, None, "Hdd", None, [], "tcg", clock_behind=True)
+    assert arguments[arguments.index("-rtc") + 1] == "base=2010-01-01T00:00:00"
+    assert "-rtc" not in command("Hdd")
+
+
 def test_link_names_are_short_enough_for_the_kernel():
     assert len(tap.link_name(99, 4095, 15)) <= 15
 

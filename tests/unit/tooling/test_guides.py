@@ -202,7 +202,7 @@ def quoted(section):
 
 def test_how_far_a_boot_is_stands_on_the_troubleshooting_page_as_the_wait_prints_it():
     printed = "".join((ROOT / "plugins" / "module_utils" / "_boot" / name).read_text()
-                      for name in ("traces.py", "node_phase.py"))
+                      for name in ("traces.py", "node_phase.py", "console.py"))
     texts = quoted("How far a boot is")
     assert len(texts) >= 5
     for text in texts:

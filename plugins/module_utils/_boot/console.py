@@ -1,0 +1,48 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the serial console of a booting server says of why it does not get on; pure.
+
+What is on a console is what its firmware and the system that it boots make it: it is looked through for known signs,
+and nothing of it is repeated in a text.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+# The first sign that matches a line counts. Firmware is EDK2 and its descendants, boot loaders are shim, GRUB and iPXE,
+# the rest is Linux, Python's ssl and Ironic's agent.
+_SIGNS = tuple((re.compile(pattern), f"{cause}; {next_step}") for pattern, cause, next_step in (
+    (r"Kernel panic - not syncing", "its kernel has stopped by a panic",
+     "check its ramdisk, kernel parameters and memory by what its console says"),
+    (r"certificate is not yet valid", "its agent takes a certificate for one that is not valid yet",
+     "set the server's clock, or give its ramdisk a time server (ntp_servers of agent_image)"),
+    (r"certificate has expired", "its agent takes a certificate for one that has expired",
+     "renew it, or set the server's clock"),
+    (r"unable to get (?:local )?issuer certificate|self[- ]signed certificate",
+     "its agent does not trust a certificate",
+     "give its ramdisk the authority that signed it (ca_certificates of agent_image)"),
+    (r"PXE-E(?:16|51|52)\b", "its firmware was offered nothing to boot by DHCP",
+     "check whether the DHCP server knows its MAC address, and the port's VLAN"),
+    (r"PXE-E(?:11|12|18|32|35)\b", "its firmware gets no answer from where it is to read its boot loader",
+     "check TFTP (UDP port 69 and those above 1023), firewalls, and whether another DHCP server has answered"),
+    (r"PXE-E(?:23|36|37|3B|3C|99)\b", "the TFTP server refuses its boot loader",
+     "check the loader's name and the folder of the TFTP server"),
+    (r"Security (?:Policy )?Violation|Access Denied", "secure boot has refused its boot loader",
+     "give one that its firmware's keys have signed, or switch secure boot off (boot_mode)"),
+    (r"failure reading sector|I/O error, dev sr\d", "it cannot read its boot medium any more",
+     "check whether its BMC was restarted or has let go of the medium"),
+))
+
+
+def sign(lines: Iterable[str]) -> str | None:
+    """Return what the last line with a known sign means: cause and next step. None when there is none.
+
+    :param lines: lines of a console, in order
+    """
+    found = None
+    for line in lines:
+        text = next((text for pattern, text in _SIGNS if pattern.search(line)), None)
+        found = text or found
+    return found

@@ -1,0 +1,46 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What lines of a serial console mean: known signs, and nothing of the lines themselves."""
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import sign
+
+
+@pytest.mark.parametrize(("line", "expected"), [
+    ("[    1.930251] Kernel panic - not syncing: No working init found.", "stopped by a panic"),
+    ("agent[402]: SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify "
+     "failed: certificate is not yet valid (_ssl.c:992)'))", "set the server's clock"),
+    ("certificate verify failed: certificate has expired (_ssl.c:992)", "renew it"),
+    ("certificate verify failed: unable to get local issuer certificate (_ssl.c:9)", "ca_certificates of agent_image"),
+    ("certificate verify failed: self-signed certificate in certificate chain", "ca_certificates of agent_image"),
+    ("\x1b[2J  PXE-E16: No valid offer received.", "knows its MAC address"),
+    ("  PXE-E18: Server response timeout.", "UDP port 69"),
+    ("  PXE-E23: Client received TFTP error from server.", "refuses its boot loader"),
+    ("BdsDxe: failed to load Boot0001 \"UEFI PXEv4\": Access Denied", "secure boot has refused"),
+    ("error: failure reading sector 0x1234 from `cd0'.", "cannot read its boot medium"),
+    ("blk_update_request: I/O error, dev sr0, sector 64", "cannot read its boot medium"),
+])
+def test_a_sign_has_cause_and_next_step(line, expected):
+    assert expected in sign(["something before", line, "something after"])
+
+
+@pytest.mark.parametrize("line", ["", "Linux version 6.1", "PXE-E1", "PXE-E180", "panic=10", "I/O error, dev sda"])
+def test_other_lines_say_nothing(line):
+    assert sign([line]) is None
+
+
+def test_the_last_sign_counts_and_nothing_of_the_line_is_repeated():
+    found = sign(["PXE-E18: x", "Kernel panic - not syncing: {{ lookup('pipe', 'id') }} \x1b]0;title\x07"])
+    assert "panic" in found and "lookup" not in found and "\x1b" not in found
+    assert sign([]) is None
+
+
+def test_a_long_line_takes_no_long_time():
+    began_at = time.monotonic()
+    assert sign(["Kernel panic " * 80_000, "unable to get " * 80_000]) is None
+    assert time.monotonic() - began_at < 5
