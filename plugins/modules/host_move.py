@@ -65,6 +65,12 @@ options:
     description: Name of that Deployment, for O(reach_from=auto).
     type: str
     default: ironic
+  ironic_config:
+    description:
+      - Path of the C(ironic.conf) of the Ironic that takes over, where it runs, which says by which authorities it
+        verifies BMCs. For O(reach_from=here) it is needed to ask that; in a pod it is found where Ironic's images have
+        it.
+    type: path
   wait_timeout_seconds:
     description: How long each of the waits, for detached, registered and deleted hosts, may take.
     type: int

@@ -104,6 +104,71 @@ options:
     description: Name of the Deployment of the Ironic that takes over.
     type: str
     default: ironic
+  ironic_config:
+    description:
+      - Path of the C(ironic.conf) of the Ironic that takes over, where it runs, which says by which authorities it
+        verifies BMCs. For O(reach_from=here) it is needed to ask that; in a pod it is found where Ironic's images have
+        it.
+    type: path
+  former_ironic_namespace:
+    description: Namespace of O(former_ironic_deployment).
+    type: str
+    default: baremetal-operator-system
+  former_ironic_deployment:
+    description:
+      - Name of the Deployment of the Ironic that lets go, whose environment says which address it has and in which
+        network it serves DHCP; empty for one that is a process of this machine.
+    type: str
+    default: ""
+  machine_ironic:
+    description:
+      - What this machine has of the provisioning network, when one of the two Ironics is a process of it.
+    type: dict
+    suboptions:
+      ip:
+        description: IP address of Ironic's API.
+        type: str
+        default: ""
+      dhcp_networks:
+        description: Networks in which this machine serves DHCP, as V(192.0.2.10/24).
+        type: list
+        elements: str
+        default: []
+  media_checks:
+    description:
+      - What M(metal3.baremetal.bmc_media_check) has returned as C(checks) of the hosts, for a medium of the image
+        server over there. A BMC that did not take it is in the way.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      check:
+        description: Name of the check.
+        type: str
+      status:
+        description: V(problem) for a BMC that did not take the medium; all else is left out.
+        type: str
+      code:
+        description: Name of the rule.
+        type: str
+      subject:
+        description: Name of the host.
+        type: str
+      field:
+        description: Path of the option.
+        type: str
+      actual:
+        description: What was found.
+        type: str
+      expected:
+        description: What is expected.
+        type: str
+      hint:
+        description: What to do.
+        type: str
+      text:
+        description: All of it as one line.
+        type: str
   take_over:
     description:
       - Name of the machine on which a move was begun that was interrupted, when this is another one, or another
@@ -216,6 +281,12 @@ rehearsal:
       description: The operator's version; V(null) without O(rehearsal_operator).
       type: str
   sample: {objects: 18, seconds: 26.1, resident_mib: 1104, hosts: 3, operator: v0.13.2}
+fits:
+  description: What was checked and would not be seen otherwise, as texts; empty for a move that was begun before.
+  returned: success
+  type: list
+  elements: str
+  sample: ["room: all pods of the plane's 6 Deployments over there run already"]
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -57,7 +57,9 @@ def _ours(servers, work_dir, namespace, hosts=1):
     params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
               "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
               "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "rehearsal_operator": False,
-              "reach_from": "none", "kubectl": None, "take_over": None, "ironic_namespace": "", "ironic_deployment": ""}
+              "reach_from": "none", "kubectl": None, "take_over": None, "former_ironic_deployment": "",
+              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
+              "ironic_namespace": "", "ironic_deployment": ""}
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
 
 

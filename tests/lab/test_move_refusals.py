@@ -52,14 +52,15 @@ class Planes:
             self.here, self.there) for found in [move_planes.objects(side, NAMESPACE)]] + [
                 side.get(KNOWN["ConfigMap"], NAMESPACE, record.NAME) for side in (self.here, self.there)]
 
-    def attempt(self, check_mode, reach_from="none", **kubeconfigs):
+    def attempt(self, check_mode, reach_from="none", ironic="", machine=None, **kubeconfigs):
         paths = dict(self.kubeconfigs, **kubeconfigs)
         params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
                   "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
                   "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
                   "rehearsal_operator": False,
-                  "reach_from": reach_from, "kubectl": None, "take_over": None, "ironic_namespace": "",
-                  "ironic_deployment": ""}
+                  "reach_from": reach_from, "kubectl": None, "take_over": None, "former_ironic_deployment": "",
+                  "machine_ironic": machine or {"ip": "", "dhcp_networks": []}, "ironic_config": None,
+                  "media_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic}
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
         return Move(here, there, params, check_mode, Progress(None)).moved()
 
@@ -215,7 +216,43 @@ def unreachable(planes):
         yield {"reach_from": "here"}
 
 
+@contextlib.contextmanager
+def secret_stays(planes):
+    name = HOST + "-bmc"
+    owners = planes.here.get(KNOWN["Secret"], NAMESPACE, name)["metadata"]["ownerReferences"]
+    with planes.patched("here", "Secret", name, {"metadata": {"ownerReferences": None}},
+                        {"metadata": {"ownerReferences": owners}}):
+        yield {}
+
+
+def ironic(planes, address=None):
+    """An Ironic over there, of which no pod runs: nobody is there who would start one."""
+    env = [{"name": "PROVISIONING_IP", "value": address}] if address else []
+    return planes.created("there", "Deployment", {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "ironic", "namespace": NAMESPACE}, "spec": {
+            "selector": {"matchLabels": {"app": "ironic"}}, "template": {
+                "metadata": {"labels": {"app": "ironic"}},
+                "spec": {"containers": [{"name": "ironic", "image": "registry.example.org/ironic:v1", "env": env}]}}}})
+
+
+@contextlib.contextmanager
+def no_node(planes):
+    with ironic(planes):
+        yield {"ironic": "ironic"}
+
+
+@contextlib.contextmanager
+def same_address(planes):
+    with ironic(planes, "192.0.2.20"):
+        running = {"status": {"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}}
+        planes.there.patch(KNOWN["Deployment"], NAMESPACE, "ironic", running, subresource="status")
+        yield {"ironic": "ironic", "machine": {"ip": "192.0.2.20", "dhcp_networks": []}}
+
+
 REFUSALS = {
+    secret_stays: f"BareMetalHost {HOST}: spec.bmc.credentialsName: found Secret {HOST}-bmc, which would stay",
+    no_node: f"Deployment {NAMESPACE}/ironic: spec.template.spec: found no node over there that is ready and takes",
+    same_address: "env.PROVISIONING_IP: found 192.0.2.20, which this machine has, expected an address of its own",
     unlabelled: f"kind HostFirmwareSettings of metal3.io: found {HOSTS} objects that clusterctl does not look for",
     in_transition: f"BareMetalHost {HOST}: status.provisioning.state: found inspecting",
     paused: f'BareMetalHost {HOST}: metadata.annotations.baremetalhost.metal3.io/paused: found "by hand"',

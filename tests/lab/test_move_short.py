@@ -36,7 +36,9 @@ def move(servers, folder, source, target):
               "work_dir": str(folder), "kubeconfig": servers.kubeconfig(source), "context": None,
               "to_kubeconfig": servers.kubeconfig(target), "to_context": None, "rehearsal_programs": None,
               "rehearsal_operator": False,
-              "reach_from": "none", "kubectl": None, "take_over": None, "ironic_namespace": "",
+              "reach_from": "none", "kubectl": None, "take_over": None, "former_ironic_deployment": "",
+              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
+              "ironic_namespace": "",
               "ironic_deployment": ""}
     here, there = (move_planes.client(servers, name) for name in (source, target))
     return Move(here, there, params, False, Progress(None)).moved()

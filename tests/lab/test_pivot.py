@@ -110,7 +110,8 @@ def test_a_plan_says_what_would_move_and_writes_nothing(lab, installed, target, 
         assert title in run.output, run.output
     # By the real clusterctl, and from the pod of the Ironic that takes over.
     assert re.search(r"Rehearsal: [1-9]\d* objects arrived as they were", " ".join(run.output.split())), run.output
-    assert "was not asked" not in run.output
+    assert "was not asked" not in run.output and "were not checked" not in run.output
+    assert "over there run already" in run.output and "servers: 1 nodes answer" in run.output
     assert managed(lab.kube) == before and lab.versions() == versions and managed(target) == []
 
 
@@ -118,6 +119,22 @@ def test_without_the_number_of_hosts_nothing_is_written(lab, installed, forth, h
     versions = lab.versions()
     lab.playbook("pivot", extra=forth, seconds=SECONDS).failed(f"set metal3_confirm={len(hosts)}")
     assert lab.versions() == versions
+
+
+def test_an_ironic_that_does_not_trust_the_bmcs_or_has_our_address_is_named(lab, installed, target, there, forth):
+    """The BMCs' certificates are of the lab's authority; without verify_ca the pod trusts those of Debian alone."""
+    untrusting = dict(there["ironic_environment"])
+    del untrusting["OS_REDFISH__VERIFY_CA"]
+    address = plane_site.node_address(target)
+    lab.playbook("install", "--tags", "ironic", extra=dict(there, ironic_environment=untrusting), seconds=SECONDS).ok()
+    try:
+        lab.playbook("pivot", "--check", seconds=SECONDS,
+                     extra=dict(forth, pivot_ironic_url=f"https://{address}:6385")).failed(
+            "that the other plane's Ironic does not trust, asked from Deployment baremetal-operator-system/ironic",
+            f"env.PROVISIONING_IP: found {address}, which this machine has")
+        assert managed(target) == []
+    finally:
+        lab.playbook("install", "--tags", "ironic", extra=there, seconds=SECONDS).ok()
 
 
 @pytest.fixture

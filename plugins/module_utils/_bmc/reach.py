@@ -112,9 +112,9 @@ def answers(addresses: Sequence[str | None], asked: Asked,
     :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     :raises ReportedError: when nobody could be asked, which proves nothing about the BMCs
     """
-    targets = [_target(address) for address in addresses]
+    targets = [target_of(address) for address in addresses]
     questions = sorted(set(target for target in targets if target is not None))
-    found = dict(zip(questions, _answers(questions, asked, run))) if questions else {}
+    found = dict(zip(questions, connections(questions, asked, run))) if questions else {}
     return [None if target is None else Answer("%s:%d/%s" % target, found[target]) for target in targets]
 
 
@@ -142,7 +142,8 @@ def _finding(answer: Answer, asked: Asked) -> Finding:
                    "a BMC that Ironic reaches", ADVICE)
 
 
-def _target(text: str | None) -> tuple[str, int, str] | None:
+def target_of(text: str | None) -> tuple[str, int, str] | None:
+    """Return the host, port and transport (``tcp`` or ``udp``) of a BMC's address, None when it can't be read."""
     if not text:
         return None
     try:
@@ -152,9 +153,26 @@ def _target(text: str | None) -> tuple[str, int, str] | None:
     return parts.host, parts.effective_port, "udp" if parts.scheme.transport == "udp" else "tcp"
 
 
-def _answers(questions: list[tuple[str, int, str]], asked: Asked, run: Callable[..., Any]) -> list[str]:
+def connections(targets: Sequence[tuple[str, int, str]], asked: Asked,
+                run: Callable[..., Any] = bounded_run.run) -> list[str]:
+    """Return for each host, port and transport (``tcp`` or ``udp``) why it is not reached, or an empty text.
+
+    :raises ReportedError: when nobody could be asked
+    """
+    return texts(_PROGRAM, targets, asked, run)
+
+
+def texts(program: str, questions: Sequence[Any], asked: Asked, run: Callable[..., Any] = bounded_run.run) -> list[str]:
+    """Return what a program of Python answers where Ironic runs, one text for each question.
+
+    :param program: it defines ``main``, which prints a JSON list, and needs no more than Python has
+    :param questions: plain data, the argument of ``main``
+    :param asked: where it runs
+    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
+    :raises ReportedError: when nobody could be asked
+    """
     # A literal of a literal: nothing of the data is Python.
-    program = f"{_PROGRAM}main(json.loads({json.dumps(questions)!r}))\n"
+    program = f"{program}main(json.loads({json.dumps(questions)!r}))\n"
     try:
         done = run(asked.command, input=program.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
                    timeout=_LIMIT_SECONDS, env=dict(os.environ))

@@ -38,6 +38,7 @@ def _planes_argument_spec() -> dict[str, dict[str, Any]]:
         "kubectl": {"type": "path"},
         "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
         "ironic_deployment": {"type": "str", "default": "ironic"},
+        "ironic_config": {"type": "path"},
         "confirm": {"type": "str"},
     }
 
@@ -52,6 +53,15 @@ def run_plane_move() -> None:
         rehearsal_programs={"type": "path"},
         rehearsal_operator={"type": "bool", "default": False},
         take_over={"type": "str"},
+        former_ironic_namespace={"type": "str", "default": "baremetal-operator-system"},
+        former_ironic_deployment={"type": "str", "default": ""},
+        machine_ironic={"type": "dict", "apply_defaults": True, "options": {
+            "ip": {"type": "str", "default": ""},
+            "dhcp_networks": {"type": "list", "elements": "str", "default": []},
+        }},
+        media_checks={"type": "list", "elements": "dict", "default": [], "options": dict(
+            (name, {"type": "str"}) for name in (
+                "check", "status", "code", "subject", "field", "actual", "expected", "hint", "text"))},
     ))
     params = module.params
     with module.reporting():

@@ -5,34 +5,60 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from .._bmc import reach
+from .._common.errors import ReportedError
 from .._common.problem import Problem
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .._plane import catalogue, fit, fit_service
-from . import access, bmc_reach, checks, class_admission, graph
+from . import (
+    access,
+    address_holder,
+    bmc_reach,
+    checks,
+    class_admission,
+    credentials,
+    graph,
+    node_reach,
+    plane_room,
+    provisioning,
+)
 from .reading import Side
 
 Object = dict[str, Any]
 
 
-def problems(here: Side, there: Side, moving: graph.Graph,
-             params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
-    """Return what is in the way, and warnings of what was not checked.
+class Found(NamedTuple):
+    """What came of the checks.
+
+    :ivar problems: what is in the way
+    :ivar warnings: what was not checked, or says nothing for sure
+    :ivar fits: in words, what nobody would see otherwise to be in order
+    """
+
+    problems: list[Problem]
+    warnings: list[str]
+    fits: list[str]
+
+
+def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any]) -> Found:
+    """Return what is in the way, warnings of what was not checked, and what fits.
 
     :param here: the plane that lets go
     :param there: the plane that takes over
     :param moving: what is moved
     :param params: of the module ``plane_move``: ``to_kubeconfig``, ``to_context``, ``reach_from``, ``kubectl``,
-        ``ironic_namespace`` and ``ironic_deployment``
+        ``ironic_namespace``, ``ironic_deployment``, ``ironic_config``, ``former_ironic_namespace``,
+        ``former_ironic_deployment``, ``machine_ironic`` and ``media_checks``
     :raises KubeError: when one of the API servers can't be asked
     """
-    found = checks.same_plane(here.uid, there.uid)
-    if found:
-        return found, []
-    found = checks.source(moving, here.kinds, here.namespace)
+    same = checks.same_plane(here.uid, there.uid)
+    if same:
+        return Found(same, [], [])
+    found = checks.source(moving, here.kinds, here.namespace) + credentials.problems(moving, here.objects)
     # What an interrupted run has written over there before it began; its record is not there.
     found += checks.target(moving.moved, there.by_key, there.served, here.kinds)
     plane, warnings = fit_service.read(there.client, there.definitions)
@@ -43,7 +69,49 @@ def problems(here: Side, there: Side, moving: graph.Graph,
     found += checks.quotas(moving.moved, here.kinds, quotas)
     refused, untried = class_admission.problems(there, moving.moved)
     unreached, unasked = bmc_reach.from_where(there.client, moving.of("BareMetalHost"), params)
-    return found + refused + unreached, warnings + others + unread + untried + unasked
+    without_room, uncounted, fits = plane_room.problems(
+        there.client, (params["ironic_namespace"], params["ironic_deployment"]))
+    asked = bmc_reach.place(there.client, params)
+    silent, answering = node_reach.warnings(moving.of("Machine"), asked) if asked else ([], "")
+    twice, unknown = _provisioning(here, there, params, asked)
+    return Found(
+        found + refused + unreached + without_room + twice + bmc_reach.media_problems(params["media_checks"]),
+        warnings + others + unread + untried + unasked + uncounted + silent + unknown,
+        [text for text in (fits, answering) if text])
+
+
+def _provisioning(here: Side, there: Side, params: Mapping[str, Any],
+                  asked: reach.Asked | None) -> tuple[list[Problem], list[str]]:
+    """Return what both planes would have of the provisioning network, and warnings of what was not read or asked."""
+    machine = provisioning.of_machine(params["machine_ironic"])
+    try:
+        next_one = machine if params["reach_from"] == "here" else _ironic(
+            there, params["ironic_namespace"], params["ironic_deployment"])
+        before = machine if not params["former_ironic_deployment"] else _ironic(
+            here, params["former_ironic_namespace"], params["former_ironic_deployment"])
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        return [], [f"address and DHCP of the provisioning network were not checked: {exc.message}"]
+    if next_one is None or before is None or next_one is before:
+        return [], []
+    twice = provisioning.problems(before, next_one)
+    # A pod in a network of its own is reached at an address that its machine need not have.
+    if twice or asked is None or not next_one.address or not next_one.on_host or params["reach_from"] != "auto":
+        return twice, []
+    try:
+        return provisioning.held_elsewhere(next_one, address_holder.answer(next_one.address, asked)), []
+    except ReportedError as exc:
+        return [], [f"address {next_one.address}: who has it was not asked from {asked.place}: {exc}"]
+
+
+def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
+    deployment = side.client.get(KNOWN["Deployment"], namespace, name) if namespace and name else None
+    if deployment is None:
+        return None
+    maps = dict((item, side.client.get(KNOWN["ConfigMap"], namespace, item))
+                for item in provisioning.config_maps_of(deployment))
+    return provisioning.of_deployment(deployment, dict((item, obj) for item, obj in maps.items() if obj is not None))
 
 
 def _quotas(there: Side) -> tuple[list[Object], list[str]]:

@@ -66,6 +66,7 @@ class Move:
         self._lock = -1
         self._rehearse = rehearse
         self._rehearsed: dict[str, Any] | None = None
+        self._fits: list[str] = []
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
@@ -95,8 +96,8 @@ class Move:
         :param thoroughly: whether BMCs are asked and the move is rehearsed, too, as far as the options say so
         :raises RefusedError: when something is in the way
         """
-        params = self._params if thoroughly else dict(self._params, reach_from="none")
-        problems, warnings = preflight.problems(self._here, self._there, moving, params)
+        params = self._params if thoroughly else dict(self._params, reach_from="none", media_checks=[])
+        problems, warnings, self._fits = preflight.found(self._here, self._there, moving, params)
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
@@ -322,7 +323,8 @@ class Move:
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
                 "hosts": _hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
-                "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed}
+                "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed,
+                "fits": self._fits}
 
 
 def _words(problems: list[Problem]) -> str:

@@ -102,6 +102,11 @@ def _found(part: Part, providers: list[Object], deployments: list[Object],
     return Found(version if number(version) else None, "definitions", None, ()) if own else None
 
 
+def is_of_plane(deployment: Object) -> bool:
+    """Say whether a Deployment runs the manager of one of the parts."""
+    return any(_tag(part, deployment) is not None for part in PARTS)
+
+
 def _tag(part: Part, deployment: Object) -> str | None:
     """Return the tag of the image of a part's manager; None when the Deployment is not the part's."""
     wanted = next(iter(part.images.values())).rpartition("/")[2]

@@ -181,7 +181,8 @@ def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None,
+              "take_over": None, "former_ironic_deployment": "", "media_checks": [],
+              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     calls = []
     try:
@@ -361,7 +362,9 @@ def test_a_pod_is_asked_with_the_kubeconfig_of_the_other_plane():
 def test_nobody_is_asked_without_a_pod_of_ironic(here, there):
     result = attempt(here, there, True, reach_from="auto", kubectl="kubectl")
     assert "was not asked: no Deployment baremetal-operator-system/ironic" in result["warnings"][0]
-    there.objects["Deployment", "ironic"] = obj("apps/v1", "Deployment", "ironic", status={"availableReplicas": 1})
+    there.objects["Deployment", "ironic"] = obj(
+        "apps/v1", "Deployment", "ironic", status={"availableReplicas": 1}, spec={"template": {"spec": {
+            "containers": [{"name": "ironic", "image": "quay.io/metal3-io/ironic:v1"}]}}})
     result = attempt(here, there, True, reach_from="auto", kubectl="/nonexistent/kubectl")
     assert "was not asked from Deployment baremetal-operator-system/ironic: FileNotFoundError" in result["warnings"][0]
 

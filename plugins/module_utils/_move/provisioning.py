@@ -1,0 +1,140 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether the address and the DHCP of the provisioning network are free for the Ironic that takes over; pure."""
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Union
+
+from .._common.problem import Problem
+from .._plane.cluster.ironic import DHCP_CONTAINER, VARIABLES
+
+Object = dict[str, Any]
+Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
+
+_ADDRESS, _RANGE = VARIABLES["provisioning_ip"], VARIABLES["dhcp_range"]
+
+
+class Ironic(NamedTuple):
+    """What an Ironic has of the provisioning network.
+
+    :ivar name: as messages name it
+    :ivar address: the address that it holds, or an empty text
+    :ivar networks: those in which it serves DHCP
+    :ivar option: what says so, before the names of variables
+    :ivar stop: how its DHCP is stopped
+    :ivar on_host: whether the address is one of the machine that it runs on
+    """
+
+    name: str
+    address: str
+    networks: tuple[Network, ...]
+    option: str
+    stop: str
+    on_host: bool
+
+
+def config_maps_of(deployment: Object) -> list[str]:
+    """Return the names of the ConfigMaps that the containers of a Deployment have their environment from."""
+    names = [source["configMapRef"]["name"] for container in deployment["spec"]["template"]["spec"]["containers"]
+             for source in container.get("envFrom") or [] if "configMapRef" in source]
+    return list(dict.fromkeys(names))
+
+
+def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Ironic:
+    """Return what the Deployment of an Ironic says.
+
+    :param deployment: the Deployment
+    :param config_maps: name → ConfigMap, of :func:`config_maps_of`; those that are not there are left out
+    """
+    pod, metadata = deployment["spec"]["template"]["spec"], deployment["metadata"]
+    values: dict[str, str] = {}
+    for name in config_maps_of(deployment):
+        values.update((config_maps.get(name) or {}).get("data") or {})
+    for container in pod["containers"]:
+        values.update((item["name"], item["value"]) for item in container.get("env") or [] if item.get("value"))
+    serves = deployment["spec"].get("replicas", 1) and any(item["name"] == DHCP_CONTAINER for item in pod["containers"])
+    network = _of_range(values.get(_RANGE, "")) if serves else None
+    where = f"{metadata['namespace']}/{metadata['name']}"
+    return Ironic(f"Deployment {where}", values.get(_ADDRESS, ""), (network,) if network else (),
+                  "spec.template.spec.containers.env.",
+                  f"scale Deployment {where} to 0, or install it without ironic_dhcp_range",
+                  bool(pod.get("hostNetwork")))
+
+
+def of_machine(machine: Mapping[str, Any]) -> Ironic:
+    """Return what is said of an Ironic that is a process.
+
+    :param machine: ``ip`` of its API, and ``dhcp_networks``, as 192.0.2.10/24, that DHCP is served in
+    """
+    networks = [_network(text) for text in machine.get("dhcp_networks") or ()]
+    return Ironic("this machine", machine.get("ip") or "", tuple(item for item in networks if item), "",
+                  "stop its dnsmasq: run playbook provisioning_network with provisioning_network_dhcp_ranges: []", True)
+
+
+def problems(former: Ironic, next_one: Ironic) -> list[Problem]:
+    """Return what two planes would have twice on a wire.
+
+    :param former: the Ironic that lets go
+    :param next_one: the one that takes over
+    """
+    found = []
+    if next_one.address and _same(former.address, next_one.address):
+        found.append(Problem(
+            "move-address", next_one.name, next_one.option + _ADDRESS, f"{next_one.address}, which {former.name} has",
+            "an address of its own in the provisioning network",
+            "install it with another ironic_provisioning_ip: servers learn the address from their Ironic, none "
+            "keeps the former one"))
+    if _share(former.networks, next_one.networks):
+        found.append(Problem(
+            "move-dhcp", next_one.name, next_one.option + _RANGE,
+            f"DHCP in {next_one.networks[0]}, in which {former.name} serves it, too",
+            "one DHCP server on a wire", f"before this one is started, {former.stop}"))
+    return found
+
+
+def held_elsewhere(of: Ironic, answer: str) -> list[Problem]:
+    """Return a problem when somebody else answers at the address that an Ironic is to hold.
+
+    :param of: the Ironic that takes over
+    :param answer: of :func:`address_holder.answer`
+    """
+    if answer != "elsewhere":
+        return []
+    return [Problem("move-address", of.name, of.option + _ADDRESS,
+                    f"{of.address}, where another machine answers, asked from its pod",
+                    "an address that its machine has, and nobody else",
+                    "find out who has it, or install it with another one")]
+
+
+def _same(one: str, other: str) -> bool:
+    try:
+        return ipaddress.ip_address(one.strip("[]")) == ipaddress.ip_address(other.strip("[]"))
+    except ValueError:
+        return False
+
+
+def _share(some: Iterable[Network], others: Iterable[Network]) -> bool:
+    others = list(others)
+    return any(one.version == other.version and one.overlaps(other) for one in some for other in others)
+
+
+def _network(text: str) -> Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _of_range(text: str) -> Network | None:
+    """Return the network of a range of dnsmasq: first and last address, and its mask or prefix length."""
+    first, _comma, rest = text.partition(",")
+    try:
+        version = ipaddress.ip_address(first).version
+    except ValueError:
+        return None
+    # Without a mask dnsmasq takes that of the interface; these are the usual ones.
+    mask = next((part for part in rest.split(",")[1:] if _network(f"{first}/{part}")), "24" if version == 4 else "64")
+    return _network(f"{first}/{mask}")
