@@ -64,8 +64,8 @@ options:
       - V(files) takes O(tls_certificate), O(tls_key) and O(tls_authority). It is refused, before anything is written,
         when they do not belong together, when the certificate has expired or when it is not for O(provisioning_ip).
       - A change from V(cert_manager) to V(files) requires O(confirm). This collection's Certificates and Issuers for
-        Ironic are deleted, then each Secret is replaced by one with what is given, then Ironic's pod starts again, which
-        keeps the former certificate until then. What others have created there is refused.
+        Ironic are deleted, then each Secret is replaced by one with what is given, then Ironic's pod starts again,
+        which keeps the former certificate until then. What others have created there is refused.
       - V(none) serves plain HTTP.
     type: str
     choices: [cert_manager, files, none]

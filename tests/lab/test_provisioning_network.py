@@ -37,6 +37,10 @@ NETWORK = {
     "provisioning_network_packages": [], "provisioning_network_loader_files": {"snponly.efi": "/etc/hostname"},
     "provisioning_network_rollback_seconds": 30}
 UNIT = "metal3-dnsmasq-prov.service"
+# The node image has keepalived.
+HELD, KEEPALIVED_UNIT = "172.22.0.2", "metal3-keepalived-prov.service"
+KEEPALIVED = dict(NETWORK, provisioning_network_keepalived_address=HELD + "/24",
+                  provisioning_network_keepalived_check_ports=[22], provisioning_network_keepalived_packages=[])
 
 
 class Machine(Nodes):
@@ -185,6 +189,24 @@ def test_without_questions_of_its_own_a_site_is_asked_for_what_it_serves(machine
     finally:
         machine.sh("systemctl", "stop", "script")
         machine.sh("rm", "/srv/tftp/undionly.kpxe")
+
+
+def held(machine):
+    return HELD in [address.get("local") for address in machine.links()["prov"]["addr_info"]]
+
+
+def test_the_planes_address_is_held_by_keepalived_and_goes_with_it(machine, play):
+    play("provisioning_network", dict(KEEPALIVED, provisioning_network_keepalived_address="172.22.1.2/24")).failed(
+        "network prov: address: found", "expected an address of 172.22.0.0/24 that no machine has")
+    assert KEEPALIVED_UNIT not in "".join(machine.own_files())
+    play("provisioning_network", KEEPALIVED).ok()
+    eventually(lambda: held(machine), 30, "the address is held")
+    assert machine.sh("systemctl", "is-active", KEEPALIVED_UNIT).strip() == "active"
+    assert machine.sh("systemctl", "is-enabled", KEEPALIVED_UNIT).strip() == "enabled"
+    assert play("provisioning_network", KEEPALIVED).ok().changed() == 0 and held(machine)
+    play("provisioning_network", NETWORK).ok()
+    assert not held(machine) and KEEPALIVED_UNIT not in "".join(machine.own_files())
+    assert play("provisioning_network", NETWORK).ok().changed() == 0
 
 
 def test_a_server_of_somebody_else_is_named_and_nothing_is_written(machine, play):

@@ -28,7 +28,7 @@ LOADERS = {"bios": "undionly.kpxe", "x86_64": "snponly.efi", "arm64": "snponly-a
 # dnsmasq's lease time has no shorter one.
 SHORTEST_LEASE_SECONDS = 120
 # IFNAMSIZ of Linux without the final zero; a dot is how VLANs are named, a slash would be a path of /sys.
-_INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z")
+INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z")
 _HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*\Z")
 _FOLDER = re.compile(r"(/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9_.][A-Za-z0-9_.-]*)+\Z")
@@ -91,10 +91,10 @@ class _Checks:
         expected = "1 to 15 letters, digits, '-', '_' and '.', beginning with a letter, digit or '_'"
         if not network.get("name"):
             self._add("name", None, expected, "set it to the name of the network interface")
-        self._matches("name", network.get("name") or None, _INTERFACE, expected)
+        self._matches("name", network.get("name") or None, INTERFACE, expected)
         ports, kind = network.get("ports") or [], network.get("kind") or "ethernet"
         for position, port in enumerate(ports):
-            self._matches(f"ports[{position}]", port, _INTERFACE, expected)
+            self._matches(f"ports[{position}]", port, INTERFACE, expected)
             if port == network.get("name"):
                 self._add(f"ports[{position}]", port, "another interface than the network's own")
             elif port in ports[:position]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules provisioning_network, provisioning_dhcp and network_check."""
+"""Running the modules provisioning_network, provisioning_dhcp, provisioning_keepalived and network_check."""
 from __future__ import annotations
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 from .._common.errors import RefusedError, os_errors_reported
 from .._common.module import Module
 from .._common.problem import Problem, as_results
-from . import dhcp_service, reach
+from . import dhcp_service, keepalived, keepalived_service, reach
 from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
 from .service import NetworkService
@@ -97,6 +97,27 @@ def run_provisioning_dhcp() -> None:
             raise RefusedError(wrong)
         module.finish(dhcp_service.ensure(_description(module.params), module.params, module.check_mode,
                                           module.progress))
+
+
+def run_provisioning_keepalived() -> None:
+    """Run the module ``provisioning_keepalived``."""
+    module = Module({
+        "name": {"type": "str", "required": True},
+        "address": {"type": "str", "required": True},
+        "own_address": {"type": "str", "required": True},
+        "machines": {"type": "list", "elements": "str", "required": True},
+        "machine": {"type": "str", "required": True},
+        "virtual_router_id": {"type": "int", "default": keepalived.DEFAULT_ROUTER_ID},
+        "peers": _texts(),
+        "check_ports": {"type": "list", "elements": "int", "default": []},
+        "config_file": {"type": "path", "required": True},
+        "keepalived": {"type": "path", "default": "keepalived"}})
+    with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
+        path = module.params["config_file"]
+        if not os.path.isabs(path):
+            raise RefusedError([Problem("value", f"network {module.params['name']}", "config_file", path,
+                                        "an absolute path")])
+        module.finish(keepalived_service.ensure(module.params, module.check_mode))
 
 
 def run_network_check() -> None:

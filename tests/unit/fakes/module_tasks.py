@@ -71,6 +71,8 @@ ARGUMENTS = {
     "network_check": {"tcp": [{"host": "127.0.0.1", "port": 1, "reachable": False}]},
     "node_image": {"cache_dir": IMAGE_CACHE, "directory": "published", "name": "a.raw", "download": DOWNLOAD},
     # An interface that there is nowhere: nothing of this machine is changed.
+    "provisioning_keepalived": {"name": "no-such0", "address": "192.0.2.2/24", "own_address": "192.0.2.1/24",
+                                "machines": ["a"], "machine": "a", "config_file": "/nonexistent/k.conf"},
     "provisioning_network": {"name": "no-such0", "addresses": ["192.0.2.1/24"]},
     "provisioning_dhcp": {"name": "no-such0", "addresses": ["192.0.2.1/24"], "config_file": "/nonexistent/d.conf",
                           "leases_file": "/nonexistent/d.leases", "dhcp": {"ranges": [

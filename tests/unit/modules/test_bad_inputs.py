@@ -45,8 +45,8 @@ NOT_OF_A_SITE = {"agent_image", "discovered_inventory", "etcd_restore", "etcd_sn
                  "plane_certificate", "plane_check", "plane_components", "plane_ironic", "plane_ironic_operator",
                  "plane_backup", "plane_image_programs", "plane_logs", "plane_manager", "plane_move",
                  "plane_move_hosts", "plane_restore", "plane_processes", "plane_programs", "plane_provider",
-                 "plane_scale", "plane_site", "plane_upgrade_plan", "provisioning_dhcp", "provisioning_network",
-                 "service_probe", "site_lint"}
+                 "plane_scale", "plane_site", "plane_upgrade_plan", "provisioning_dhcp",
+                 "provisioning_keepalived", "provisioning_network", "service_probe", "site_lint"}
 CASES = [pytest.param(name, case, id=f"{name}-{number}-{case[2]}")
          for name, table in TABLES.items() for number, case in enumerate(table["cases"])]
 NAMESPACE = "metal3"

@@ -1,0 +1,98 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The plane's address by keepalived: what is refused, what is written, and two real ones that hold it in turn."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import keepalived, keepalived_service, systems
+
+GOOD = {"name": "prov", "address": "172.22.0.2/24", "own_address": "172.22.0.11/24", "machines": ["first", "second"],
+        "machine": "first", "virtual_router_id": 51, "peers": [], "check_ports": [6385], "keepalived": "keepalived"}
+
+
+def options(**changes):
+    return dict(GOOD, **changes)
+
+
+def unshared(*command):
+    own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    return subprocess.run(["unshare", *own, "--net", *command], capture_output=True, text=True, timeout=300,
+                          check=False, env=dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin"))
+
+
+@pytest.mark.parametrize(("changes", "field"), [
+    ({"name": "a b"}, "name"), ({"name": "prov\n}"}, "name"), ({"address": "172.22.0.2"}, "address"),
+    ({"address": "172.22.1.2/24"}, "address"), ({"address": "172.22.0.11/24"}, "address"),
+    ({"address": "172.22.0.2/25"}, "address"), ({"own_address": ""}, "own_address"),
+    ({"address": "fd00::2/64"}, "address"), ({"virtual_router_id": 0}, "virtual_router_id"),
+    ({"virtual_router_id": 256}, "virtual_router_id"), ({"machine": "third"}, "machine"),
+    ({"machines": [str(number) for number in range(11)], "machine": "1"}, "machines"),
+    ({"machines": ["first", "first"]}, "machines"), ({"peers": ["172.22.0.11"]}, "peers[0]"),
+    ({"peers": ["x }"]}, "peers[0]"), ({"peers": ["fd00::1"]}, "peers[0]"), ({"check_ports": [0]}, "check_ports[0]"),
+    ({"check_ports": [6385, 70000]}, "check_ports[1]")])
+def test_what_does_not_fit_is_refused_and_nothing_is_written(tmp_path, changes, field):
+    with pytest.raises(RefusedError) as caught:
+        keepalived_service.ensure(options(config_file=str(tmp_path / "x" / "k.conf"), **changes), False)
+    assert [problem.field for problem in caught.value.problems] == [field] and not list(tmp_path.iterdir())
+
+
+def test_priorities_follow_the_inventory_and_a_machine_whose_check_fails_is_behind_all_others():
+    machines = [str(number) for number in range(keepalived.MOST_MACHINES)]
+    found = [keepalived.priority(machines, machine) for machine in machines]
+    assert found == sorted(set(found), reverse=True) and all(0 < number < 255 for number in found)
+    assert found[0] + keepalived.FAILED_WEIGHT < found[-1] and found[-1] + keepalived.FAILED_WEIGHT > 0
+
+
+@pytest.mark.parametrize("changes", [
+    {}, {"check_ports": []}, {"check_ports": [6385, 6183]}, {"peers": ["172.22.0.12"]}, {"machine": "second"},
+    {"name": "prov.100"}])
+def test_keepalived_itself_takes_the_file(tmp_path, changes):
+    given = options(**changes)
+    (tmp_path / "k.conf").write_text(keepalived.configuration(given))
+    name, program = given["name"], f"keepalived --config-test --use-file={tmp_path / 'k.conf'}"
+    done = unshared("sh", "-ec", f"ip link add {name} type veth peer name other; ip addr add 172.22.0.11/24 dev {name};"
+                    f" ip link set {name} up; ip link set other up; {program}")
+    assert done.returncode == 0 and done.stdout + done.stderr == ""
+
+
+def write(path, answer, check_mode=False, **changes):
+    return keepalived_service.ensure(options(config_file=str(path), **changes), check_mode, lambda _command: answer)
+
+
+def test_the_file_is_written_once_and_not_in_check_mode(tmp_path):
+    path, taken = tmp_path / "folder" / "k.conf", systems.Result(0, "", "")
+    assert write(path, taken, True, name="lo")["changed"] and not path.exists()
+    result = write(path, taken)
+    assert result["changed"] and result["priority"] == 200 and path.read_text() == result["diff"]["after"]
+    assert not write(path, taken)["changed"]
+    assert write(path, taken, machine="second")["priority"] == 190
+
+
+def test_what_keepalived_does_not_take_is_not_written(tmp_path):
+    path = tmp_path / "k.conf"
+    with pytest.raises(keepalived_service.KeepalivedError, match="does not take the file: bad line"):
+        write(path, systems.Result(5, "", "bad\nline"))
+    with pytest.raises(keepalived_service.KeepalivedError, match="is not installed"):
+        write(path, systems.Result(127, "", "keepalived is not installed"))
+    assert not path.exists()
+    # Both come before it in the same run of the role.
+    assert "not installed yet" in write(path, systems.Result(127, "", ""), True, name="lo")["warnings"][0]
+    assert "yet to be made" in write(path, systems.Result(5, "", ""), True, name="nosuch0")["warnings"][0]
+
+
+def test_the_first_machine_holds_the_address_while_its_plane_answers_and_gets_it_back(tmp_path):
+    for machine, own in (("first", "172.22.0.11/24"), ("second", "172.22.0.12/24")):
+        (tmp_path / f"{machine}.conf").write_text(keepalived.configuration(options(machine=machine, own_address=own)))
+    done = unshared(sys.executable, str(pathlib.Path(__file__).with_name("vrrp_wire.py")), str(tmp_path))
+    logs = "".join(path.read_text() for path in tmp_path.glob("*.log"))
+    assert done.returncode == 0, done.stderr + logs
+    assert json.loads(done.stdout) == [["first"], ["second"], ["first"]], logs
