@@ -132,7 +132,7 @@ def carry_out(run: ComponentsRun, found: InTheWay, made: list[Object]) -> list[W
         namespace, name = obj["metadata"]["namespace"], obj["metadata"]["name"]
         title = f"Secret {namespace}/{name}"
         stored = run.client.get(_SECRET, namespace, name)
-        # cert-manager may be told to have its Secrets go with their Certificates.
+        # With its owner references the Secrets go with their Certificates.
         if stored:
             if stored["metadata"].get("uid") != seen[name]["metadata"].get("uid"):
                 raise ComponentsError(f"{title}: found another one than at the beginning, expected that of "
@@ -155,7 +155,7 @@ def _wait(run: ComponentsRun, issuing: list[Entry]) -> None:
 
 
 def refuse_overwritten(run: ComponentsRun, made: list[Object]) -> None:
-    """Check that the Secrets have what was given, after Ironic's pod was told to start with it.
+    """Check that the Secrets have what was given, after Ironic's pod was written to start with it.
 
     :param made: Secrets, from ``ironic.secrets``
     :raises ComponentsError: when cert-manager, which may have been at work, has written one again
