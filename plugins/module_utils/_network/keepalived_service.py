@@ -30,14 +30,17 @@ def ensure(options: Mapping[str, Any], check_mode: bool, runner: systems.Runner 
     :param check_mode: whether nothing is written
     :param runner: what runs programs
     :raises RefusedError: for mistakes
-    :raises KeepalivedError: when keepalived refuses the file, or is missing
+    :raises KeepalivedError: when keepalived refuses the file, or it or the interface is missing
     """
     found = keepalived.problems(options)
     if found:
         raise RefusedError(found)
     content = keepalived.configuration(options)
     warnings: list[str] = []
-    if check_mode and not os.path.exists(f"/sys/class/net/{options['name']}"):
+    is_there = os.path.exists(f"/sys/class/net/{options['name']}")
+    if not is_there and not check_mode:
+        raise KeepalivedError(f"interface {options['name']}: missing; make it first (role provisioning_network)")
+    if not is_there:
         warnings.append(f"network {options['name']}: keepalived has not tried its file, because the interface is yet "
                         "to be made")
     else:

@@ -65,12 +65,13 @@ def test_keepalived_itself_takes_the_file(tmp_path, changes):
 
 
 def write(path, answer, check_mode=False, **changes):
-    return keepalived_service.ensure(options(config_file=str(path), **changes), check_mode, lambda _command: answer)
+    given = options(**dict({"name": "lo", "config_file": str(path)}, **changes))
+    return keepalived_service.ensure(given, check_mode, lambda _command: answer)
 
 
 def test_the_file_is_written_once_and_not_in_check_mode(tmp_path):
     path, taken = tmp_path / "folder" / "k.conf", systems.Result(0, "", "")
-    assert write(path, taken, True, name="lo")["changed"] and not path.exists()
+    assert write(path, taken, True)["changed"] and not path.exists()
     result = write(path, taken)
     assert result["changed"] and result["priority"] == 200 and path.read_text() == result["diff"]["after"]
     assert not write(path, taken)["changed"]
@@ -83,9 +84,11 @@ def test_what_keepalived_does_not_take_is_not_written(tmp_path):
         write(path, systems.Result(5, "", "bad\nline"))
     with pytest.raises(keepalived_service.KeepalivedError, match="is not installed"):
         write(path, systems.Result(127, "", "keepalived is not installed"))
+    with pytest.raises(keepalived_service.KeepalivedError, match="interface nosuch0: missing; make it first"):
+        write(path, systems.Result(0, "", ""), name="nosuch0")
     assert not path.exists()
     # Both come before it in the same run of the role.
-    assert "not installed yet" in write(path, systems.Result(127, "", ""), True, name="lo")["warnings"][0]
+    assert "not installed yet" in write(path, systems.Result(127, "", ""), True)["warnings"][0]
     assert "yet to be made" in write(path, systems.Result(5, "", ""), True, name="nosuch0")["warnings"][0]
 
 
