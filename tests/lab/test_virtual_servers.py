@@ -4,6 +4,7 @@
 """Virtual servers: real firmware, agent and kernel, by each way to boot; make test-metal runs them."""
 from __future__ import annotations
 
+import functools
 import ipaddress
 import json
 import os
@@ -18,9 +19,10 @@ import bmc_system
 import pytest
 import sushy
 import vlan_probe
+from disk_marks import beginning, mark, marked
 from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
-from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, inventory_arguments
+from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, in_system, inventory_arguments
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest, user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
@@ -43,8 +45,6 @@ VLAN = 100
 # In the lab's range of addresses, of which no lab has the end.
 VLAN_ADDRESSES = {4: ("198.19.255.1/24", "198.19.255.2/24"), 6: ("fd5c:52::1/64", "fd5c:52::2/64")}
 LIVE_PORT = 8080
-# Beyond what is wiped of a disk's partition table.
-MARK, MARK_OFFSET = b"somebody's data", 64 * 1024 ** 2
 # What a system that boots may be waited for.
 NOT_YET = (AssertionError, subprocess.TimeoutExpired)
 
@@ -70,26 +70,6 @@ def other_disks(lab, room, name):
     """Return the paths of a server's disks that get no image."""
     chosen = chosen_path(lab, room, name)
     return [disk["path"] for disk in room.server(name)["disks"] if disk["path"] != chosen]
-
-
-def beginning(path, size=1024 * 1024):
-    """Return the first bytes of a file."""
-    with open(path, "rb") as stream:
-        return stream.read(size)
-
-
-def mark(path):
-    """Write something to a disk where no partition table is."""
-    with open(path, "r+b") as stream:
-        stream.seek(MARK_OFFSET)
-        stream.write(MARK)
-
-
-def marked(path):
-    """Tell whether it is still there."""
-    with open(path, "rb") as stream:
-        stream.seek(MARK_OFFSET)
-        return stream.read(len(MARK)) == MARK
 
 
 def bond_network_data(lab):
@@ -187,18 +167,7 @@ def provisioned(lab, room, enrolled, inventory):
 @pytest.fixture(scope="module")
 def ssh(lab, provisioned):
     """A function that runs a command in a server's system and returns what it prints."""
-    folder = lab.dir / "secrets" / "ssh"
-
-    def run(name, command):
-        address = lab.servers[name]["nics"][0]["address"]
-        done = subprocess.run(
-            ["ssh", "-i", folder / "user_key", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes",
-             "-o", f"UserKnownHostsFile={folder / 'known_hosts'}", f"root@{address}", command],
-            capture_output=True, text=True, check=False, timeout=120)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    return run
+    return functools.partial(in_system, lab)
 
 
 def test_a_server_is_inspected_without_dhcp(lab, without_dhcp):
@@ -253,7 +222,7 @@ def test_the_root_file_system_takes_the_disk(lab, ssh, name):
 @pytest.mark.parametrize("name", [MEDIA, HTTP])
 def test_the_other_disks_keep_what_is_on_them(lab, room, provisioned, name):
     paths = other_disks(lab, room, name)
-    assert len(paths) == 2 and all(map(marked, paths))
+    assert len(paths) == len(lab.servers[name]["disks"]) - 1 and all(map(marked, paths))
 
 
 def test_the_root_file_system_is_on_an_array_of_both_disks(lab, ssh):
@@ -279,11 +248,13 @@ def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):
             "legacy" if name == IPMI else "UEFI")
 
 
-def test_secure_boot_is_on_where_it_is_asked_for(room, ssh):
+def test_secure_boot_is_on_where_it_is_asked_for(lab, room, ssh):
     # Four bytes of attributes, then the value.
     read = "od -An -tu1 -j4 /sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
     assert [ssh(name, read).strip() for name in (MEDIA, IPXE, HTTP)] == ["1", "0", "0"]
     assert [room.server(name)["secure_boot"] for name in (MEDIA, IPXE, HTTP)] == [True, False, False]
+    assert [bmc_system.system(lab, lab.servers[name]).secure_boot.enabled for name in (MEDIA, IPXE, HTTP)] == [
+        True, False, False]
 
 
 def test_a_second_run_changes_nothing(lab, provisioned, inventory):

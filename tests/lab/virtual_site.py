@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 from support import REPOSITORY
 
@@ -23,3 +24,14 @@ def inventory_arguments(folder, hosts):
     path = folder / "hosts.json"
     path.write_text(json.dumps({"metal_servers": {"hosts": hosts}}))
     return "-i", str(REPOSITORY / "inventory" / "metal"), "-i", str(path)
+
+
+def in_system(lab, name, command):
+    """Run a command in the system of a server that playbook metal has logged in to, and return what it prints."""
+    folder, address = lab.dir / "secrets" / "ssh", lab.servers[name]["nics"][0]["address"]
+    done = subprocess.run(
+        ["ssh", "-i", folder / "user_key", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes",
+         "-o", f"UserKnownHostsFile={folder / 'known_hosts'}", f"root@{address}", command],
+        capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
