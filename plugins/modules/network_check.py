@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: network_check
-short_description: Ask from a machine what it must reach by TCP, TFTP and DHCP
+short_description: Ask from a machine what it must reach by TCP, HTTP, TFTP and DHCP
 version_added: "0.1.0"
 description:
   - Run it where the question matters, for example on a machine of the provisioning network, or on a node. It asks all
@@ -56,6 +56,26 @@ options:
         description: The server's port.
         type: int
         default: 69
+  http:
+    description: Files to read by HTTP or HTTPS. A port that answers may be a proxy's, a portal's or another machine's.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      name:
+        description: What the file is for, which messages name.
+        type: str
+      url:
+        description: URL of the file. A login and a query in it are shown nowhere.
+        type: str
+        required: true
+      sha256:
+        description: SHA-256 of the file, which is read as a whole then, up to 64 MiB. Without it any answer will do.
+        type: str
+      ca_file:
+        description: File on the machine that asks, with the authority of the server's certificate; the system's by
+          default.
+        type: path
   dhcp:
     description: Interfaces of this machine on which DHCP servers are asked. Needs root.
     type: list
@@ -111,19 +131,22 @@ EXAMPLES = r"""
       - {name: images, host: 172.22.0.1, port: 6180}
     tftp:
       - {host: 172.22.0.1, path: snponly.efi}
+    http:
+      - url: http://172.22.0.1:6180/boot.ipxe
+        sha256: "{{ lookup('ansible.builtin.file', '/srv/http/boot.ipxe', rstrip=false) | hash('sha256') }}"
     dhcp:
       - {interface: eno2, mac: "00:5c:52:31:3a:01", expected_servers: [172.22.0.1]}
 """
 
 RETURN = r"""
 checks:
-  description: Each question in order, first those by TCP, then TFTP, then DHCP.
+  description: Each question in order, first those by TCP, then TFTP, HTTP and DHCP.
   returned: when the input was accepted
   type: list
   elements: dict
   contains:
     kind:
-      description: V(tcp), V(tftp) or V(dhcp).
+      description: V(tcp), V(tftp), V(http) or V(dhcp).
       type: str
     target:
       description: What was asked.

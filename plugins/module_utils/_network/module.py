@@ -129,6 +129,9 @@ def run_network_check() -> None:
         "tftp": {"type": "list", "elements": "dict", "default": [], "options": {
             "name": {"type": "str"}, "host": {"type": "str", "required": True},
             "path": {"type": "str", "required": True}, "port": {"type": "int", "default": 69}}},
+        "http": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "url": {"type": "str", "required": True}, "sha256": {"type": "str"},
+            "ca_file": {"type": "path"}}},
         "dhcp": {"type": "list", "elements": "dict", "default": [], "options": {
             "name": {"type": "str"}, "interface": {"type": "str", "required": True}, "mac": {"type": "str"},
             "expected_servers": _texts(), "allowed_servers": _texts(),

@@ -1,22 +1,27 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking from this machine what it must reach: TCP ports, files by TFTP, the DHCP servers of a wire."""
+"""Asking from this machine what it must reach: TCP ports, files by HTTP and TFTP, the DHCP servers of a wire."""
 from __future__ import annotations
 
 import functools
+import hashlib
+import re
 import secrets
 import socket
 import struct
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from .._common import parallel
 from .._common.errors import ReportedError
 from .._common.field_checks import show
+from .._common.image_server import image_fetcher
 from .._common.mac_address import mac_error
 from .._common.problem import Problem
+from .._common.redaction import before_query, redacted
 from .dhcp_probe import DhcpProbeError, offers
 from .dhcp_service import server_problems
 
@@ -24,6 +29,10 @@ from .dhcp_service import server_problems
 _TFTP_PORT, _READ, _DATA, _ERROR = 69, 1, 3, 5
 _REPEAT_SECONDS = 1.0
 _WORKERS = 32
+_SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
+_SCHEMES = ("http", "https")
+# Of a file that is compared; one that is larger is no file to ask a network by.
+LARGEST_BYTES = 64 * 1024 ** 2
 
 
 def problems(wanted: Mapping[str, Any]) -> list[Problem]:
@@ -34,6 +43,13 @@ def problems(wanted: Mapping[str, Any]) -> list[Problem]:
     for position, entry in enumerate(wanted.get("tftp") or ()):
         if not entry["path"].isprintable() or not entry["path"].isascii():
             found.append(Problem("value", f"tftp[{position}]", "path", show(entry["path"]), "printable ASCII"))
+    for position, entry in enumerate(wanted.get("http") or ()):
+        if _scheme(entry["url"]) not in _SCHEMES:
+            found.append(Problem("value", f"http[{position}]", "url", show(_shown(entry["url"])),
+                                 "a URL with http or https"))
+        if entry.get("sha256") and not _SHA256.match(entry["sha256"]):
+            found.append(Problem("value", f"http[{position}]", "sha256", show(entry["sha256"]),
+                                 "64 hexadecimal digits"))
     for position, entry in enumerate(wanted.get("dhcp") or ()):
         wrong = mac_error(entry["mac"]) if entry.get("mac") else None
         if wrong:
@@ -46,11 +62,23 @@ def problems(wanted: Mapping[str, Any]) -> list[Problem]:
     return found
 
 
+def _shown(url: str) -> str:
+    return redacted(before_query(url))
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme
+    except ValueError:
+        return ""
+
+
 def check(wanted: Mapping[str, Any],
           dhcp_probe: Callable[..., Any] = offers) -> tuple[list[dict[str, Any]], list[Problem]]:
     """Ask all at once and return ``(checks, problems)``.
 
     :param wanted: ``tcp`` (dicts with ``host``, ``port``, ``reachable``), ``tftp`` (``host``, ``path``, ``port``),
+        ``http`` (``url``, ``sha256``, ``ca_file``),
         ``dhcp`` (``interface``, ``mac``, ``allowed_servers``, ``expected_servers``, ``seconds``), ``timeout_seconds``
     :returns: a dict with ``kind``, ``target``, ``ok`` and ``found`` for each question, in order
     """
@@ -62,6 +90,9 @@ def check(wanted: Mapping[str, Any],
     for entry in wanted.get("tftp") or ():
         target = f"{entry['host']}/{entry['path']}"
         questions.append(("tftp", target, entry.get("name") or "", functools.partial(_tftp, entry, seconds)))
+    for entry in wanted.get("http") or ():
+        questions.append(("http", _shown(entry["url"]), entry.get("name") or "",
+                          functools.partial(_http, entry, seconds)))
     for entry in wanted.get("dhcp") or ():
         questions.append(("dhcp", entry["interface"], entry.get("name") or "",
                           functools.partial(_dhcp, entry, dhcp_probe)))
@@ -141,6 +172,32 @@ def _block(wire: socket.socket, answer: bytes, sender: Any) -> tuple[str, bool]:
     # The server need not repeat the block until it gives up: the transfer ends here.
     wire.sendto(struct.pack("!HH", _ERROR, 0) + b"checked\0", sender)
     return f"{len(answer) - 4} bytes", True
+
+
+def _http(entry: Mapping[str, Any], seconds: float) -> tuple[str, list[Problem]]:
+    """Read a file; another one may come from a portal, a proxy or a machine with the same address."""
+    target, digest = _shown(entry["url"]), entry.get("sha256")
+    title = f"{entry['name']} ({target})" if entry.get("name") else target
+    try:
+        # A byte shows that there is an answer.
+        body = image_fetcher(entry.get("ca_file"), seconds)(entry["url"], LARGEST_BYTES + 1 if digest else 1)
+    except OSError as exc:
+        text = _reason(exc, seconds)
+        return text, [Problem("unreachable", title, "http", text, "the file",
+                              "look at the web server, at its certificate and ca_file, and at the firewalls between")]
+    if not digest:
+        return "an answer" if body else "an empty answer", [] if body else [
+            Problem("unreachable", title, "http", "an empty answer", "the file", "look at the web server")]
+    if len(body) > LARGEST_BYTES:
+        text = f"more than {LARGEST_BYTES // 1024 ** 2} MiB"
+        return text, [Problem("value", title, "http", text, "a smaller file to compare",
+                              "name another one, or leave out sha256")]
+    found = hashlib.sha256(body).hexdigest()
+    if found == digest.lower():
+        return f"{len(body)} bytes, the right ones", []
+    return f"{len(body)} bytes, others", [Problem(
+        "other-answer", title, "http", f"{len(body)} bytes with the SHA-256 {found}", digest.lower(),
+        "find out who answers: a proxy, a portal, another machine with that address, or a file that was changed")]
 
 
 def _dhcp(entry: Mapping[str, Any], probe: Callable[..., Any]) -> tuple[str, list[Problem]]:

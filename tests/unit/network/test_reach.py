@@ -4,6 +4,8 @@
 """Questions of network_check to servers on loopback, and what DHCP servers of a wire are reported as."""
 from __future__ import annotations
 
+import hashlib
+import http.server
 import socket
 import struct
 import threading
@@ -71,6 +73,48 @@ def test_a_file_by_tftp(answer, result):
     assert checks == [result]
 
 
+@pytest.fixture
+def files():
+    """URL of a web server whose files are 5 bytes each, but for one that is empty and one that is not there."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            path = self.path.partition("?")[0]
+            body = b"" if path == "/empty" else b"known"
+            self.send_response(404 if path == "/none" else 200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *dummy):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
+KNOWN = hashlib.sha256(b"known").hexdigest()
+
+
+def test_a_file_by_http_is_the_right_one(files, closed):
+    checks, found = ask(http=[
+        {"url": f"http://{files}/known"}, {"url": f"http://{files}/known", "sha256": KNOWN.upper()},
+        {"name": "images", "url": f"http://admin:secret-word@{files}/known?token=secret-word", "sha256": "0" * 64},
+        {"url": f"http://{files}/none"}, {"url": f"http://{files}/empty"}, {"url": f"http://127.0.0.1:{closed}/known"}])
+    assert checks == [(True, "an answer"), (True, "5 bytes, the right ones"), (False, "5 bytes, others"),
+                      (False, "http 404 not found"), (False, "an empty answer"), (False, found[3].partition("found ")[2]
+                                                                                .partition(", expected")[0])]
+    assert found[0].startswith("images (") and f"5 bytes with the SHA-256 {KNOWN}" in found[0]
+    assert "find out who answers" in found[0] and "secret-word" not in "".join(found)
+    assert "refused" in found[3] and len(found) == 4
+
+
+def test_what_is_too_large_to_compare_is_not_read_to_its_end(files, monkeypatch):
+    monkeypatch.setattr(reach, "LARGEST_BYTES", 4)
+    assert ask(http=[{"url": f"http://{files}/known", "sha256": KNOWN}])[0] == [(False, "more than 0 MiB")]
+
+
 def test_dhcp_servers_that_are_missing_or_somebody_elses():
     entry = {"interface": "prov", "mac": "00:5c:52:31:3a:01", "seconds": 1}
     checks, found = ask(dhcp=[dict(entry, expected_servers=["172.22.0.1"])], probe=lambda *arguments: [OFFER])
@@ -87,7 +131,9 @@ def test_dhcp_servers_that_are_missing_or_somebody_elses():
 
 def test_mistakes_are_found_before_anything_is_asked():
     wrong = reach.problems({"tcp": [{"port": 0}], "tftp": [{"port": 69, "path": "a\nb"}], "timeout_seconds": 0,
-                            "dhcp": [{"mac": "x", "seconds": 0}]})
+                            "dhcp": [{"mac": "x", "seconds": 0}], "http": [
+                                {"url": "ftp://192.0.2.1/a"}, {"url": "http://[/", "sha256": "short"}]})
     assert [(problem.subject, problem.field) for problem in wrong] == [
-        ("tcp[0]", "port"), ("tftp[0]", "path"), ("dhcp[0]", "mac"), ("dhcp[0]", "seconds"),
+        ("tcp[0]", "port"), ("tftp[0]", "path"), ("http[0]", "url"), ("http[1]", "url"),
+        ("http[1]", "sha256"), ("dhcp[0]", "mac"), ("dhcp[0]", "seconds"),
         ("network_check", "timeout_seconds")]
