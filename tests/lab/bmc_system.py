@@ -26,6 +26,11 @@ def system(lab, server, credentials_of=None, **options):
     return root.get_system("/redfish/v1/Systems/" + server["uuid"])
 
 
+def cd_drive(lab, server):
+    """Return the virtual CD drive of a server's BMC."""
+    return next(drive for drive in system(lab, server).virtual_media.get_members() if drive.identity == "Cd")
+
+
 def media(lab, server):
     """Return the URLs of what is in the drives of a server's BMC."""
     drives = [drive for manager in system(lab, server).managers for drive in manager.virtual_media.get_members()]

@@ -8,18 +8,15 @@ Each server is enrolled by another run once the cause is gone.
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
+import bmc_system
 import foreign_dhcp
 import pytest
-from support import only
+from support import AT_ONCE, eventually, only
 from virtual_site import BOOT_SECONDS, IPXE, MEDIA
 
 pytestmark = pytest.mark.metal
-
-# A virtual server's kernel takes a minute and a half, firmware that waits for TFTP as long.
-BOOT_SHORT_SECONDS = 420
-SOON = ("-e", f'{{"hosts_wait_timeout_seconds": {BOOT_SHORT_SECONDS}}}')
-
 
 @pytest.fixture
 def mended(lab):
@@ -37,13 +34,22 @@ def mended(lab):
     assert [lab.state(name) for name in names] == ["available"] * len(names)
 
 
-def refused(lab, name, *texts):
-    """Enrol a server, which does not become available, and return what the run says of it at the end."""
-    run = lab.playbook("enroll", *SOON, *only(name), seconds=BOOT_SHORT_SECONDS + 300)
-    run.failed("1 of 1 hosts failed")
-    message = "\n".join(run.output_of(name))
-    assert all(text in message for text in texts), message
-    return message
+def named(lab, name, *texts, meanwhile=lambda: None):
+    """Enrol a server until the wait has said all of these texts; the run is killed then.
+
+    :param meanwhile: called once the run has begun
+    """
+    run = lab.start("enroll", *only(name))
+
+    def said():
+        assert run.process.poll() is None, run.output
+        return all(text in run.output for text in texts)
+
+    try:
+        meanwhile()
+        eventually(said, BOOT_SECONDS, f"the cause: {', '.join(texts)}", 2)
+    finally:
+        run.kill()
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ def panicking(lab):
 # In this order fixtures end the other way round: the cause is gone before the server is enrolled again.
 def test_a_kernel_that_panics_is_named(lab, mended, panicking):
     mended(MEDIA)
-    refused(lab, MEDIA, "its kernel has stopped by a panic", "check its ramdisk, kernel parameters and memory")
+    named(lab, MEDIA, "its kernel has stopped by a panic")
 
 
 @pytest.fixture
@@ -71,8 +77,7 @@ def years_behind(room):
 
 def test_a_clock_that_is_years_behind_is_named(lab, mended, years_behind):
     mended(years_behind)
-    refused(lab, years_behind, "its agent takes a certificate for one that is not valid yet", "set the server's clock",
-            "ntp_servers of agent_image")
+    named(lab, years_behind, "its agent takes a certificate for one that is not valid")
 
 
 @pytest.fixture
@@ -86,7 +91,7 @@ def without_tftp(lab):
 
 def test_tftp_that_is_blocked_is_named(lab, mended, without_tftp):
     mended(IPXE)
-    refused(lab, IPXE, "has an address by DHCP", "it has read nothing since: check TFTP (UDP port 69")
+    named(lab, IPXE, "has an address by DHCP", "its firmware gets no answer from where it is to read")
 
 
 @pytest.fixture
@@ -98,8 +103,7 @@ def foreign(lab, tmp_path):
 
 def test_a_dhcp_server_of_somebody_else_that_a_server_listens_to_is_named(lab, mended, foreign):
     mended(IPXE)
-    refused(lab, IPXE, "was offered an address by DHCP", "it has taken no address of this DHCP server since",
-            "check the wire for another one")
+    named(lab, IPXE, "has taken no address of this DHCP server since its offer")
     assert "DHCPACK(wire) " in foreign.read_text() and lab.servers[IPXE]["boot_mac"] in foreign.read_text()
 
 
@@ -117,5 +121,29 @@ def full(lab):
 
 def test_an_image_server_without_space_is_named(lab, mended, full):
     mended(MEDIA)
-    message = refused(lab, MEDIA, "no space left for the boot image", "make space")
-    assert "root device" not in message
+    run = lab.playbook("enroll", *AT_ONCE, *only(MEDIA), seconds=BOOT_SECONDS).failed("1 of 1 hosts failed")
+    message = "\n".join(run.output_of(MEDIA))
+    assert "Ironic has no space left for the boot image" in message and "root device" not in message, message
+
+
+@pytest.fixture
+def restarted_bmc(lab, room):
+    """A function that has a server's BMC restart: its media are gone, and it answers nothing until the test ends."""
+    def restart():
+        bmc_system.cd_drive(lab, lab.servers[MEDIA]).eject_media()
+        room.set_knobs(MEDIA, bmc_unreachable=True)
+
+    yield restart
+    room.clear_knobs(MEDIA)
+
+
+def test_a_bmc_that_restarts_while_its_medium_is_booted_is_named(lab, room, mended, restarted_bmc):
+    mended(MEDIA)
+    log = Path(room.server(MEDIA)["serial_log"])
+    size = log.stat().st_size
+
+    def restart():
+        eventually(lambda: b"UEFI QEMU DVD-ROM" in log.read_bytes()[size:], BOOT_SECONDS, "a boot from the medium", 0.5)
+        restarted_bmc()
+
+    named(lab, MEDIA, "it cannot read its boot medium any more", meanwhile=restart)

@@ -25,12 +25,6 @@ pytestmark = pytest.mark.metal
 PATIENCE_SECONDS = 480
 
 
-def cd_drive(lab, name):
-    """Return the virtual CD drive of a server's BMC, as sushy has it."""
-    return next(drive for drive in bmc_system.system(lab, lab.servers[name]).virtual_media.get_members()
-                if drive.identity == "Cd")
-
-
 @pytest.fixture
 def by_https(lab):
     """An inventory with which one server gets its media by HTTPS; the lab gives them to virtual servers by HTTP."""
@@ -41,7 +35,7 @@ def by_https(lab):
 @pytest.fixture
 def distrustful(lab):
     """That server, whose BMC verifies media servers by their usual authorities; later it has the lab's authority."""
-    drive = cd_drive(lab, MEDIA)
+    drive = bmc_system.cd_drive(lab, lab.servers[MEDIA])
     drive.set_verify_certificate(True)
     yield MEDIA
     if not drive.certificates.get_members():
@@ -50,7 +44,8 @@ def distrustful(lab):
 
 def trust(lab, name):
     """Import the lab's authority into a server's BMC."""
-    cd_drive(lab, name).certificates.create_member((lab.dir / "pki" / "ca.crt").read_text(), "PEM")
+    drive = bmc_system.cd_drive(lab, lab.servers[name])
+    drive.certificates.create_member((lab.dir / "pki" / "ca.crt").read_text(), "PEM")
 
 
 def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, room, by_https, distrustful):
@@ -65,7 +60,7 @@ def test_a_bmc_that_does_not_trust_the_image_server_is_named_and_recovers(lab, r
 
     trust(lab, name)
     lab.playbook("enroll", "-i", by_https, *only(name), seconds=BOOT_SECONDS).ok()
-    assert lab.state(name) == "available" and cd_drive(lab, name).verify_certificate
+    assert lab.state(name) == "available" and bmc_system.cd_drive(lab, lab.servers[name]).verify_certificate
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M
 # With Microsoft's keys, and with secure boot on.
 SECURE_UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.secboot.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd", True)
 LEGACY = "Legacy"
+CD_DRIVE = "cddrive"
 # The management plane shares the machine's processors with emulated ones, and its timeouts are shorter.
 NICENESS = 15
 # A vendor is eight letters in SCSI, a model sixteen.
@@ -96,7 +97,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
                 priority("disk%d" % number))]
     if cd:
         arguments += ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={text(cd)}"]
-    arguments += ["-device", "ide-cd,bus=ide.0" + (",drive=cd" + priority("cd") if cd else "")]
+    arguments += ["-device", f"ide-cd,bus=ide.0,id={CD_DRIVE}" + (",drive=cd" + priority("cd") if cd else "")]
     for number, (nic, tap) in enumerate(zip(spec["nics"], taps)):
         arguments += [
             "-netdev", f"tap,id=nic{number},fd={tap}",

@@ -32,13 +32,15 @@ def connected(folder):
         os.close(descriptor)
 
 
-def send(file, name):
+def send(file, name, **arguments):
     """Send a command; its answer comes between the events.
 
     :param file: what connected() gave
     :param name: the command's name
+    :param arguments: the command's arguments
     """
-    file.write(json.dumps({"execute": name}).encode() + b"\n")
+    message = dict({"execute": name}, **({"arguments": arguments} if arguments else {}))
+    file.write(json.dumps(message).encode() + b"\n")
     file.flush()
 
 

@@ -1,6 +1,7 @@
 """A server that is a QEMU process: firmware, boot loaders, agent and operating system are real."""
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -142,6 +143,16 @@ class VirtualServer(simulated.Server):
         if pid is not None:
             process.end(pid, STOP_TIMEOUT_SECONDS)
         self.runs = simulated.NOTHING
+
+    def configure(self, **values):
+        """See the simulated server; a medium that the BMC lets go of is gone for what runs, too."""
+        with self.lock:
+            had = self.boot_images.get("Cd")
+            super().configure(**values)
+            if had and not self.boot_images.get("Cd") and self._monitor is not None:
+                self.console.print("BMC: the medium is ejected")
+                with contextlib.suppress(OSError):
+                    qmp.send(self._monitor, "eject", id=qemu.CD_DRIVE, force=True)
 
     def soft_off(self):
         """Press the power button; what runs decides."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 # The first sign that matches a line counts. Firmware is EDK2 and its descendants, boot loaders are shim, GRUB and iPXE,
 # the rest is Linux, Python's ssl and Ironic's agent.
-_SIGNS = tuple((re.compile(pattern), f"{cause}; {next_step}") for pattern, cause, next_step in (
+_SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, next_step in (
     (r"Kernel panic - not syncing", "its kernel has stopped by a panic",
      "check its ramdisk, kernel parameters and memory by what its console says"),
     (r"certificate is not yet valid", "its agent takes a certificate for one that is not valid yet",
@@ -36,13 +36,12 @@ _SIGNS = tuple((re.compile(pattern), f"{cause}; {next_step}") for pattern, cause
 ))
 
 
-def sign(lines: Iterable[str]) -> str | None:
-    """Return what the last line with a known sign means: cause and next step. None when there is none.
+def sign(lines: Iterable[str]) -> tuple[str, str] | None:
+    """Return cause and next step of the last line with a known sign, None when there is none.
 
     :param lines: lines of a console, in order
     """
     found = None
     for line in lines:
-        text = next((text for pattern, text in _SIGNS if pattern.search(line)), None)
-        found = text or found
+        found = next((meaning for pattern, meaning in _SIGNS if pattern.search(line)), None) or found
     return found

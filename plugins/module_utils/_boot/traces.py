@@ -38,22 +38,23 @@ _DHCP_STEPS = {"DISCOVER": "asked for an address by DHCP", "OFFER": "was offered
                "ACK": "has an address by DHCP"}
 # After so long firmware has gone on to the next, or something keeps it.
 STUCK_SECONDS = 60
+# Texts of a trace → what is said instead, and what to check.
 _STUCK = {
-    _DHCP_STEPS["OFFER"]: "it has taken no address of this DHCP server since: check the wire for another one "
-                          "(provisioning_dhcp)",
-    _DHCP_STEPS["ACK"]: "it has read nothing since: check TFTP (UDP port 69 and those above 1023), the name of its "
-                        "boot loader, and firewalls",
+    _DHCP_STEPS["OFFER"]: ("has taken no address of this DHCP server since its offer",
+                           "check the wire for another DHCP server (provisioning_dhcp)"),
+    _DHCP_STEPS["ACK"]: ("has read nothing since its address by DHCP",
+                         "check TFTP (UDP port 69 and those above 1023), the name of its boot loader, and firewalls"),
 }
 _DHCP_TEXTS = {"ignored": "DHCP ignores its MAC address", "no address available": "DHCP has no free address"}
 
 
-def hint(trace: Trace, now: float) -> str:
-    """Return what to look at when a trace stays the last one, empty when there is nothing to be said of it yet.
+def stuck(trace: Trace, now: float) -> tuple[str, str]:
+    """Return what a trace says, and what to check when it has stayed the last one for a while, else an empty text.
 
     :param trace: a Trace
     :param now: reading of the caller's clock, in seconds
     """
-    return _STUCK.get(trace.text, "") if now - trace.at >= STUCK_SECONDS else ""
+    return _STUCK.get(trace.text, (trace.text, "")) if now - trace.at >= STUCK_SECONDS else (trace.text, "")
 
 
 class Traces:

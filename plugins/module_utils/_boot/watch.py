@@ -19,7 +19,7 @@ from .._ironic.errors import IronicError
 from . import console
 from .log_tail import LogTail
 from .node_phase import FIELDS, has_agent, has_failed, last_call, phase
-from .traces import Trace, Traces, hint
+from .traces import Trace, Traces, stuck
 
 INTERVAL_SECONDS = 5
 
@@ -52,7 +52,7 @@ class BootWatch:
         # By host.
         self._consoles = dict((name, LogTail(str(path))) for name, path in (
             params.get("boot_consoles") or {}).items()) if active else {}
-        self._signs: dict[str, Trace] = {}
+        self._signs: dict[str, tuple[Trace, str]] = {}
         self._client: Any = None
         self._traces = Traces()
         self._nodes: dict[str, dict[str, Any]] = {}
@@ -94,16 +94,19 @@ class BootWatch:
         doing = phase(found, self._clock() - call[1] if call else 0) if found else ""
         # A server that has failed boots nothing any more.
         if trace is not None and not (found and (not doing or has_agent(found) or has_failed(found))):
-            at_work = self._aged(trace, seconds)
-            doing = "; ".join(text for text in (at_work, hint(trace, self._clock())) if text) if at_work else doing
+            text, advice = stuck(trace, self._clock())
+            doing = self._aged(trace._replace(text=text), advice, seconds) or doing
         # What has come since, a call of its agent for example, was not kept from coming; of one look nothing is later.
         later = max(call[1] if call else 0.0, trace.at if trace else 0.0) - INTERVAL_SECONDS
-        said = self._aged(sign, seconds) if sign and sign.at >= later else ""
-        return "; ".join(text for text in (doing, said) if text)
+        said = self._aged(*sign, seconds) if sign and sign[0].at >= later else ""
+        # Progress shows the beginning of it: the cause goes first.
+        return "; ".join(text for text in (said, doing) if text)
 
-    def _aged(self, trace: Trace, seconds: float) -> str:
+    def _aged(self, trace: Trace, advice: str, seconds: float) -> str:
         age = self._clock() - trace.at
-        return f"{trace.text} {duration(age)} ago" if age <= seconds else ""
+        if age > seconds:
+            return ""
+        return f"{trace.text} {duration(age)} ago" + (f"; {advice}" if advice else "")
 
     def look(self) -> None:
         """Look once at all sources."""
@@ -126,7 +129,7 @@ class BootWatch:
             said = console.sign(lines)
             with self._lock:
                 if said is not None:
-                    self._signs[name] = Trace(said, self._clock())
+                    self._signs[name] = Trace(said[0], self._clock()), said[1]
         if self._ironic is not None:
             self._ask()
 

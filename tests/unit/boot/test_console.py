@@ -26,7 +26,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console imp
     ("blk_update_request: I/O error, dev sr0, sector 64", "cannot read its boot medium"),
 ])
 def test_a_sign_has_cause_and_next_step(line, expected):
-    assert expected in sign(["something before", line, "something after"])
+    cause, next_step = sign(["something before", line, "something after"])
+    assert expected in f"{cause}; {next_step}"
+    # Progress shows sixty letters of it.
+    assert len(cause) <= 72 and next_step
 
 
 @pytest.mark.parametrize("line", ["", "Linux version 6.1", "PXE-E1", "PXE-E180", "panic=10", "I/O error, dev sda"])
@@ -35,7 +38,7 @@ def test_other_lines_say_nothing(line):
 
 
 def test_the_last_sign_counts_and_nothing_of_the_line_is_repeated():
-    found = sign(["PXE-E18: x", "Kernel panic - not syncing: {{ lookup('pipe', 'id') }} \x1b]0;title\x07"])
+    found = "; ".join(sign(["PXE-E18: x", "Kernel panic - not syncing: {{ lookup('pipe', 'id') }} \x1b]0;title\x07"]))
     assert "panic" in found and "lookup" not in found and "\x1b" not in found
     assert sign([]) is None
 

@@ -39,7 +39,7 @@ def test_virtual_media_boots_before_the_disk():
 
 def test_a_drive_without_a_medium_is_not_booted():
     arguments = command("Cd")
-    assert option(arguments, "ide-cd") == "ide-cd,bus=ide.0"
+    assert option(arguments, "ide-cd") == "ide-cd,bus=ide.0,id=cddrive"
     assert "-no-reboot" in arguments
 
 
@@ -99,3 +99,11 @@ def test_the_reason_of_an_end_is_the_last_that_qemu_reports():
     file = io.BytesIO(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     assert qmp.shutdown_reason(file) == "guest-reset"
     assert qmp.shutdown_reason(io.BytesIO(b"")) is None
+
+
+def test_a_command_is_sent_with_its_arguments_or_without():
+    file = io.BytesIO()
+    qmp.send(file, "eject", id=qemu.CD_DRIVE, force=True)
+    qmp.send(file, "system_powerdown")
+    assert [json.loads(line) for line in file.getvalue().splitlines()] == [
+        {"execute": "eject", "arguments": {"id": "cddrive", "force": True}}, {"execute": "system_powerdown"}]
