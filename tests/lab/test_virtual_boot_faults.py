@@ -18,6 +18,7 @@ from virtual_site import BOOT_SECONDS, IPXE, MEDIA
 
 pytestmark = pytest.mark.metal
 
+
 @pytest.fixture
 def mended(lab):
     """A function that takes hosts out for a test; afterwards they are enrolled again, and available."""
