@@ -25,16 +25,24 @@ def new_identity(folder):
     return path
 
 
+def backup_variables(folder, identity):
+    """Return the variables of the playbook ``backup``.
+
+    :param folder: where it is written
+    :param identity: path of the secret key
+    """
+    recipient = next(line.rpartition(" ")[2] for line in identity.read_text().splitlines() if "public key" in line)
+    return {"backup_directory": str(folder), "backup_recipients": [recipient], "backup_identity_file": str(identity)}
+
+
 def back_up(lab, folder, identity):
     """Back up the lab's plane, rehearsed and read again, and return the path of the file.
 
     :param folder: an empty folder
     :param identity: path of the secret key
     """
-    recipient = next(line.rpartition(" ")[2] for line in identity.read_text().splitlines() if "public key" in line)
     versions = lab.versions()
-    run = lab.playbook("backup", extra={"backup_directory": str(folder), "backup_recipients": [recipient],
-                                        "backup_identity_file": str(identity)}, seconds=SECONDS).ok()
+    run = lab.playbook("backup", extra=backup_variables(folder, identity), seconds=SECONDS).ok()
     assert "read again: True" in run.output and lab.versions() == versions
     assert re.search(r"restored into an API server that lived for it: [1-9]", " ".join(run.output.split())), run.output
     path, = folder.iterdir()

@@ -13,6 +13,7 @@ import re
 import plane_site
 import pytest
 import small_cluster
+from lost_plane import backup_variables, new_identity
 from support import HOST, NAMESPACE, eventually, only
 from watching import Polled, Untouched, facts
 
@@ -172,15 +173,22 @@ def test_what_is_in_the_way_is_named_all_at_once(lab, gate_is_off, target, forth
         lab.playbook("host_action", *only("server-04"), extra={"host_action": "resume"}).ok()
 
 
-def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(lab, installed, target, kubeconfig, forth, hosts):
+def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
+        lab, installed, target, kubeconfig, forth, hosts, tmp_path):
     before, had, touched = facts(lab.kube), managed(lab.kube), Untouched(lab)
-    variables = dict(forth, metal3_confirm=len(hosts))
+    backups = tmp_path / "backups"
+    variables = dict(forth, metal3_confirm=len(hosts), **backup_variables(backups, new_identity(tmp_path)))
     with Polled(kubeconfig) as polled:
         running = lab.start("pivot", extra=variables)
         eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
         running.kill()
+        # Read again and rehearsed, before the first write; the run that goes on makes no other one.
+        backup, = backups.iterdir()
+        assert "read again: True" in running.output and backup.stat().st_mode & 0o777 == 0o600
         run = lab.playbook("pivot", extra=variables, seconds=SECONDS).ok()
     print(run.output)
+    assert "No backup is made before the move, for it has begun" in " ".join(run.output.split())
+    assert list(backups.iterdir()) == [backup]
     assert managed(target) == had and managed(lab.kube) == []
     assert facts(target) == before
     assert touched.resets() == {} and polled.asked > 50 and polled.failed == []
