@@ -59,10 +59,12 @@ options:
       - >-
         V(node_without_host) deletes the node, in any provision state that holds by itself; the server is left as it
         is. V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
-        V(port_without_node) deletes the port.
+        V(port_without_node) deletes the port. V(host_without_ports) creates a port at the host's node for each NIC that
+        its inspection has found, of which that with its boot MAC address is booted from; it deletes nothing and asks
+        for no number, and needs O(hosts) and O(earlier_findings), too.
     type: list
     elements: str
-    choices: [node_without_host, mac_of_other_node, port_without_node]
+    choices: [node_without_host, mac_of_other_node, port_without_node, host_without_ports]
     default: []
   confirm:
     description:
@@ -127,10 +129,11 @@ findings:
   contains:
     kind:
       description:
-        - V(node_without_host), V(host_without_node), V(host_of_former_node) (it names a node that is gone while another
-          has its name), V(mac_of_other_node), V(mac_of_discovered_node), V(boot_mac_twice), V(mac_twice), V(bmc_twice)
-          or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after the loss of
-          Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
+        - V(node_without_host), V(host_without_node), V(host_without_ports) (its node has none, as after the loss of
+          Ironic's database, although NICs are known), V(host_of_former_node) (it names a node that is gone while
+          another has its name), V(mac_of_other_node), V(mac_of_discovered_node), V(boot_mac_twice), V(mac_twice),
+          V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after
+          the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).
       type: str
       returned: always
     subject:
@@ -146,7 +149,7 @@ findings:
       type: str
       returned: always
     object:
-      description: UUID of the node or port that a repair deletes, empty when there is no repair.
+      description: UUID of the node or port that a repair deletes or completes, empty when there is no repair.
       type: str
       returned: always
     repaired:

@@ -8,10 +8,10 @@ from collections import namedtuple
 from typing import Any
 
 from .._common.plain_text import plain
-from . import discovered, node_bmc, ownership
+from . import discovered, lost_ports, node_bmc, ownership
 
 # subject: what it is about. cause, next_step: phrases. repair: "node" or "port" with the object that a repair deletes,
-# None where no deletion is right.
+# "ports" with the node that gets some (key "ports"), None where no repair is right.
 Finding = namedtuple("Finding", ["kind", "subject", "cause", "next_step", "repair"])
 
 NODE_WITHOUT_HOST, HOST_WITHOUT_NODE = "node_without_host", "host_without_node"
@@ -19,6 +19,7 @@ HOST_OF_FORMER_NODE = "host_of_former_node"
 MAC_OF_DISCOVERED_NODE = "mac_of_discovered_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
+HOST_WITHOUT_PORTS = "host_without_ports"
 NO_NODE_OF_HOSTS, NODES_LOST = "no_node_of_hosts", "nodes_lost"
 _AFTER_LOSS = (
     "wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched or "
@@ -57,6 +58,7 @@ def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroup
         found += _nodes_without_host(nodes, hosts, namespaces) + _hosts_without_node(nodes, hosts)
         found += _hosts_of_former_nodes(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
+        found += _hosts_without_ports(nodes, ports, hosts)
     # Names and states are others'; the playbook prints them as they are.
     return [item._replace(subject=plain(item.subject), cause=plain(item.cause), next_step=plain(item.next_step))
             for item in found]
@@ -218,6 +220,21 @@ def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
             f"its boot MAC address {port['address']} is a port of {_label(node)}, so that the operator does not "
             "register it",
             f"correct the address, or delete the port there (repair {MAC_OF_OTHER_NODE})", ("port", port)))
+    return found
+
+
+def _hosts_without_ports(nodes: list[dict[str, Any]], ports: list[dict[str, Any]],
+                         hosts: list[dict[str, Any]]) -> list[Finding]:
+    found = []
+    for host, node, missing in lost_ports.lost(nodes, ports, hosts):
+        subject = f"BareMetalHost {host['namespace']}/{host['name']}"
+        cause = f"{_label(node)} has no port, although the host's inspection has found NICs"
+        if missing:
+            advice = f"create its {len(missing)} ports again (repair {HOST_WITHOUT_PORTS})"
+            found.append(Finding(HOST_WITHOUT_PORTS, subject, cause, advice, ("ports", dict(node, ports=missing))))
+        else:
+            found.append(Finding(HOST_WITHOUT_PORTS, subject, cause + ", whose MAC addresses others have",
+                                 "correct the other nodes and hosts with these addresses first", None))
     return found
 
 

@@ -1,10 +1,11 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find what is out of step with Ironic, and delete what was asked to be repaired."""
+"""Find what is out of step with Ironic, and repair what was asked for."""
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,10 @@ from .._common import confirmation
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from . import audit, bulk, ownership, states
-from .delivery import PORT_BASIS, changed, unchanged
+from .delivery import PORT_BASIS, changed, create, unchanged
 from .node_service import delete_node, delete_port
 
-REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE)
+REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE, audit.HOST_WITHOUT_PORTS)
 _NODE_FIELDS = ("uuid", "name", "driver", "provision_state", "target_provision_state", "reservation", "driver_info",
                 "instance_uuid", "maintenance", "protected")
 # What of a host is read here; the rest of its summary may be missing.
@@ -51,15 +52,14 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, report: Callable[
     problems, unconfirmed = _implausible(due, nodes, params), _unconfirmed(due, nodes, params)
     if problems or (unconfirmed and not check_mode):
         raise RefusedError(problems + unconfirmed)
-    calls = [] if check_mode else [_deleter(client, item, params["hosts"]) for item in due]
+    calls = [] if check_mode else [_repairer(client, item, params["hosts"]) for item in due]
     answers = bulk.persist(calls, report, sleep)
     errors = dict((position, answer.error.message) for position, answer in enumerate(answers) if answer.error)
     results = [_result(item, item in due, errors.get(due.index(item), "") if item in due else "") for item in found]
     return {
         "changed": any(result["repaired"] for result in results),
         "findings": results,
-        "diff": [{"before_header": result["subject"], "before": {"kind": result["kind"], "cause": result["cause"]},
-                  "after_header": "", "after": {}} for result in results if result["repaired"]],
+        "diff": [_difference(item, result) for item, result in zip(found, results) if result["repaired"]],
         "warnings": confirmation.asked_later(unconfirmed),
     }
 
@@ -102,8 +102,8 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
     if by_host and not audit.belong_together(nodes, params["hosts"]):
         found.append(Problem(
             "node-audit", "repair", "",
-            f"{len(by_host)} of the operator's {len(owned)} nodes to delete or to take ports from, and not one that is "
-            f"the node of one of the {len(params['hosts'])} hosts",
+            f"{len(by_host)} of the operator's {len(owned)} nodes to delete or whose ports to change, and not one that "
+            f"is the node of one of the {len(params['hosts'])} hosts",
             "at least one node whose UUID a host has as its node_id",
             "these look like the hosts of another cluster or namespace, or like no hosts at all: check the kubeconfig "
             "(playbook: ironic_audit_kubeconfig) and the endpoint of Ironic; to delete nodes nevertheless, name each "
@@ -120,6 +120,7 @@ def _implausible(due: list[audit.Finding], nodes: list[dict[str, Any]], params: 
 
 def _unconfirmed(due: list[audit.Finding], nodes: list[dict[str, Any]], params: dict[str, Any]) -> list[Any]:
     """Return the Problem when the number of what would be deleted was not repeated, in a list."""
+    due = [item for item in due if item.repair[0] != "ports"]
     subjects = [_label(item) for item in due]
     if not subjects or confirmation.confirmed(params.get("confirm"), subjects):
         return []
@@ -142,11 +143,39 @@ def _result(item: audit.Finding, repaired: bool, error: str) -> dict[str, Any]:
             "object": audit.object_of(item), "repaired": repaired and not error, "error": error}
 
 
-def _deleter(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None) -> Callable[..., Any]:
+def _difference(item: audit.Finding, result: dict[str, Any]) -> dict[str, Any]:
+    if item.repair[0] == "ports":
+        return {"before_header": result["subject"], "before": {"ports": []}, "after_header": result["subject"],
+                "after": {"ports": item.repair[1]["ports"]}}
+    return {"before_header": result["subject"], "before": {"kind": result["kind"], "cause": result["cause"]},
+            "after_header": "", "after": {}}
+
+
+def _repairer(client: Any, item: audit.Finding, hosts: list[dict[str, Any]] | None) -> Callable[..., Any]:
     kind, target = item.repair
+    if kind == "ports":
+        # Chosen here, so that a repeated request can't make a second port.
+        bodies = [dict(port, node_uuid=target["uuid"], uuid=str(uuid.uuid4())) for port in target["ports"]]
+        return lambda: _create_ports(client, target, bodies, item.subject)
     if kind == "node":
         return lambda: _delete_node(client, target, item.subject)
     return lambda: _delete_port(client, item, target, hosts)
+
+
+def _create_ports(client: Any, node: dict[str, Any], bodies: list[dict[str, Any]], subject: str) -> None:
+    """Create the ports of a node that is still what it was found to be, and that still has none of somebody else's."""
+    now = client.node(node["uuid"], _NODE_FIELDS)
+    for field in ("name", "provision_state"):
+        if now is None or now.get(field) != node.get(field):
+            raise changed(subject, field, str(node.get(field)), str(now and now.get(field)))
+    # Of a request before, whose answer was lost, some may be there.
+    there = set(port["uuid"] for port in client.list_ports(PORT_BASIS) if port["node_uuid"] == node["uuid"])
+    if there - set(body["uuid"] for body in bodies):
+        raise changed(subject, "ports", "none", f"{len(there)} ports")
+    for body in bodies:
+        if body["uuid"] in there:
+            continue
+        create(client, "ports", body, f"port {body['address']} of {subject}")
 
 
 def _delete_node(client: Any, node: dict[str, Any], subject: str) -> None:

@@ -317,3 +317,74 @@ def test_what_needs_hosts_is_refused_without_them(params, text):
     with pytest.raises(RefusedError, match=text):
         run(client, **params)
     assert client.lists == 0
+
+
+NICS = {"nics": [{"name": "eth0", "mac": MAC.upper()}, {"name": "eth0", "mac": MAC}, {"mac": "00:5c:52:00:00:02"},
+                 {"mac": "no address"}, {}]}
+OTHER = "00:5c:52:00:00:02"
+
+
+def ports_of(ironic, owner):
+    return sorted((item["address"], item["pxe_enabled"]) for item in ironic.ports.values()
+                  if item["node_uuid"] == "uuid-" + owner)
+
+
+@pytest.mark.parametrize("change, of_node, ports, found", [
+    ({}, {}, [], 2), ({"hardware": {}}, {}, [], None), ({"hardware": "x"}, {}, [], None),
+    ({}, {"provision_state": "enroll"}, [], None), ({}, {"provision_state": "inspecting"}, [], None),
+    ({}, {"reservation": "conductor"}, [], None), ({}, {}, [port("metal3~a", "00:5c:52:00:00:09")], None),
+    ({}, {}, [port("metal3~b", OTHER)], 1), ({}, {}, [port("metal3~b", OTHER), port("metal3~b")], 0)],
+    ids=["lost", "not inspected", "no hardware", "enrolled", "busy", "locked", "has one", "one taken", "all taken"])
+def test_a_host_whose_node_has_no_port_is_named(change, of_node, ports, found):
+    nodes = [node("metal3~a", **of_node), node("metal3~b")]
+    hosts = [host("a", **{"hardware": NICS, **change}), host("b")]
+    named = [item for item in audit.findings(nodes, ports, [], hosts) if item.kind == audit.HOST_WITHOUT_PORTS]
+    assert [item.subject for item in named] == ([] if found is None else ["BareMetalHost metal3/a"])
+    assert not named or (named[0].repair is None) == (found == 0)
+    assert not found or [item["address"] for item in named[0].repair[1]["ports"]] == [MAC, OTHER][:found]
+
+
+def test_a_mac_address_of_two_hosts_is_given_to_none():
+    hosts = [host(name, hardware=NICS) for name in ("a", "b")]
+    found = audit.findings([node("metal3~a"), node("metal3~b")], [], [], hosts)
+    assert [(item.kind, item.repair) for item in found] == [(audit.HOST_WITHOUT_PORTS, None)] * 2
+
+
+@pytest.mark.parametrize("boot, booting", [("", [MAC, OTHER]), (OTHER, [OTHER])])
+def test_lost_ports_are_created_from_the_hosts_nics_without_a_number(boot, booting):
+    client = FakeIronic()
+    client.add("metal3~a", "active")
+    hosts = [host("a", hardware=NICS, boot_mac_address=boot)]
+    checked = repair(client, hosts, audit.HOST_WITHOUT_PORTS, check=True, confirm=None)
+    assert checked["changed"] and client.ports == {} and checked["diff"][0]["before"] == {"ports": []}
+    assert sorted(item["address"] for item in checked["diff"][0]["after"]["ports"]) == [MAC, OTHER]
+    result = repair(client, hosts, audit.HOST_WITHOUT_PORTS, confirm=None)
+    assert result["changed"] and [item["repaired"] for item in result["findings"]] == [True]
+    assert ports_of(client, "metal3~a") == sorted((mac, mac in booting) for mac in (MAC, OTHER))
+    again = repair(client, hosts, audit.HOST_WITHOUT_PORTS, confirm=None)
+    assert not again["changed"] and again["findings"] == []
+
+
+def test_a_node_that_has_got_a_port_or_another_state_meanwhile_is_left():
+    for field in ("port", "state"):
+        client = FakeIronic()
+        client.add("metal3~a", "active")
+        read = client.node
+
+        def late(uuid, fields, client=client, field=field, read=read):
+            if field == "port":
+                client.ports["mine"] = dict(port("metal3~a"), uuid="mine")
+            else:
+                client.nodes[uuid]["provision_state"] = "deleting"
+            return read(uuid, fields)
+        client.node = late
+        result, = repair(client, [host("a", hardware=NICS)], audit.HOST_WITHOUT_PORTS, confirm=None)["findings"]
+        assert not result["repaired"] and result["error"], result
+        assert sorted(client.ports) == (["mine"] if field == "port" else [])
+
+
+def test_ports_are_created_for_no_hosts_of_another_cluster():
+    client = FakeIronic()
+    client.add("metal3~a", "active")
+    with pytest.raises(RefusedError, match="not one that is the node of one of the 1 hosts"):
+        repair(client, [host("a", hardware=NICS, node_id="other")], audit.HOST_WITHOUT_PORTS, confirm=None)
