@@ -118,6 +118,14 @@ def test_a_snapshot_is_taken_and_read_again(site, workload):
     assert not [pod for pod in workload.client.list(KNOWN["Pod"])[0] if "snapshot" in pod["metadata"]["name"]]
 
 
+def test_a_backup_of_the_plane_takes_one_on_request(site, workload, tmp_path):
+    folder = tmp_path / "both"
+    site.run("backup", backup_directory=str(folder), backup_recipients=[site.recipient], backup_etcd=True,
+             backup_identity_file=str(site.identity_file)).ok()
+    snapshots = [path for path in folder.iterdir() if NAME in path.name and "etcd" in path.name]
+    assert len(snapshots) == 1 and len(list(folder.iterdir())) == 2
+
+
 def test_older_snapshots_go(site, workload):
     first, = site.files()
     site.snapshot(etcd_keep=1).ok()

@@ -1,0 +1,57 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The role ``backup`` has a snapshot taken of the etcd of each cluster of the inventory, on request."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from fakes import playbook
+from tooling import ansible_yaml
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "backup"
+INVENTORY = """
+all:
+  hosts: {m1: {ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}}
+  children: {clusters: {hosts: {prod-cluster: {cluster_name: prod}, edge: {}}}}
+"""
+WITHOUT = INVENTORY.partition("  children")[0]
+GIVEN = ("etcd_cluster", "etcd_directory", "etcd_recipients", "etcd_identity_file", "etcd_keep", "etcd_namespace")
+
+
+def _run(folder, inventory, **variables):
+    (folder / "shown.yml").write_text(json.dumps([{"ansible.builtin.debug": {"msg": " ".join(
+        f"{name}={{{{ {name} }}}}" for name in GIVEN)}}]))
+    tasks = []
+    for task in ansible_yaml.read(ROLE / "tasks" / "etcd.yml"):
+        role = task.pop("ansible.builtin.include_role", None)
+        if role is not None:
+            assert role == {"name": "metal3.baremetal.etcd", "tasks_from": "snapshot"}
+            task["ansible.builtin.include_tasks"] = str(folder / "shown.yml")
+        tasks.append(task)
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": tasks, "vars": {
+        "backup_kubeconfig": "/k", "backup_namespace": "metal3", "backup_directory": "/b", "backup_recipients": ["age1x"],
+        "backup_identity_file": "/i", "backup_keep": 3, **variables}}])
+    code, output = playbook.play(folder, inventory, text, "play.yml")
+    return code, " ".join(output.split())
+
+
+def test_each_cluster_gets_a_snapshot_for_the_same_recipients(tmp_path):
+    code, output = _run(tmp_path, INVENTORY)
+    assert code == 0, output
+    for name in ("prod", "edge"):
+        assert (f"etcd_cluster={name} etcd_directory=/b etcd_recipients=['age1x'] etcd_identity_file=/i etcd_keep=3 "
+                "etcd_namespace=metal3") in output.replace('\\"', "'"), output
+
+
+def test_without_a_cluster_it_is_refused(tmp_path):
+    code, output = _run(tmp_path, WITHOUT)
+    assert code != 0 and "backup_etcd: found true and no cluster in the group clusters" in output
+
+
+def test_it_is_not_done_unless_asked_for():
+    tasks = ansible_yaml.read(ROLE / "tasks" / "main.yml")
+    assert [task["when"] for task in tasks if task.get("ansible.builtin.include_tasks") == "etcd.yml"] == [
+        "backup_etcd | bool"]
+    assert ansible_yaml.read(ROLE / "defaults" / "main.yml")["backup_etcd"] is False
