@@ -16,7 +16,7 @@ import pytest
 import small_cluster
 import starting_state
 from support import NAMESPACE, eventually, module
-from workload import ECHO, NODE_PORT, Workload
+from workload import AGNHOST, ECHO, NODE_PORT, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane, receiver
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import site as sites
@@ -29,7 +29,6 @@ pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
 NAME = "saved"
 SECONDS = 2400
 TAKES_DIRECT = True
-AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
 CONFIG_MAP = """
 apiVersion: v1
 kind: ConfigMap

@@ -19,7 +19,7 @@ import small_cluster
 from consoles import Bmc, Console, resets
 from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
-from workload import ECHO, NODE_PORT, Polled, Workload
+from workload import AGNHOST, ECHO, NODE_PORT, Polled, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -32,7 +32,6 @@ NAME = "living"
 POOL = f"{NAME}-pool-a"
 CONTROL_PLANE = f"{NAME}-control-plane"
 SECONDS = 1500
-AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import re
 
+import keystoneauth1.exceptions
+import openstack
 import plane_site
 import pytest
 import small_cluster
 from lost_plane import backup_variables, new_identity
-from support import HOST, NAMESPACE, eventually, only
+from plane_killer import Killer
+from support import HOST, NAMESPACE, eventually, module, only
 from watching import Polled, Untouched, facts
+from workload import AGNHOST, ECHO, NODE_PORT, Workload
+from workload import Polled as Served
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
@@ -70,6 +76,14 @@ def kubeconfig(cluster):
 @pytest.fixture(scope="module")
 def target(kubeconfig):
     return plane_site.client(kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def service(lab, kubeconfig):
+    """The address at which a Service of two pods answers; the cluster has one machine, which runs both."""
+    found = Workload(lab, CLUSTER, kubeconfig)
+    module("manifests", kubeconfig=kubeconfig, manifests=[ECHO % (AGNHOST, AGNHOST, NODE_PORT)])
+    return found.address(control_plane=True)
 
 
 @pytest.fixture(scope="module")
@@ -174,11 +188,11 @@ def test_what_is_in_the_way_is_named_all_at_once(lab, gate_is_off, target, forth
 
 
 def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
-        lab, installed, target, kubeconfig, forth, hosts, tmp_path):
+        lab, installed, target, kubeconfig, service, forth, hosts, tmp_path):
     before, had, touched = facts(lab.kube), managed(lab.kube), Untouched(lab)
     backups = tmp_path / "backups"
     variables = dict(forth, metal3_confirm=len(hosts), **backup_variables(backups, new_identity(tmp_path)))
-    with Polled(kubeconfig) as polled:
+    with Polled(kubeconfig) as polled, Served(service) as served:
         running = lab.start("pivot", extra=variables)
         eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
         running.kill()
@@ -192,6 +206,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
     assert managed(target) == had and managed(lab.kube) == []
     assert facts(target) == before
     assert touched.resets() == {} and polled.asked > 50 and polled.failed == []
+    assert served.asked > 50 and served.failed == []
     # The one that let go has no power any more.
     assert "ironic" not in [name for name, part in lab.parts().items() if part["pid"]]
     assert lab.playbook("pivot", extra=variables, seconds=SECONDS).ok().changed() == 0
@@ -221,12 +236,73 @@ def test_a_server_is_enrolled_through_the_new_plane(lab, addresses, kubeconfig, 
     assert managed(lab.kube) == []
 
 
-def test_it_moves_back(lab, kubeconfig, target, back, hosts):
+def test_it_moves_back(lab, kubeconfig, target, service, back, hosts):
     lab.playbook("install", "--tags", "ironic", seconds=SECONDS).ok()
     assert lab.nodes() == {}
     before, touched = facts(target), Untouched(lab)
-    with Polled(kubeconfig) as polled:
+    with Polled(kubeconfig) as polled, Served(service) as served:
         lab.playbook("pivot", extra=dict(back, metal3_confirm=len(hosts)), seconds=SECONDS).ok()
     assert facts(lab.kube) == before and managed(target) == []
-    assert touched.resets() == {} and polled.failed == []
+    assert touched.resets() == {} and polled.failed == [] and served.failed == []
     assert set(lab.nodes()) == set(hosts)
+
+
+def paused(client):
+    """Return whether a host is held for the move."""
+    return any(host_annotations.PAUSED in (item["metadata"].get("annotations") or {})
+               for item in client.list(HOST, NAMESPACE)[0])
+
+
+def answers(lab):
+    """Return whether the lab's own Ironic answers, or was stopped by the move."""
+    part = lab.parts().get("ironic")
+    if not part or not part["pid"]:
+        return True
+    try:
+        return isinstance(lab.nodes(), dict)
+    except (openstack.exceptions.SDKException, keystoneauth1.exceptions.ClientException):
+        return False
+
+
+# When something is killed, and what: the operator and Ironic of the side that lets go or of the one that takes over.
+# Each round begins where the one before has ended.
+ROUNDS = [
+    ("forth", "held", [("from", "bmo"), ("from", "ironic")]),
+    ("back", "recorded", [("from", "bmo"), ("to", "bmo"), ("to", "ironic")]),
+    ("forth", "arrived", [("to", "bmo"), ("to", "ironic")]),
+    ("back", "gone", [("from", "bmo"), ("to", "bmo"), ("to", "ironic")])]
+
+
+@pytest.mark.parametrize("way, moment, victims", ROUNDS, ids=[f"{way}-{moment}" for way, moment, _victims in ROUNDS])
+def test_the_operator_and_ironic_of_either_side_are_killed_on_the_way(
+        lab, kubeconfig, target, there, service, forth, back, hosts, way, moment, victims):
+    """By SIGKILL; what keeps them running starts them again. The run that meets it may fail, and is run again."""
+    sides = {"from": lab.kube, "to": target} if way == "forth" else {"from": target, "to": lab.kube}
+    # Stopped by the move before; it has no node of these hosts. The cluster has two machines by now, of which one has
+    # Ironic's address.
+    on_its_node = dict(there, ironic_node_selector={"node-role.kubernetes.io/control-plane": ""})
+    lab.playbook("install", "--tags", "ironic", extra=on_its_node if way == "forth" else None, seconds=SECONDS).ok()
+    before, had = facts(sides["from"]), managed(sides["from"])
+    assert had and managed(sides["to"]) == []
+    killers = [Killer.of_processes(lab), Killer.of_pods(lab)]
+    killers = dict(zip(("from", "to") if way == "forth" else ("to", "from"), killers))
+    variables = dict(forth if way == "forth" else back, metal3_confirm=len(hosts))
+    touched = Untouched(lab)
+    reached = {"held": lambda: paused(sides["from"]),
+               "recorded": lambda: sides["to"].get(KNOWN["ConfigMap"], NAMESPACE, RECORD) is not None,
+               "arrived": lambda: bool(sides["to"].list(HOST, NAMESPACE)[0]),
+               "gone": lambda: len(sides["from"].list(HOST, NAMESPACE)[0]) < len(hosts)}[moment]
+    with Polled(kubeconfig) as polled, Served(service) as served:
+        running = lab.start("pivot", extra=variables)
+        eventually(lambda: reached() or running.process.poll() is not None, SECONDS, f"the move has {moment}", 0.05)
+        assert running.process.poll() is None, running.output
+        killed = [pid for side, program in victims for pid in killers[side].kill(program)]
+        running.finish(SECONDS)
+        eventually(lambda: answers(lab) and plane_site.not_ready(target) == [], SECONDS, "what was killed runs again")
+        lab.playbook("pivot", extra=variables, seconds=SECONDS).ok()
+    print(f"{way}, {moment}: killed {len(killed)} processes; the run that met it ended with {running.returncode}")
+    assert killed, "nothing was killed"
+    assert managed(sides["to"]) == had and managed(sides["from"]) == []
+    assert facts(sides["to"]) == before
+    assert touched.resets() == {} and polled.failed == [] and served.failed == []
+    assert lab.playbook("pivot", extra=variables, seconds=SECONDS).ok().changed() == 0

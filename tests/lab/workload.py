@@ -18,6 +18,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NODE_PORT = 30080
+# Every node image of the lab has it.
+AGNHOST = "registry.k8s.io/e2e-test-images/agnhost:1.35.4"
 _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 # Two pods on two nodes, of which a disruption takes one at a time; an ended one is asked no more before it goes. A new

@@ -31,8 +31,8 @@ def _run(folder, inventory, **variables):
             task["ansible.builtin.include_tasks"] = str(folder / "shown.yml")
         tasks.append(task)
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": tasks, "vars": {
-        "backup_kubeconfig": "/k", "backup_namespace": "metal3", "backup_directory": "/b", "backup_recipients": ["age1x"],
-        "backup_identity_file": "/i", "backup_keep": 3, **variables}}])
+        "backup_kubeconfig": "/k", "backup_namespace": "metal3", "backup_directory": "/b",
+        "backup_recipients": ["age1x"], "backup_identity_file": "/i", "backup_keep": 3, **variables}}])
     code, output = playbook.play(folder, inventory, text, "play.yml")
     return code, " ".join(output.split())
 
