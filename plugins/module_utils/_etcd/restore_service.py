@@ -12,11 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from .._backup import age
-from .._cluster.maintenance.patches import Patches
 from .._cluster.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
@@ -24,28 +23,25 @@ from .._common import confirmation, file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
-from .._common.wait_loop import poll
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._kube.conditions import is_true
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
-from .._kube.patience import Patience
 from .._kube.precondition import ABSENT
-from .._kube.reconcile import raise_refused
 from .._kube.resources import KNOWN as BASE
 from .._metal3.kinds import KNOWN
 from . import control_plane as planes
 from . import delivery, machine_address, receiver, restore_checks, restored_nodes
 from . import site as sites
 from .errors import EtcdError
+from .restore_steps import RestoreSteps
 from .snapshot import About, unpacked
 
 Object = dict[str, Any]
 
 _FOLDER_PREFIX = "metal3-etcd-restore-"
-_INTERVAL_SECONDS = 2
 # Cluster API's caches are behind for milliseconds; what it has not changed for so long stays.
 _SETTLED_SECONDS = 4
 
@@ -78,6 +74,8 @@ class Restore:
         self._warnings: list[str] = []
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
+        self._steps = RestoreSteps(client, self._namespace, self._subject, self.done, progress,
+                                   self._began_at + params["wait_timeout_seconds"], clock, sleep)
 
     def run(self) -> Object:
         """Do it all and return the module's result.
@@ -175,23 +173,23 @@ class Restore:
     def _replace(self, site: Any, sha256: str, data: delivery.Data, about: About) -> None:
         """Have a machine made that takes the data, and wait until its API server answers with it."""
         self._progress.event(f"{self._subject}: another control plane is made, of one machine")
-        self._patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
         self._delete(site.machines)
         self._uninitialize()
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
-        machine, config, infrastructure = self._wait(self._made_machine, "Cluster API makes the machine")
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.paused)
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        machine, config, infrastructure = self._steps.wait(self._made_machine, "Cluster API makes the machine")
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.paused)
         self._give_files(data)
-        self._patch("KubeadmConfig", config, lambda obj: receiver.with_receiver(obj, self._name, data.size,
+        self._steps.patch("KubeadmConfig", config, lambda obj: receiver.with_receiver(obj, self._name, data.size,
                                                                                 data.sha256))
         # Machines that are made later on are not paused.
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
         for kind, obj in (("KubeadmConfig", config), (infrastructure["kind"], infrastructure), ("Machine", machine)):
-            self._patch(kind, obj, planes.released)
+            self._steps.patch(kind, obj, planes.released)
         self._progress.event(f"Machine {machine['metadata']['name']}: waits for etcd's data when its server has booted")
         self._deliver(machine, config, data)
-        self._patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
-        self._wait(lambda: self._is_restored(site, about), "the restored API server answers")
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
+        self._steps.wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
 
     def _give_files(self, data: delivery.Data) -> None:
@@ -219,21 +217,21 @@ class Restore:
 
     def _delete(self, machines: list[Object]) -> None:
         for machine in machines:
-            self._patch("Machine", machine, planes.without_hook)
+            self._steps.patch("Machine", machine, planes.without_hook)
             self._client.delete(KNOWN["Machine"], self._namespace, machine["metadata"]["name"],
                                 uid=machine["metadata"]["uid"])
             self._progress.wrote(f"Machine {self._namespace}/{machine['metadata']['name']}", "deleted")
             # One that a run before has had made and not given back: Cluster API deletes no Machine that is paused. It
             # may be gone by now.
             with contextlib.suppress(EtcdError):
-                self._patch("Machine", machine, planes.released)
+                self._steps.patch("Machine", machine, planes.released)
         doomed = set(machine["metadata"]["uid"] for machine in machines)
 
         def are_gone() -> bool:
             return not [item for item in self._client.list(KNOWN["Machine"], self._namespace)[0]
                         if item["metadata"]["uid"] in doomed]
 
-        self._wait(are_gone, "the machines of before are gone, their hosts deprovisioned")
+        self._steps.wait(are_gone, "the machines of before are gone, their hosts deprovisioned")
 
     def _uninitialize(self) -> None:
         """Let Cluster API take the control plane for one that is still to be made, until it stays so."""
@@ -250,7 +248,7 @@ class Restore:
                     settled_at[0] = self._clock()
             return self._clock() - settled_at[0] >= _SETTLED_SECONDS
 
-        self._wait(is_settled, "Cluster API takes the control plane for one that is to be made")
+        self._steps.wait(is_settled, "Cluster API takes the control plane for one that is to be made")
 
     def _made_machine(self) -> tuple[Object, Object, Object] | None:
         site = sites.read(self._client, self._namespace, self._name)
@@ -278,7 +276,7 @@ class Restore:
             return False
 
         try:
-            self._wait(is_delivered, f"Machine {name} takes etcd's data")
+            self._steps.wait(is_delivered, f"Machine {name} takes etcd's data")
         except EtcdError as exc:
             raise EtcdError(f"{exc}; last: {said[0] or 'no address of the machine is known'}") from exc
         self._progress.event(f"Machine {name}: has taken etcd's data")
@@ -291,14 +289,14 @@ class Restore:
     def _finished(self) -> Object:
         """Bring everything to what it was, but for the machine, and wait until that is a node."""
         site = sites.read(self._client, self._namespace, self._name)
-        machine, config, infrastructure = self._wait(self._made_machine, "the machine that was made")
+        machine, config, infrastructure = self._steps.wait(self._made_machine, "the machine that was made")
         kubeadm = site.control_plane["spec"]["kubeadmConfigSpec"]
-        self._patch("KubeadmConfig", config, lambda obj: receiver.without_receiver(obj, kubeadm))
+        self._steps.patch("KubeadmConfig", config, lambda obj: receiver.without_receiver(obj, kubeadm))
         secret = self._files()
         if secret is not None and not self._of_others(secret):
             self._client.delete(BASE["Secret"], self._namespace, secret["metadata"]["name"], checked=secret)
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
         workload = self._workload(site)
         name = machine["metadata"]["name"]
         removed: list[str] = []
@@ -313,11 +311,11 @@ class Restore:
                 self._look_again(infrastructure)
             return node
 
-        node = self._wait(linked_node, f"Machine {name} is a Node")
-        self._wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
-        self._wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
+        node = self._steps.wait(linked_node, f"Machine {name} is a Node")
+        self._steps.wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
+        self._steps.wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
                    f"etcd on Node {node} has its address")
-        self._patch("KubeadmControlPlane", self._control_plane(), planes.ended)
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
                    if node_name(item) and node_name(item) not in nodes]
@@ -329,43 +327,7 @@ class Restore:
     def _look_again(self, infrastructure: Object) -> None:
         """Have CAPM3 look for the Node at once: while there were two, each of its pauses was twice the one before."""
         mark = {"metadata": {"annotations": {host_annotations.RETRY: timestamp(self._now())}}}
-        self._patch(infrastructure["kind"], infrastructure, lambda _obj: mark)
+        self._steps.patch(infrastructure["kind"], infrastructure, lambda _obj: mark)
 
     def _control_plane(self) -> Object:
         return sites.read(self._client, self._namespace, self._name).control_plane
-
-    def _patch(self, kind: str, obj: Object, make: Callable[[Object], Object | None]) -> None:
-        """Write a merge patch, computed again for the object as it is by then when it has changed."""
-        writes = Patches(self._client, False, self._progress, self._sleep, make)
-        current = self._client.get(KNOWN[kind], self._namespace, obj["metadata"]["name"])
-        if current is None or current["metadata"]["uid"] != obj["metadata"]["uid"]:
-            raise EtcdError(f"{kind} {self._namespace}/{obj['metadata']['name']}: found none any more, expected the "
-                            "one that was read; look who has deleted it, then run again")
-        written = writes.write([writes.entry(KNOWN[kind], current)])
-        self.done["changed"] = self.done["changed"] or any(item.changed for item in written)
-        raise_refused(self._client, written)
-
-    def _wait(self, look: Callable[[], Any], what: str) -> Any:
-        """Look until there is something, and return it.
-
-        :raises EtcdError: when the time is up
-        """
-        patience, began_at = Patience(self._clock), self._clock()
-        deadline = self._began_at + self._params["wait_timeout_seconds"]
-        with self._named(what):
-            for step in poll(look, deadline, _INTERVAL_SECONDS, self._clock, self._sleep,
-                             lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
-                if step.objects:
-                    return step.objects
-                waited = duration(self._clock() - began_at)
-                self._progress.status(f"waiting: {what}", waited if step.error is None else
-                                      f"{waited}, no answer ({step.error.cause})")
-        raise EtcdError(f"{self._subject}: not in time: {what}; see what holds it up, then run again: what was done "
-                        "stays, and the next run goes on or begins again by itself")
-
-    @contextlib.contextmanager
-    def _named(self, what: str) -> Iterator[None]:
-        try:
-            yield
-        except KubeError as exc:
-            raise EtcdError(f"{self._subject}: {what}: {exc.message}") from exc

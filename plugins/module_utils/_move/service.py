@@ -23,6 +23,7 @@ from . import (
     graph,
     interrupted,
     leftovers,
+    move_texts,
     operator_rehearsal,
     preflight,
     record,
@@ -130,7 +131,7 @@ class Move:
         return unconfirmed
 
     def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
-        return self._unconfirmed_move(_hosts(begun)) + self._held_elsewhere(begun)
+        return self._unconfirmed_move(move_texts.hosts(begun)) + self._held_elsewhere(begun)
 
     def _held_elsewhere(self, begun: record.Record) -> list[Problem]:
         return self._records.other_holder(begun, self._params["take_over"])
@@ -164,8 +165,8 @@ class Move:
             unconfirmed, warnings = self._checked(moving, thoroughly=self._check_mode)
             planned = record.made(self._here.uid, self._there.uid, moving, self._records.holder)
             if self._check_mode:
-                return dict(self._result(planned, True), warnings=warnings, diff=_difference(moving),
-                            confirmation=_words(unconfirmed))
+                return dict(self._result(planned, True), warnings=warnings, diff=move_texts.difference(moving),
+                            confirmation=move_texts.words(unconfirmed))
             self._begin(planned)
             begun = planned
             taken_up = False
@@ -174,10 +175,10 @@ class Move:
             unconfirmed = self._checked_again(begun, moving)
             if self._check_mode:
                 return dict(self._result(begun, True, True),
-                            confirmation=_words(unconfirmed))
+                            confirmation=move_texts.words(unconfirmed))
         begun = self._records.taken(begun)
         self._go_on(begun)
-        return dict(self._result(begun, True, taken_up), diff=_difference(moving))
+        return dict(self._result(begun, True, taken_up), diff=move_texts.difference(moving))
 
     def undone(self) -> dict[str, Any]:
         """Take back a move that has deleted nothing here yet; hosts stay held.
@@ -204,14 +205,14 @@ class Move:
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
-        unconfirmed = self._unconfirmed(_hosts(begun), effect) + self._held_elsewhere(begun)
+        unconfirmed = self._unconfirmed(move_texts.hosts(begun), effect) + self._held_elsewhere(begun)
         self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         if not self._check_mode:
             begun = self._records.taken(begun)
             self._remove(self._there, begun)
             self._resume_clusters(self._here, begun)
             self._records.delete()
-        return dict(self._result(begun, True), confirmation=_words(unconfirmed))
+        return dict(self._result(begun, True), confirmation=move_texts.words(unconfirmed))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -274,8 +275,8 @@ class Move:
         self._there.read()
         missing = self._missing(begun, self._there)
         if left or missing:
-            words = [f"{len(missing)} are not over there: {_named(missing)}"] if missing else []
-            words += [f"{len(left)} are still here: {_named(left)}"] if left else []
+            words = [f"{len(missing)} are not over there: {move_texts.named(missing)}"] if missing else []
+            words += [f"{len(left)} are still here: {move_texts.named(left)}"] if left else []
             raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
                                 "again")
         self._resume_clusters(self._there, begun)
@@ -287,7 +288,8 @@ class Move:
         if missing:
             raise ReportedError(
                 f"{len(missing)} of {len(begun.entries)} objects are not over there although the move has begun to "
-                f"delete here: {_named(missing)}; restore them from the backup of before the move, then run again")
+                f"delete here: {move_texts.named(missing)}; restore them from the backup of before the move, then run "
+                "again")
         self._progress.event("a move that was interrupted is finished: all objects are over there")
         self._remove(self._here, begun)
 
@@ -321,18 +323,10 @@ class Move:
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
         counts = Counter(entry.kind for entry in what.entries) if what else {}
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
-                "hosts": _hosts(what) if what else [],
+                "hosts": move_texts.hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed,
                 "fits": self._fits}
-
-
-def _words(problems: list[Problem]) -> str:
-    return "; ".join(str(problem) for problem in problems)
-
-
-def _hosts(what: record.Record) -> list[str]:
-    return what.names("metal3.io", "BareMetalHost")
 
 
 def _is_gone(obj: Object, entry: record.Entry) -> bool:
@@ -341,13 +335,3 @@ def _is_gone(obj: Object, entry: record.Entry) -> bool:
 
 def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:
     return {"kubeconfig": params[prefix + "kubeconfig"], "context": params[prefix + "context"]}
-
-
-def _named(entries: list[record.Entry]) -> str:
-    texts = [graph.title(entry.key) for entry in entries]
-    return ", ".join(texts[:5]) + (", …" if len(texts) > 5 else "")
-
-
-def _difference(moving: graph.Graph) -> list[dict[str, Any]]:
-    return [{"before_header": graph.title(graph.key(obj)), "before": {"plane": "here"},
-             "after_header": graph.title(graph.key(obj)), "after": {"plane": "there"}} for obj in moving.moved]
