@@ -4,8 +4,6 @@
 """Filter that makes a path relative to where Ansible was started."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _start_folder
-
 DOCUMENTATION = r"""
 name: start_path
 short_description: Path relative to the folder in which Ansible was started
@@ -49,6 +47,8 @@ _value:
 
 def start_path(path, connection="local"):
     """Return the path; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _start_folder
+
     return _start_folder.absolute("start_path", path, connection)
 
 

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from jinja2 import pass_context
 
-from ansible_collections.metal3.baremetal.plugins.plugin_utils import _start_folder
-
 DOCUMENTATION = r"""
 name: task_path
 short_description: Path on the host of a task, relative to the folder in which Ansible was started
@@ -45,6 +43,8 @@ _CONNECTION = "ssh"
 @pass_context
 def task_path(context, path):
     """Return the path; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.plugin_utils import _start_folder
+
     return _start_folder.absolute("task_path", path, context.get("ansible_connection") or _CONNECTION)
 
 

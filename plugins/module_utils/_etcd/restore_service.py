@@ -180,8 +180,8 @@ class Restore:
         machine, config, infrastructure = self._steps.wait(self._made_machine, "Cluster API makes the machine")
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.paused)
         self._give_files(data)
-        self._steps.patch("KubeadmConfig", config, lambda obj: receiver.with_receiver(obj, self._name, data.size,
-                                                                                data.sha256))
+        self._steps.patch("KubeadmConfig", config,
+                          lambda obj: receiver.with_receiver(obj, self._name, data.size, data.sha256))
         # Machines that are made later on are not paused.
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
         for kind, obj in (("KubeadmConfig", config), (infrastructure["kind"], infrastructure), ("Machine", machine)):
@@ -314,7 +314,7 @@ class Restore:
         node = self._steps.wait(linked_node, f"Machine {name} is a Node")
         self._steps.wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
         self._steps.wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
-                   f"etcd on Node {node} has its address")
+                         f"etcd on Node {node} has its address")
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
