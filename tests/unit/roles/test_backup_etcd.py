@@ -27,7 +27,7 @@ def _run(folder, inventory, **variables):
     for task in ansible_yaml.read(ROLE / "tasks" / "etcd.yml"):
         role = task.pop("ansible.builtin.include_role", None)
         if role is not None:
-            assert role == {"name": "metal3.baremetal.etcd", "tasks_from": "snapshot"}
+            assert role == {"name": "metal3.baremetal.etcd", "tasks_from": "snapshot", "apply": {"tags": ["always"]}}
             task["ansible.builtin.include_tasks"] = str(folder / "shown.yml")
         tasks.append(task)
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": tasks, "vars": {
@@ -52,6 +52,6 @@ def test_without_a_cluster_it_is_refused(tmp_path):
 
 def test_it_is_not_done_unless_asked_for():
     tasks = ansible_yaml.read(ROLE / "tasks" / "main.yml")
-    assert [task["when"] for task in tasks if task.get("ansible.builtin.include_tasks") == "etcd.yml"] == [
+    assert [task["when"] for task in tasks if task.get("ansible.builtin.import_tasks") == "etcd.yml"] == [
         "backup_etcd | bool"]
     assert ansible_yaml.read(ROLE / "defaults" / "main.yml")["backup_etcd"] is False
