@@ -18,7 +18,7 @@ from ..._kube.discovery import resolve
 from ..._kube.plan import CREATE, Entry, deletion
 from ..._kube.precondition import ABSENT
 from ..._kube.reconcile import Written
-from ..._kube.resources import KNOWN, TLS_TYPE
+from ..._kube.resources import KNOWN, TLS_TYPE, group_of
 from . import objects
 from .components import INTERVAL_SECONDS, ComponentsError, ComponentsRun
 
@@ -67,7 +67,7 @@ def look(run: ComponentsRun, namespace: str, made: list[Object], shipped: list[O
     if not secrets:
         return InTheWay([], [], [])
     names = set(item["metadata"]["name"] for item in secrets)
-    wanted = [obj for obj in shipped if objects.group(obj) == objects.CERTIFICATE_GROUP]
+    wanted = [obj for obj in shipped if group_of(obj) == objects.CERTIFICATE_GROUP]
     resources = resolve(run.client, [*wanted, _CERTIFICATE], run.writes.persist)
     issuing, own = [], set()
     for obj in wanted:
