@@ -166,6 +166,8 @@ def paused(target):
         target.create(KNOWN[kind], "default", {"apiVersion": KNOWN[kind].api_version, "kind": kind,
                                                "metadata": {"name": name, "namespace": "default"}, "spec": spec})
     yield name
+    # Cluster API keeps its finalizer as long as a Cluster is paused.
+    target.patch(KNOWN["Cluster"], "default", name, {"spec": {"paused": False}})
     for kind in kinds:
         target.delete(KNOWN[kind], "default", name)
     for kind in kinds:
