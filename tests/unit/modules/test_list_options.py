@@ -23,10 +23,10 @@ NEED_MORE = {
     "host_firmware_components.hosts", "host_firmware_settings.hosts", "ironic_node.nodes.ports", "ironic_port.ports",
     "baremetal_host.hosts.raid.hardware_raid_volumes", "baremetal_host_action.checked", "mirror_gather.files",
     "metalstack_firewall.firewalls", "metalstack_ip.ips", "metalstack_machine.machines", "metalstack_network.networks",
-    "host_compliance.hosts", "bmc_account.hosts", "host_bmc_credentials.hosts",
+    "bmc_account.hosts", "host_bmc_credentials.hosts",
     "agent_image.downloads", "agent_image.hardware_managers",
     "provisioning_dhcp.dhcp.hosts", "provisioning_network.dhcp.hosts", "network_check.tcp", "network_check.tftp",
-    "network_check.dhcp", "plane_ironic_operator.extra_config",
+    "network_check.dhcp", "network_check.http", "plane_ironic_operator.extra_config",
 }
 
 
