@@ -23,8 +23,7 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
     (r"unable to get (?:local )?issuer certificate|self[- ]signed certificate",
      "its agent does not trust a certificate",
      "give its ramdisk the authority that signed it (ca_certificates of agent_image)"),
-    (r"PXE-E(?:16|51|52)\b", "its firmware was offered nothing to boot by DHCP",
-     "check whether the DHCP server knows its MAC address, and the port's VLAN"),
+    # Not PXE-E16, no offer: firmware says it of IPv6, too, on a network that has none, after whatever else went wrong.
     (r"PXE-E(?:11|12|18|32|35)\b", "its firmware gets no answer from where it is to read its boot loader",
      "check TFTP (UDP port 69 and those above 1023), firewalls, and whether another DHCP server has answered"),
     (r"PXE-E(?:23|36|37|3B|3C|99)\b", "the TFTP server refuses its boot loader",

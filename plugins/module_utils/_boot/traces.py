@@ -38,6 +38,8 @@ _DHCP_STEPS = {"DISCOVER": "asked for an address by DHCP", "OFFER": "was offered
                "ACK": "has an address by DHCP"}
 # After so long firmware has gone on to the next, or something keeps it.
 STUCK_SECONDS = 60
+# Later it is another boot.
+_ASKED_AGAIN_SECONDS = 600
 # Texts of a trace → what is said instead, and what to check.
 _STUCK = {
     _DHCP_STEPS["OFFER"]: ("has taken no address of this DHCP server since its offer",
@@ -135,7 +137,12 @@ class Traces:
             self._owners[address] = None
 
     def _note(self, key: str | None, text: str, now: float) -> None:
-        if key is not None and key.lower() in self.known:
+        if key is None or key.lower() not in self.known:
+            return
+        last = self._last.get(key.lower())
+        # Firmware asks again, by each of its ways to boot: what it was offered first is what it did not take.
+        again = last is not None and last.text == _DHCP_STEPS["OFFER"] and now - last.at < _ASKED_AGAIN_SECONDS
+        if not (again and text in (_DHCP_STEPS["DISCOVER"], _DHCP_STEPS["OFFER"])):
             self._last[key.lower()] = Trace(text, now)
 
 

@@ -106,6 +106,16 @@ def test_long_lines_take_no_time(line):
     assert time.process_time() - began_at < 1
 
 
+def test_an_offer_that_is_not_taken_stays_while_firmware_asks_again():
+    offer = ACK.replace("ACK", "OFFER")
+    again = f"dnsmasq-dhcp[5255]: 1 DHCPDISCOVER(m3lab1) {MAC} "
+    assert after(offer, again, offer, again).last((MAC,)) == ("was offered an address by DHCP", 0)
+    assert after(offer, again, ACK).last((MAC,)) == ("has an address by DHCP", 2)
+    traces = after(offer)
+    traces.take(again, 600)
+    assert traces.last((MAC,)) == ("asked for an address by DHCP", 600)
+
+
 @pytest.mark.parametrize("line, expected", [
     (ACK.replace("ACK", "OFFER"), ("has taken no address of this DHCP server", "check the wire for another")),
     (ACK, ("has read nothing since its address", "check TFTP")),
