@@ -33,6 +33,10 @@ _TABLE = (
      r"[Cc]hecksum file \S+ status code 40[134]\b",
      "the image server does not give out the image or its checksum file", "correct image.url and image.checksum", True),
     (r"Validation of image href", *_DOWNLOAD),
+    # Ironic's own disk: of a server's the agent names no file.
+    (r"\[Errno 28\] No space left on device: '", "Ironic has no space left for the boot image",
+     "make space on the disk with the folders in which Ironic makes and publishes boot images (in a cluster the pod's "
+     "volume /shared)", False),
     # What the deploy agent reports of an image, before the BMC's own answers: it quotes broken connections. Whatever
     # goes wrong while it streams a raw image, it calls a failed download of an image that it was unable to write.
     (r"too small|[Nn]o space left|not enough space|is larger than",
