@@ -22,6 +22,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console imp
     ("  PXE-E23: Client received TFTP error from server.", "refuses its boot loader"),
     ("BdsDxe: failed to load Boot0001 \"UEFI PXEv4\": Access Denied", "secure boot has refused"),
     ("error: failure reading sector 0x1234 from `cd0'.", "cannot read its boot medium"),
+    ("Failed to open \\EFI\\BOOT\\options.csv - No Media", "cannot read its boot medium"),
+    ('BdsDxe: failed to start Boot0001 "UEFI QEMU DVD-ROM QM00001 " from PciRoot(0x0)/Pci(0x1F,0x2): Invalid Parameter',
+     "cannot read its boot medium"),
     ("blk_update_request: I/O error, dev sr0, sector 64", "cannot read its boot medium"),
 ])
 def test_a_sign_has_cause_and_next_step(line, expected):
