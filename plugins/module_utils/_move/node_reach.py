@@ -21,9 +21,10 @@ _SHOWN = 8
 
 def warnings(machines: list[Object], asked: reach.Asked,
              run: Callable[..., Any] = bounded_run.run) -> tuple[list[str], str]:
-    """Return warnings of servers of which no answer comes, and in words how many answer.
+    """Return a warning when nobody could ask, and in words how many servers answer.
 
-    A node's address may be in another network than its agent's, so that silence proves nothing.
+    CAPM3 gives a Machine the addresses of its host's inspection. A node with an address of a pool has another one, so
+    that silence proves nothing and is no warning.
 
     :param machines: Machines
     :param asked: where the Ironic that takes over runs
@@ -39,10 +40,8 @@ def warnings(machines: list[Object], asked: reach.Asked,
         return [f"servers: whether they reach Ironic was not asked from {asked.place}: {exc}"], ""
     silent = [f"{name} ({address}: {words})" for (name, address), words in zip(known, answers)
               if words and words != "connection refused"]
-    if silent:
-        return [f"Machines {few(silent, _SHOWN)}: their servers do not answer at the kubelet's port, asked from "
-                f"{asked.place}: make sure that the agent on them reaches the Ironic over there"], ""
-    return [], f"servers: {len(known)} nodes answer {asked.place}"
+    text = f"servers: {len(known) - len(silent)} of {len(known)} nodes answer {asked.place} where they were inspected"
+    return [], text + (f"; not Machines {few(silent, _SHOWN)}, whose addresses may have changed since" if silent else "")
 
 
 def _address(machine: Object) -> str | None:
