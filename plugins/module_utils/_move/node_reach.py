@@ -41,7 +41,9 @@ def warnings(machines: list[Object], asked: reach.Asked,
     silent = [f"{name} ({address}: {words})" for (name, address), words in zip(known, answers)
               if words and words != "connection refused"]
     text = f"servers: {len(known) - len(silent)} of {len(known)} nodes answer {asked.place} where they were inspected"
-    return [], text + (f"; not Machines {few(silent, _SHOWN)}, whose addresses may have changed since" if silent else "")
+    if silent:
+        text += f"; not Machines {few(silent, _SHOWN)}, whose addresses may have changed since"
+    return [], text
 
 
 def _address(machine: Object) -> str | None:
