@@ -343,34 +343,6 @@ def test_a_host_without_its_node_and_a_mac_address_of_two_nodes_are_found(lab, c
         lab.kube.delete(HOST, *lost)
 
 
-def test_ports_that_ironic_has_lost_are_created_again_from_the_hosts_nics(lab, client):
-    """As after the loss of its database: the operator creates no port at a node that is there."""
-    def ports():
-        return sorted(item["address"] for item in client.list_ports() if item["node_uuid"] == uuid)
-
-    name, host = next((name, host) for name, host in sorted(lab.hosts().items())
-                      if host["status"]["provisioning"]["state"] == "available")
-    uuid = host["status"]["provisioning"]["ID"]
-    where = {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
-             "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
-    repair = dict(where, ironic_audit_repair=[audit.HOST_WITHOUT_PORTS])
-    before = ports()
-    assert before
-    for item in client.list_ports():
-        if item["node_uuid"] == uuid:
-            client.request("DELETE", "/ports/" + item["uuid"])
-    try:
-        lab.playbook("ironic_audit", extra=where).failed(
-            f"BareMetalHost {NAMESPACE}/{name}: node {NAMESPACE}~{name} has no port")
-        checked = lab.playbook("ironic_audit", "--check", "--diff", extra=repair)
-        assert checked.changed() == 1 and before[0] in checked.output and ports() == []
-    finally:
-        assert lab.playbook("ironic_audit", extra=repair).ok().changed() == 1
-    macs = set(nic["mac"].lower() for nic in host["status"]["hardware"]["nics"] if nic.get("mac"))
-    assert set(ports()) == macs | {host["spec"]["bootMACAddress"].lower()} and set(before) <= set(ports())
-    assert lab.playbook("ironic_audit", extra=repair).ok().changed() == 0
-
-
 def test_ports_are_made_moved_and_deleted(lab, two_nodes):
     mac = "00:5c:52:fe:00:02"
 
