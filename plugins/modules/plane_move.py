@@ -282,7 +282,7 @@ rehearsal:
       type: str
   sample: {objects: 18, seconds: 26.1, resident_mib: 1104, hosts: 3, operator: v0.13.2}
 fits:
-  description: What was checked and would not be seen otherwise, as texts; empty for a move that was begun before.
+  description: What was checked and fits, as texts; empty for a move that was begun before.
   returned: success
   type: list
   elements: str

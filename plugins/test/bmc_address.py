@@ -39,11 +39,7 @@ def is_bmc_address(value):
     """Say whether it is; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
 
-    try:
-        bmc_address.parse(value)
-    except bmc_address.AddressError:
-        return False
-    return True
+    return bmc_address.readable(value) is not None
 
 
 class TestModule:

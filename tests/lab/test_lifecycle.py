@@ -403,7 +403,7 @@ def test_a_remediation_made_by_hand_is_named_until_it_is_deleted(lab, site, work
             {"apiVersion": KNOWN["Machine"].api_version, "kind": "Machine", "name": name,
              "uid": machine["metadata"]["uid"]}]},
         "spec": {"strategy": {"type": "Reboot", "retryLimit": 1, "timeoutSeconds": SECONDS}}})
-    told = "Metal3Remediation by-hand is of no health check: delete it once the node is Ready"
+    named = "Metal3Remediation by-hand is of no health check: delete it once the node is Ready"
 
     def remediation():
         return lab.kube.get(resource, NAMESPACE, "by-hand")
@@ -411,12 +411,12 @@ def test_a_remediation_made_by_hand_is_named_until_it_is_deleted(lab, site, work
     try:
         eventually(lambda: (remediation().get("status") or {}).get("phase") == "Running", 120, "CAPM3 works on it",
                    interval_seconds=0.2)
-        assert told in " ".join(site.run("--check").ok().output.split())
-        lab.playbook("remediate", *only(server), extra={"remediate": "replace", "metal3_confirm": "1"}).failed(told)
+        assert named in " ".join(site.run("--check").ok().output.split())
+        lab.playbook("remediate", *only(server), extra={"remediate": "replace", "metal3_confirm": "1"}).failed(named)
         eventually(lambda: remediation()["status"].get("phase") == "Waiting"
                    and not remediation()["metadata"].get("finalizers"), 600, "CAPM3 has rebooted the server")
         eventually(lambda: node_ready(lab, name), 300, "the node is Ready", interval_seconds=1)
-        assert told in " ".join(site.run("--check").ok().output.split())
+        assert named in " ".join(site.run("--check").ok().output.split())
     finally:
         lab.kube.delete(resource, NAMESPACE, "by-hand")
     eventually(lambda: remediation() is None, 60, "it is gone")

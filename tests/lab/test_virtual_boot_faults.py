@@ -29,7 +29,7 @@ def mended(lab):
         lab.remove_hosts(name)
 
     yield remove
-    # What Ironic is still at with them ends with the hosts, and begins anew.
+    # What Ironic is still at with them ends with the hosts, and begins again.
     lab.remove_hosts(*names)
     lab.playbook("enroll", *only(*names), seconds=BOOT_SECONDS).ok()
     assert [lab.state(name) for name in names] == ["available"] * len(names)

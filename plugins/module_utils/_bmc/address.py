@@ -338,12 +338,18 @@ def described(address: BmcAddress) -> dict[str, Any]:
     }
 
 
-def identity_of(address: Any) -> tuple[str, str, int, str] | None:
-    """Return the identity of an address as text, None when it can't be read."""
+def readable(address: Any) -> BmcAddress | None:
+    """Return a BMC address, None when it can't be read."""
     try:
-        return parse(address).identity
+        return parse(address)
     except AddressError:
         return None
+
+
+def identity_of(address: Any) -> tuple[str, str, int, str] | None:
+    """Return the identity of an address as text, None when it can't be read."""
+    parts = readable(address)
+    return parts.identity if parts else None
 
 
 def redacted(address: Any) -> str:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._common import bounded_run
+from .._common import bounded_run, printed_json
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
 from . import address as bmc_address
@@ -144,11 +144,8 @@ def _finding(answer: Answer, asked: Asked) -> Finding:
 
 def target_of(text: str | None) -> tuple[str, int, str] | None:
     """Return the host, port and transport (``tcp`` or ``udp``) of a BMC's address, None when it can't be read."""
-    if not text:
-        return None
-    try:
-        parts = bmc_address.parse(text)
-    except bmc_address.AddressError:
+    parts = bmc_address.readable(text)
+    if parts is None:
         return None
     return parts.host, parts.effective_port, "udp" if parts.scheme.transport == "udp" else "tcp"
 
@@ -178,10 +175,7 @@ def texts(program: str, questions: Sequence[Any], asked: Asked, run: Callable[..
                    timeout=_LIMIT_SECONDS, env=dict(os.environ))
     except (OSError, subprocess.TimeoutExpired) as exc:
         raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
-    try:
-        answers = json.loads(done.stdout.decode(errors="replace").strip().rpartition("\n")[2])
-    except (ValueError, RecursionError):
-        answers = None
+    answers = printed_json.last_line(done.stdout)
     if done.returncode or not isinstance(answers, list) or len(answers) != len(questions):
         words = plain(" ".join(done.stderr.decode(errors="replace").split()))
         raise ReportedError(f"no answer (code {done.returncode}): {cut(words, _WORDS_LIMIT)}")

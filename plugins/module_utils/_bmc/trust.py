@@ -104,10 +104,5 @@ def answers(bmcs: Sequence[tuple[str | None, bool]], asked: reach.Asked, config:
 
 def _target(text: str | None) -> tuple[str, int] | None:
     """Return the host and port of a BMC that speaks Redfish by TLS; Ironic verifies no other."""
-    if not text:
-        return None
-    try:
-        parts = bmc_address.parse(text)
-    except bmc_address.AddressError:
-        return None
-    return (parts.host, parts.effective_port) if parts.uses_tls else None
+    parts = bmc_address.readable(text)
+    return (parts.host, parts.effective_port) if parts and parts.uses_tls else None

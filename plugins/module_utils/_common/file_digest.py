@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Digests of files of any size."""
+"""Digests of files of any size, and of contents that have been read."""
 from __future__ import annotations
 
 import hashlib
@@ -53,6 +53,11 @@ class Digested:
         while self.read(_CHUNK_BYTES):
             pass
         return self._digest.hexdigest()
+
+
+def checksum_of(content: bytes) -> str:
+    """Return the SHA-256 of contents, hexadecimal, behind ``sha256:``."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
 
 
 def checksum(path: str, kind: str = "sha256") -> str | None:

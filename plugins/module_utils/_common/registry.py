@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from . import file_digest
 from .errors import ReportedError
 
 SKOPEO = "skopeo"
@@ -70,7 +70,7 @@ def digest(registry: Registry, name: str) -> str | None:
     :raises RegistryError: when the registry can't be asked
     """
     found = manifest(registry, name)
-    return None if found is None else "sha256:" + hashlib.sha256(found).hexdigest()
+    return None if found is None else file_digest.checksum_of(found)
 
 
 def manifest(registry: Registry, name: str) -> bytes | None:

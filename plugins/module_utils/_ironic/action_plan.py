@@ -141,11 +141,11 @@ def _only(serial: str, found: Plan, node: dict[str, Any], inventory: Any) -> Pla
     if why:
         return _refused(why)
     before, after = one_disk.around(skipped, node)
-    told = Request("PATCH", "", before, None, SAFE)
+    narrowed = Request("PATCH", "", before, None, SAFE)
     return found._replace(
-        requests=[*found.requests[:-1], told, found.requests[-1]], loses=f"its disk {serial} is erased",
+        requests=[*found.requests[:-1], narrowed, found.requests[-1]], loses=f"its disk {serial} is erased",
         after=dict(found.after, erased_disk=serial),
-        amends=Amends(told, Request("PATCH", "", after, None, SAFE),
+        amends=Amends(narrowed, Request("PATCH", "", after, None, SAFE),
                       f"its properties.{one_disk.PROPERTY} still has the agent skip its other disks; run again, which "
                       "takes that back"))
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from .._common import printed_json
 from .._common.plain_text import cut, plain
 from .._common.problem import Problem
 from . import fitness
@@ -128,10 +129,7 @@ def problems(log: bytes, asked: Object, place: str) -> list[Problem]:
     :param asked: from :func:`question`
     :param place: where the pod is
     """
-    try:
-        answer = json.loads(log.decode(errors="replace").strip().rpartition("\n")[2])
-    except (ValueError, RecursionError):
-        answer = None
+    answer = printed_json.last_line(log)
     if not isinstance(answer, dict):
         return [not_asked(_words(log.decode(errors="replace")) or "it printed nothing", place)]
     status = answer.get("status")

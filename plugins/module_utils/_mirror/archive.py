@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -155,7 +154,7 @@ def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) 
     if stream is None or size > LONGEST_DOCUMENT_BYTES:
         raise ArchiveError(f"{path}: its bill of materials has {size} bytes; gather it again")
     content = stream.read()
-    found = "sha256:" + hashlib.sha256(content).hexdigest()
+    found = file_digest.checksum_of(content)
     if checksum and found != checksum:
         raise ArchiveError(f"{path}: checksum: found {found}, expected {checksum}; find out who changed the archive")
     try:

@@ -25,16 +25,16 @@ def has_deployment(client: Any, namespace: str, name: str) -> bool:
     return found is not None and bool((found.get("status") or {}).get("availableReplicas"))
 
 
-def from_where(there: Any, hosts: list[Object], params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
+def from_where(asked: reach.Asked | None, hosts: list[Object],
+               params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
     """Return problems with BMCs that the other plane's Ironic does not reach or trust, and warnings.
 
-    :param there: a KubeClient of the plane that takes over
+    :param asked: of :func:`place`
     :param hosts: BareMetalHosts
     :param params: see :func:`place`
     """
     if params["reach_from"] == "none":
         return [], []
-    asked = place(there, params)
     if asked is None:
         return [], ["BMCs: whether the other plane's Ironic reaches them was not asked: no Deployment "
                     f"{params['ironic_namespace']}/{params['ironic_deployment']} with an available pod over there, "

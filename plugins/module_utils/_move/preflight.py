@@ -36,7 +36,7 @@ class Found(NamedTuple):
 
     :ivar problems: what is in the way
     :ivar warnings: what was not checked, or says nothing for sure
-    :ivar fits: in words, what nobody would see otherwise to be in order
+    :ivar fits: in words, what was checked and fits
     """
 
     problems: list[Problem]
@@ -68,10 +68,10 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
     refused, untried = class_admission.problems(there, moving.moved)
-    unreached, unasked = bmc_reach.from_where(there.client, moving.of("BareMetalHost"), params)
+    asked = bmc_reach.place(there.client, params)
+    unreached, unasked = bmc_reach.from_where(asked, moving.of("BareMetalHost"), params)
     without_room, uncounted, fits = plane_room.problems(
         there.client, (params["ironic_namespace"], params["ironic_deployment"]))
-    asked = bmc_reach.place(there.client, params)
     silent, answering = node_reach.warnings(moving.of("Machine"), asked) if asked else ([], "")
     twice, unknown = _provisioning(here, there, params, asked)
     return Found(
@@ -100,9 +100,10 @@ def _provisioning(here: Side, there: Side, params: Mapping[str, Any],
     if twice or asked is None or not next_one.address or not next_one.on_host or params["reach_from"] != "auto":
         return twice, []
     try:
-        return provisioning.held_elsewhere(next_one, address_holder.answer(next_one.address, asked)), []
+        holder = address_holder.answer(next_one.address, asked)
     except ReportedError as exc:
         return [], [f"address {next_one.address}: who has it was not asked from {asked.place}: {exc}"]
+    return [provisioning.held_elsewhere(next_one)] if holder == address_holder.ELSEWHERE else [], []
 
 
 def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:

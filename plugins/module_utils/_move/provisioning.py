@@ -95,18 +95,15 @@ def problems(former: Ironic, next_one: Ironic) -> list[Problem]:
     return found
 
 
-def held_elsewhere(of: Ironic, answer: str) -> list[Problem]:
-    """Return a problem when somebody else answers at the address that an Ironic is to hold.
+def held_elsewhere(of: Ironic) -> Problem:
+    """Return the problem of an address that an Ironic is to hold, and at which another machine answers.
 
     :param of: the Ironic that takes over
-    :param answer: of :func:`address_holder.answer`
     """
-    if answer != "elsewhere":
-        return []
-    return [Problem("move-address", of.name, of.option + _ADDRESS,
-                    f"{of.address}, where another machine answers, asked from its pod",
-                    "an address that its machine has, and nobody else",
-                    "find out who has it, or install it with another one")]
+    return Problem("move-address", of.name, of.option + _ADDRESS,
+                   f"{of.address}, where another machine answers, asked from its pod",
+                   "an address that its machine has, and nobody else",
+                   "find out who has it, or install it with another one")
 
 
 def _same(one: str, other: str) -> bool:

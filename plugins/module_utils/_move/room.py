@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .._common.problem import Problem
 from .._kube import quantity
+from .._kube.conditions import is_true
 
 Object = dict[str, Any]
 Amounts = dict[str, Decimal]
@@ -129,10 +130,8 @@ def _amount(value: Any) -> Decimal:
 
 
 def _takes(node: Object, spec: Object) -> bool:
-    conditions = (node.get("status") or {}).get("conditions") or []
-    ready = any(item.get("type") == "Ready" and item.get("status") == "True" for item in conditions)
     labels = node["metadata"].get("labels") or {}
-    return ready and not node["spec"].get("unschedulable") \
+    return is_true(node, "Ready") and not node["spec"].get("unschedulable") \
         and (spec.get("nodeSelector") or {}).items() <= labels.items() \
         and all(any(_tolerates(toleration, taint) for toleration in spec.get("tolerations") or [])
                 for taint in node["spec"].get("taints") or [] if taint.get("effect") in _KEEPS_OFF)

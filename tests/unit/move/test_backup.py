@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from fakes.plane_server import definition
-from fakes.planes import GATE_IS_OFF, NAMESPACE, STAY, classes, managed, obj, server, world
+from fakes.planes import GATE_IS_OFF, NAMESPACE, STAY, classes, managed, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -58,11 +58,6 @@ def recipient(identity):
 def complete_plane(monkeypatch):
     monkeypatch.setattr(backup_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
     monkeypatch.setattr(backup_service.fit, "problems", lambda *_arguments: ([], []))
-
-
-@pytest.fixture
-def here():
-    return server("a", "https://198.18.0.1:6443", world())
 
 
 def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=None, keep=None,

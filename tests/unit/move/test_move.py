@@ -10,7 +10,7 @@ import copy
 import gzip
 
 import pytest
-from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server, world
+from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
@@ -72,16 +72,6 @@ class Clusterctl:
         for cluster in clusters:
             self._step()
             self.there.objects["Cluster", cluster["metadata"]["name"]]["spec"].pop("paused")
-
-
-@pytest.fixture
-def here():
-    return server("a", "https://198.18.0.1:6443", world())
-
-
-@pytest.fixture
-def there():
-    return server("b", "https://198.18.0.2:6443")
 
 
 @pytest.fixture(autouse=True)

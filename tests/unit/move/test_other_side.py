@@ -18,7 +18,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj, server, world
+from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach, trust
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -38,16 +38,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
 HERE = reach.Asked([sys.executable, "-"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")
-
-
-@pytest.fixture
-def here():
-    return server("a", "https://198.18.0.1:6443", world())
-
-
-@pytest.fixture
-def there():
-    return server("b", "https://198.18.0.2:6443")
 
 
 @pytest.fixture(autouse=True)
@@ -285,7 +275,8 @@ def test_nobody_to_ask_about_trust_is_a_warning(here, there):
                                              None)
     assert found == [] and "was not asked from the pod" in warning
     for item in (bmh("ipmi://127.0.0.1:1"),):
-        _found, warnings = bmc_reach.from_where(None, [item], {"reach_from": "here", "ironic_config": None})
+        _found, warnings = bmc_reach.from_where(
+            reach.from_here(), [item], {"reach_from": "here", "ironic_config": None})
         assert [text for text in warnings if "no ironic_config" in text]
 
 

@@ -14,7 +14,7 @@ import sys
 import types
 
 import pytest
-from fakes.planes import GATE_IS_OFF, NAMESPACE, WORK_DIR, at_once, classes, obj, server, world
+from fakes.planes import GATE_IS_OFF, NAMESPACE, WORK_DIR, at_once, classes, obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
@@ -35,16 +35,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 
 # Ports on which nothing listens.
 CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"
-
-
-@pytest.fixture
-def here():
-    return server("a", "https://198.18.0.1:6443", world())
-
-
-@pytest.fixture
-def there():
-    return server("b", "https://198.18.0.2:6443")
 
 
 @pytest.fixture(autouse=True)

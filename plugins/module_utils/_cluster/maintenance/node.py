@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._host.annotations import MAINTENANCE, REBOOT_BEGUN
+from ..._kube.conditions import is_true
 from ..machines.actions import NOT_REMEDIATED
 
 Object = Mapping[str, Any]
@@ -72,8 +73,7 @@ def uncordon(node: Object) -> Patch | None:
 
 def is_ready(node: Object | None) -> bool:
     """Say whether a Node is Ready."""
-    conditions = ((node or {}).get("status") or {}).get("conditions") or []
-    return any(entry.get("type") == "Ready" and entry.get("status") == "True" for entry in conditions)
+    return is_true(node, "Ready")
 
 
 def _annotations(obj):

@@ -107,10 +107,7 @@ def check(label, host):
     :param host: well-typed entry, see ``host_fields``
     :returns: list of Problem; the code of each is its rule
     """
-    try:
-        address = bmc_address.parse((host.get("bmc") or {}).get("address"))
-    except bmc_address.AddressError:
-        address = None
+    address = bmc_address.readable((host.get("bmc") or {}).get("address"))
     found = []
     for combination in COMBINATIONS:
         field = combination.applies(host, address)
@@ -126,11 +123,8 @@ def without_provisioning_network(label, host):
 
     :returns: list of Problem; the source is BMO 0.13 ``pkg/provisioner/ironic/register.go``
     """
-    try:
-        address = bmc_address.parse((host.get("bmc") or {}).get("address"))
-    except bmc_address.AddressError:
-        return []
-    if not address.driver.provisioning_network:
+    address = bmc_address.readable((host.get("bmc") or {}).get("address"))
+    if address is None or not address.driver.provisioning_network:
         return []
     return [Problem("provisioning-network", label, "bmc.address", f"the scheme {address.scheme.name}",
                     "a scheme that needs no provisioning network: one with virtualmedia or uefihttp",

@@ -13,7 +13,7 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._bmc.address import AddressError, BmcAddress, parse
+from ..._bmc.address import BmcAddress, readable
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.finalizers import HINT, deletion_of, is_going
@@ -42,10 +42,7 @@ def secret_name(bmh: Object) -> str:
 
 def address_of(bmh: Object) -> BmcAddress | None:
     """Return a host's BMC address, None when it can't be read."""
-    try:
-        return parse(((bmh.get("spec") or {}).get("bmc") or {}).get("address"))
-    except AddressError:
-        return None
+    return readable(((bmh.get("spec") or {}).get("bmc") or {}).get("address"))
 
 
 def check(host: Mapping[str, Any], bmh: Object | None, secret: Object | None, namespace: str,

@@ -127,14 +127,14 @@ def carry_out(run: ComponentsRun, found: InTheWay, made: list[Object]) -> list[W
     if run.check_mode:
         return [*written, *created]
     _wait(run, found.issuing)
-    seen = dict((item["metadata"]["name"], item) for item in found.secrets)
+    former = dict((item["metadata"]["name"], item) for item in found.secrets)
     for obj in replacements:
         namespace, name = obj["metadata"]["namespace"], obj["metadata"]["name"]
         title = f"Secret {namespace}/{name}"
         stored = run.client.get(_SECRET, namespace, name)
         # With its owner references the Secrets go with their Certificates.
         if stored:
-            if stored["metadata"].get("uid") != seen[name]["metadata"].get("uid"):
+            if stored["metadata"].get("uid") != former[name]["metadata"].get("uid"):
                 raise ComponentsError(f"{title}: found another one than at the beginning, expected that of "
                                       "cert-manager; find out who has created it, then run again")
             run.client.delete(_SECRET, namespace, name, checked=stored)

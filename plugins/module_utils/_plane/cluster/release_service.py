@@ -4,14 +4,13 @@
 """Reads a part's manifests out of a registry's artifact, or of a clusterctl repository that is a folder or a URL."""
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common import registry
+from ..._common import file_digest, registry
 from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.redaction import redacted
 from ..catalogue import Part
@@ -116,7 +115,7 @@ def _of_folder(part: Part, source: str, version: str, checksums: Mapping[str, st
 
 
 def _verified(content: bytes, name: str, checksums: Mapping[str, str]) -> bytes:
-    found = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    found = file_digest.checksum_of(content)
     if checksums.get(name, found) != found:
         raise Refused("checksums", f"{name}: {found}", checksums[name], "find out who changed the file")
     return content
@@ -131,7 +130,7 @@ def _artifact(part: Part, settings: Mapping[str, Any], where: release.Artifact) 
         if raw is None:
             raise Refused("manifests", f"nothing in the registry at {where.host}/{name}", "an artifact",
                           "correct the name or digest")
-        if "sha256:" + hashlib.sha256(raw).hexdigest() != where.digest:
+        if file_digest.checksum_of(raw) != where.digest:
             raise Refused("manifests", f"another manifest at {where.host}/{name}", "one with this digest",
                           "find out what the registry changes")
         return _files(part, raw, access, where)
@@ -158,7 +157,7 @@ def _files(part: Part, raw: bytes, access: registry.Registry, where: release.Art
         def one(layer: release.Layer) -> bytes:
             with open(os.path.join(directory, layer.digest.partition(":")[2]), "rb") as stream:
                 content = stream.read(LONGEST_BYTES)
-            if "sha256:" + hashlib.sha256(content).hexdigest() != layer.digest:
+            if file_digest.checksum_of(content) != layer.digest:
                 raise ValueError(f"a layer that is not {layer.digest}")
             return content
 

@@ -4,12 +4,12 @@
 """Where a part's manifests come from: rendered from its pinned module, a file, a URL, or a release of several files."""
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Callable
 from typing import Any
 
+from ..._common import file_digest
 from ..._common.errors import RefusedError
 from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.image_server import image_fetcher
@@ -127,9 +127,9 @@ def _content(source: str, settings: Object, fetch: Callable[[], Callable[[str, i
     except OSError as exc:
         raise Refused("manifests", f"{redacted(source)}: {exc.strerror or exc}", "manifests that can be read",
                       "correct the path or URL") from exc
-    found = hashlib.sha256(content).hexdigest()
-    if wanted and found != wanted.group(1):
-        raise Refused("checksum", f"sha256:{found}", checksum, "find out who changed the manifests")
+    found = file_digest.checksum_of(content)
+    if wanted and found != checksum:
+        raise Refused("checksum", found, checksum, "find out who changed the manifests")
     return content
 
 
