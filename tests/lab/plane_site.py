@@ -129,7 +129,7 @@ def managers(target):
 def not_ready(target):
     """Return in words which Deployments and containers of the cluster are not ready."""
     found = [f"Deployment {name}" for name, item in managers(target).items()
-             if (item.get("status") or {}).get("availableReplicas") != item["spec"].get("replicas", 1)]
+             if (item.get("status") or {}).get("availableReplicas", 0) != item["spec"].get("replicas", 1)]
     for pod in target.list(KNOWN["Pod"])[0]:
         found += [f"Pod {pod['metadata']['name']}: {item['name']}"
                   for item in (pod.get("status") or {}).get("containerStatuses") or [] if not item["ready"]]
