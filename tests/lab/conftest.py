@@ -9,6 +9,7 @@ import signal
 import traceback
 
 import operator_account
+import plane_site
 import pytest
 import starting_state
 from ansible_programs import PROGRAMS
@@ -102,6 +103,19 @@ def lab(tmp_path_factory, _forks):
 def room(lab):
     """The lab's machine room, whose knobs make servers fail."""
     return MachineRoomClient.of_lab(str(lab.dir))
+
+
+@pytest.fixture(scope="module")
+def kubeconfig(lab, _starting_state):
+    """Path of the kubeconfig of a cluster of one machine for a plane; a module with another has its own fixture."""
+    with plane_site.cluster(lab, "plane") as path:
+        yield path
+
+
+@pytest.fixture(scope="module")
+def target(kubeconfig):
+    """A client of the cluster that a plane is installed in."""
+    return plane_site.client(kubeconfig)
 
 
 @pytest.fixture(scope="module")

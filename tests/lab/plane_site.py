@@ -40,6 +40,14 @@ def cluster(lab, name, **changes):
             lab.playbook("teardown", seconds=SECONDS, extra=dict(variables, **small_cluster.teardown(name))).ok()
 
 
+def workload(lab):
+    """Return the path of the kubeconfig of the lab's workload cluster, which is created when there is none."""
+    path = lab.dir / "kubeconfigs" / "workload"
+    if not path.exists():
+        lab.playbook("cluster", seconds=SECONDS, environment={"LAB_CLUSTER": "workload"}).ok()
+    return path
+
+
 def client(kubeconfig):
     return KubeClient({"kubeconfig": str(kubeconfig)})
 

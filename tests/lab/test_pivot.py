@@ -74,11 +74,6 @@ def kubeconfig(cluster):
 
 
 @pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def service(lab, kubeconfig):
     """The address at which a Service of two pods answers; the cluster has one machine, which runs both."""
     found = Workload(lab, CLUSTER, kubeconfig)

@@ -68,11 +68,6 @@ def kubeconfig(lab, registry):
 
 
 @pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def variables(lab, kubeconfig, files, tmp_path_factory):
     found = plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
     found["management_plane"]["manifests_dir"] = str(files)

@@ -12,12 +12,12 @@ import os
 import subprocess
 
 import leaders
+import plane_site
 import pytest
 import releases
 from plane_site import definitions, managers, namespaces
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
@@ -29,18 +29,14 @@ PARTS = ",".join(part.name for part in RENDERED)
 
 
 @pytest.fixture(scope="module")
-def target(lab):
-    """Return a client of the lab's workload cluster, which is created when there is none."""
-    path = lab.dir / "kubeconfigs" / "workload"
-    if not path.exists():
-        lab.playbook("cluster", seconds=SECONDS, environment={"LAB_CLUSTER": "workload"}).ok()
-    return KubeClient({"kubeconfig": str(path)})
+def kubeconfig(lab):
+    return plane_site.workload(lab)
 
 
 @pytest.fixture(scope="module")
-def variables(lab, target):
+def variables(kubeconfig):
     return {"management_plane": {
-        "mode": "cluster", "kubeconfig": str(lab.dir / "kubeconfigs" / "workload"), "certificates": "collection",
+        "mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
         "definitions": "remove"}, "bmo_ironic_url": "https://192.0.2.1:6385/v1/"}
 
 

@@ -29,17 +29,6 @@ NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(lab):
-    with plane_site.cluster(lab, "plane") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def variables(lab, kubeconfig, tmp_path_factory):
     return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
 

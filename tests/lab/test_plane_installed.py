@@ -34,17 +34,6 @@ LEFT = ("ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "Va
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(lab):
-    with plane_site.cluster(lab, "plane") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def variables(lab, kubeconfig, target, tmp_path_factory):
     found = plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
     target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})

@@ -30,17 +30,6 @@ IMAGE = "quay.io/metal3-io/ironic:latest"
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(lab):
-    with plane_site.cluster(lab, "plane") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def outside(lab, tmp_path_factory):
     """The lab's Ironic at the address that pods reach."""
     address = plane_site.bridge(lab)

@@ -47,17 +47,6 @@ VOLUMES = dict((resource.kind, resource) for resource in table(
 AGENT_FILES = {"ironic-python-agent.kernel": "vmlinuz", "ironic-python-agent.initramfs": "initrd"}
 
 
-@pytest.fixture(scope="module")
-def kubeconfig(lab):
-    with plane_site.cluster(lab, "plane") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
 class Cache:
     """A folder of the site's with the agent's files, by plain HTTP at the address that pods reach."""
 

@@ -26,15 +26,7 @@ SERVED = "releases-of-a-test"
 
 @pytest.fixture(scope="module")
 def kubeconfig(lab):
-    path = lab.dir / "kubeconfigs" / "workload"
-    if not path.exists():
-        lab.playbook("cluster", seconds=SECONDS, environment={"LAB_CLUSTER": "workload"}).ok()
-    return path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
+    return plane_site.workload(lab)
 
 
 @pytest.fixture(scope="module")

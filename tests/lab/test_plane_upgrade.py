@@ -85,17 +85,6 @@ def older(lab, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def kubeconfig(lab):
-    with plane_site.cluster(lab, "plane") as path:
-        yield path
-
-
-@pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def variables(lab, kubeconfig, tmp_path_factory):
     """The variables of the plane, at the present pins."""
     return plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
