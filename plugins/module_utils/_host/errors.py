@@ -33,6 +33,10 @@ _TABLE = (
      r"[Cc]hecksum file \S+ status code 40[134]\b",
      "the image server does not give out the image or its checksum file", "correct image.url and image.checksum", True),
     (r"Validation of image href", *_DOWNLOAD),
+    (r"Creating iso image failed: .*(isolinux|ldlinux)",
+     "Ironic has no isolinux, by which a legacy BIOS boots virtual media",
+     "install isolinux where Ironic runs (Debian: isolinux and syslinux-common; of a plane as processes run install "
+     "again), or set boot_mode to UEFI", False),
     # Ironic's own disk: of a server's the agent names no file.
     (r"\[Errno 28\] No space left on device: '", "Ironic has no space left for the boot image",
      "make space on the disk with the folders in which Ironic makes and publishes boot images (in a cluster the pod's "

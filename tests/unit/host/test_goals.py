@@ -253,6 +253,8 @@ def test_a_timeout_tells_the_last_state_and_error():
      "flagged read-only, and the conductor has not signaled this is a permitted case.", "write-protected", True),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
      "[Errno 28] No space left on device", "does not fit on the root device", True),
+    ("provisioning error", "Cleaning failed: Failed to prepare node 02b5 for cleaning: Creating iso image failed: "
+     "[Errno 2] No such file or directory: '/usr/lib/syslinux/isolinux.bin'", "Ironic has no isolinux", False),
     ("inspection error", "Failed to inspect hardware. Reason: unable to start inspection: [Errno 28] No space left on "
      "device: '/var/tmp/tmp3/boot.iso' -> '/shared/html/redfish/boot-u.iso'", "Ironic has no space left", False),
     ("provisioning error", WRITING + "Download of image i failed: Unable to write image to device /dev/sda. Error: "
