@@ -4,6 +4,7 @@
 """What changes in a file of a cluster's manifests, without the secrets in it."""
 from __future__ import annotations
 
+from .._common import yaml_aliases
 from .._common.redaction import HIDDEN, hidden, hidden_difference
 from .rollout import predecessors
 
@@ -45,6 +46,7 @@ def difference(before, objects):
 def _objects(text):
     """Return the objects of YAML documents, None when the text holds anything else."""
     try:
+        yaml_aliases.refuse_unfolded(text)
         found = [item for item in yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
                  if item is not None]
     except (yaml.YAMLError, ValueError):

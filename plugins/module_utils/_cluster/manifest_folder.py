@@ -8,7 +8,7 @@ import os
 import re
 from typing import Any
 
-from .._common import regular_file, whole_file
+from .._common import regular_file, whole_file, yaml_aliases
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .manifest_file import difference, text_of
@@ -76,8 +76,9 @@ def _listed(folder: str) -> list[str]:
             "template-index", "", "dest", f"a {INDEX} in {folder} that cluster_template has not written",
             "a folder of its own", "name another folder, and this one in the resources of yours")])
     try:
+        yaml_aliases.refuse_unfolded(text)
         found = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError):
+    except (yaml.YAMLError, ValueError, RecursionError):
         return []
     listed = found.get("resources") if isinstance(found, dict) else None
     return [name for name in listed if isinstance(name, str) and _FILE.fullmatch(name)] \

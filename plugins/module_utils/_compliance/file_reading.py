@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common import yaml_mistakes
+from .._common import regular_file, yaml_aliases, yaml_mistakes
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .site_files import SiteFiles, cabling_mistakes, catalogue_mistakes
@@ -18,6 +18,9 @@ try:
 except ImportError:
     # The Python client of Kubernetes brings it along, and the module asks for that first.
     HAS_YAML = False
+
+# Entries of tens of thousands of servers.
+_LONGEST_BYTES = 16 * 1024 ** 2
 
 
 def read(catalogue: str | None, cabling: str | None) -> SiteFiles:
@@ -40,8 +43,13 @@ def _checked(path: str | None, option: str,
         return None, []
     title = f"{option} {path}"
     try:
-        with open(path, encoding="utf-8") as stream:
-            document = yaml.safe_load(stream)
+        with regular_file.reading(path, follow=True) as (stream, _found):
+            content = stream.read(_LONGEST_BYTES + 1)
+        if len(content) > _LONGEST_BYTES:
+            return None, [_unread(title, f"more than {_LONGEST_BYTES} bytes", "a smaller file", "correct the path")]
+        text = content.decode()
+        yaml_aliases.refuse_unfolded(text)
+        document = yaml.safe_load(text)
     except OSError as exc:
         return None, [_unread(title, exc.strerror or str(exc), "a file that can be read", "correct the path")]
     except RecursionError:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import yaml_mistakes
+from .._common import yaml_aliases, yaml_mistakes
 from .._common.field_checks import show, shown
 from .._common.problem import Problem
 
@@ -62,6 +62,7 @@ def _documents(source: Any, title: str) -> Any:
         if "\n" not in source:
             with open(os.path.expanduser(source), encoding="utf-8") as stream:
                 source = stream.read()
+        yaml_aliases.refuse_unfolded(source)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []
     except OSError as exc:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from typing import Any
 
-from .._common import yaml_mistakes
+from .._common import yaml_aliases, yaml_mistakes
 from .._common.errors import ReportedError
 from .._common.plain_text import end_of
 from .catalogue import (
@@ -102,8 +102,10 @@ def parse(text: str, values: dict[str, str] | None = None) -> list[dict[str, Any
     :raises ManifestError: for a name without a value, and for what is no manifest
     """
     try:
-        objects = [obj for obj in yaml.load_all(substitute(text, values), Loader=_loader()) if obj]
-    except yaml.YAMLError as exc:
+        replaced = substitute(text, values)
+        yaml_aliases.refuse_unfolded(replaced)
+        objects = [obj for obj in yaml.load_all(replaced, Loader=_loader()) if obj]
+    except (yaml.YAMLError, ValueError) as exc:
         raise ManifestError(yaml_mistakes.described(exc)) from None
     if not all(isinstance(obj, dict) and isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)
                and isinstance(obj.get("metadata"), dict) for obj in objects):

@@ -4,6 +4,8 @@
 """A site's catalogue of firmware and its cabling file against what is known of servers."""
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
@@ -93,3 +95,12 @@ def test_files_that_are_there_are_read(tmp_path):
     assert found(*files) == []
     with pytest.raises(RefusedError, match=r"firmware_catalogue .*none.yml: .*expected a file that can be read"):
         file_reading.read(str(tmp_path / "none.yml"), None)
+
+
+def test_what_is_no_file_or_too_large_for_one_is_not_read(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_text("- manufacturer: x\n")
+    monkeypatch.setattr(file_reading, "_LONGEST_BYTES", 10)
+    with pytest.raises(RefusedError) as refused:
+        file_reading.read(str(tmp_path / "pipe"), str(tmp_path / "large"))
+    assert [problem.actual for problem in refused.value.problems] == ["no regular file", "more than 10 bytes"]

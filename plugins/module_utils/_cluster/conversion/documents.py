@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ..._common import yaml_mistakes
+from ..._common import yaml_aliases, yaml_mistakes
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from .objects import Converted, convert
@@ -112,6 +112,7 @@ def _loaded(text: str) -> Any:
     Loader.yaml_implicit_resolvers = dict(
         (first, [entry for entry in resolvers if entry[0] != "tag:yaml.org,2002:timestamp"])
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items())
+    yaml_aliases.refuse_unfolded(text)
     loader = Loader(text)
     try:
         return loader.get_single_data()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from ..._common import yaml_mistakes
+from ..._common import yaml_aliases, yaml_mistakes
 from ..._common.field_checks import DIGEST
 from .. import fit, matrix
 from ..catalogue import Part
@@ -180,7 +180,9 @@ def _series(content: bytes) -> list[dict[str, Any]]:
     :raises Refused: for what is no such document
     """
     try:
-        document = yaml.safe_load(content.decode())
+        text = content.decode()
+        yaml_aliases.refuse_unfolded(text)
+        document = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as exc:
         raise Refused("manifests", f"{METADATA}: {yaml_mistakes.described(exc)}", "clusterctl's Metadata",
                       "correct it") from None

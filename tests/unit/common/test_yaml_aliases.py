@@ -1,0 +1,82 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""YAML of less than a kilobyte that stands for more than any memory holds, wherever others' files are read."""
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import manifest_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents as conversion
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import yaml_aliases
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import HIDDEN
+from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import file_reading
+from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import release
+
+LISTS = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x, x]", *(
+    f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]" for number in range(1, 9))])
+MERGES = "\n".join(["a0: &a0 {x: 1, y: 2}", *(
+    f"a{number}: &a{number} {{<<: [{', '.join([f'*a{number - 1}'] * 10)}]}}" for number in range(1, 9))])
+TEXTS = f"a: &a {'x' * 4096}\nb: [{', '.join(['*a'] * 4096)}]"
+ITSELF = "a: &a {b: [*a]}"
+OBJECT = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: a}\n"
+BOMBS = pytest.mark.parametrize("bomb", [LISTS, MERGES, TEXTS, ITSELF])
+
+
+@BOMBS
+def test_what_unfolds_without_end_is_refused(bomb):
+    with pytest.raises(ValueError, match="alias"):
+        yaml_aliases.refuse_unfolded(bomb)
+
+
+@pytest.mark.parametrize("text", [
+    "", "a: '* & *'", "&a a: *a", "a: &a {b: &b 1}\nc: [*a, *b]\nd: {<<: *a}", "a: &a 1\n---\na: &a 2\nb: *a",
+    "a: &a [x, x]\nb: [" + "*a, " * 1000 + "]", "a: *unknown\nb: &b 1",
+    "- &a " + "x" * 100000 + "\n- *a"])
+def test_honest_aliases_are_taken(text):
+    yaml_aliases.refuse_unfolded(text)
+
+
+def test_what_is_no_yaml_says_so():
+    with pytest.raises(yaml.YAMLError):
+        yaml_aliases.refuse_unfolded("a: [&b *b")
+
+
+@BOMBS
+def test_a_catalogue_and_a_cabling_file_are_refused(bomb, tmp_path):
+    path = tmp_path / "file.yml"
+    path.write_text(bomb)
+    with pytest.raises(RefusedError) as refused:
+        file_reading.read(str(path), str(path))
+    assert [problem.subject.split()[0] for problem in refused.value.problems] == ["firmware_catalogue", "cabling_file"]
+    assert all("alias" in problem.actual for problem in refused.value.problems)
+
+
+@BOMBS
+def test_manifests_that_are_to_be_converted_are_refused(bomb):
+    found, problems = conversion.read("file.yml", f"{OBJECT}spec:\n" + "\n".join(
+        f"  {line}" for line in bomb.splitlines()))
+    assert not found and "alias" in problems[0].actual
+
+
+@BOMBS
+def test_manifests_that_are_to_be_applied_are_refused(bomb):
+    objects, problems = documents.read([OBJECT + bomb])
+    assert not objects and "alias" in problems[0].actual
+
+
+@BOMBS
+def test_a_file_that_is_replaced_is_hidden(bomb):
+    assert manifest_file.difference(OBJECT + bomb, [yaml.safe_load(OBJECT)])[0] == f"{HIDDEN}\n"
+
+
+@BOMBS
+def test_a_parts_manifests_and_its_metadata_are_refused(bomb):
+    with pytest.raises(manifests.ManifestError, match="alias"):
+        manifests.parse(OBJECT + bomb)
+    with pytest.raises(release.Refused, match="alias"):
+        release.check_metadata(catalogue.BY_NAME["capm3"], "v1.13.0", bomb.encode())
