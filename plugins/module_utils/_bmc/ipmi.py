@@ -7,13 +7,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .._common import private_folder
 from .._common.plain_text import plain
 
 PROGRAM = "ipmitool"
+# Of the folder with its commands, of which one may have a new password.
+_FOLDER_PREFIX = "metal3-ipmi-"
 # What BMO asks for when the address does not say.
 DEFAULT_PRIVILEGE = "ADMINISTRATOR"
 # All in one session. Identity by the chassis' inventory; some BMCs refuse single commands, the others count.
@@ -120,12 +122,13 @@ def _run(login: Login, lines: Sequence[str], *options: str) -> str:
 
     :raises IpmiError: when the program is missing or does not end
     """
-    with tempfile.NamedTemporaryFile("w", prefix="metal3-ipmi-") as commands:
-        commands.write("".join(line + "\n" for line in lines))
-        commands.flush()
+    with private_folder.folder(_FOLDER_PREFIX) as folder:
+        commands = os.path.join(folder, "commands")
+        with open(commands, "w", encoding="utf-8") as stream:
+            stream.write("".join(line + "\n" for line in lines))
         arguments = [PROGRAM, "-v", *options, "-I", "lanplus", "-H", login.host, "-p", str(login.port),
                      "-U", login.username, "-E", "-L", login.privilege, "-N", str(login.timeout_seconds), "-R", "1",
-                     "exec", commands.name]
+                     "exec", commands]
         try:
             done = subprocess.run(
                 arguments, env=dict(os.environ, IPMI_PASSWORD=login.password, LC_ALL="C"), stdin=subprocess.DEVNULL,

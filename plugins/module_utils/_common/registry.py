@@ -9,19 +9,20 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from . import file_digest
+from . import file_digest, private_folder
 from .errors import ReportedError
 
 SKOPEO = "skopeo"
 ASK_TIMEOUT_SECONDS = 60
 COPY_TIMEOUT_SECONDS = 3600
 _RETRIES = 3
+# Of the folder with a login.
+_FOLDER_PREFIX = "metal3-registry-"
 
 
 class RegistryError(ReportedError):
@@ -154,7 +155,7 @@ def _run(arguments: list[str], seconds: int) -> subprocess.CompletedProcess[byte
 
 @contextmanager
 def _options(registry: Registry, side: str) -> Iterator[list[str]]:
-    with tempfile.TemporaryDirectory() as work:
+    with private_folder.folder(_FOLDER_PREFIX) as work:
         login, auths = os.path.join(work, "auth.json"), {}
         if registry.username_file and registry.password_file:
             texts = []
