@@ -204,7 +204,9 @@ def test_the_planes_address_is_held_by_keepalived_and_goes_with_it(machine, play
     assert machine.sh("systemctl", "is-active", KEEPALIVED_UNIT).strip() == "active"
     assert machine.sh("systemctl", "is-enabled", KEEPALIVED_UNIT).strip() == "enabled"
     assert play("provisioning_network", KEEPALIVED).ok().changed() == 0 and held(machine)
-    play("provisioning_network", NETWORK).ok()
+    play("provisioning_network", NETWORK).failed("provisioning_network_keepalived_address", "-e metal3_confirm=prov")
+    assert held(machine)
+    play("provisioning_network", NETWORK, "-e", "metal3_confirm=prov").ok()
     assert not held(machine) and KEEPALIVED_UNIT not in "".join(machine.own_files())
     assert play("provisioning_network", NETWORK).ok().changed() == 0
 

@@ -71,7 +71,8 @@ def of_machine(machine: Mapping[str, Any]) -> Ironic:
     """
     networks = [_network(text) for text in machine.get("dhcp_networks") or ()]
     return Ironic("this machine", machine.get("ip") or "", tuple(item for item in networks if item), "",
-                  "stop its dnsmasq: run playbook provisioning_network with provisioning_network_dhcp_ranges: []", True)
+                  "stop its dnsmasq: run playbook provisioning_network with provisioning_network_dhcp_ranges: [] and "
+                  "metal3_confirm=<name of the interface>", True)
 
 
 def problems(former: Ironic, next_one: Ironic) -> list[Problem]:
