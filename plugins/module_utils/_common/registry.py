@@ -21,6 +21,8 @@ SKOPEO = "skopeo"
 ASK_TIMEOUT_SECONDS = 60
 COPY_TIMEOUT_SECONDS = 3600
 _RETRIES = 3
+# A registry may send a layer without end, whatever size its manifest names.
+_LARGEST_FILE_BYTES = 16 * 1024 ** 3
 # Of the folder with a login.
 _FOLDER_PREFIX = "metal3-registry-"
 
@@ -115,14 +117,15 @@ def fetch_one(registry: Registry, name: str, wanted: str, directory: str) -> Non
         _copy([*options, source, f"dir:{directory}"], name, every_architecture=False)
 
 
-def fetch_artifact(registry: Registry, path: str, wanted: str, directory: str) -> None:
+def fetch_artifact(registry: Registry, path: str, wanted: str, directory: str, most_bytes: int) -> None:
     """Copy an artifact, which is of no architecture, into a folder of skopeo's "dir" transport.
 
     :param path: its name without a tag
     :param wanted: digest of its manifest
+    :param most_bytes: how many bytes one of its files may have
     """
     with _options(registry, "src-") as options:
-        _copy([*options, f"{registry.reference(path)}@{wanted}", f"dir:{directory}"], path)
+        _copy([*options, f"{registry.reference(path)}@{wanted}", f"dir:{directory}"], path, most_bytes=most_bytes)
 
 
 def push(registry: Registry, name: str, directory: str) -> None:
@@ -134,23 +137,30 @@ def push(registry: Registry, name: str, directory: str) -> None:
         _copy([*options, f"dir:{directory}", registry.reference(name)], name)
 
 
-def _copy(arguments: list[str], name: str, every_architecture: bool = True) -> None:
+def _copy(arguments: list[str], name: str, every_architecture: bool = True,
+          most_bytes: int = _LARGEST_FILE_BYTES) -> None:
     done = _run(["copy", "--quiet", *(["--all"] if every_architecture else []), "--preserve-digests", "--retry-times",
-                 str(_RETRIES), *arguments], COPY_TIMEOUT_SECONDS)
+                 str(_RETRIES), *arguments], COPY_TIMEOUT_SECONDS, most_bytes)
     if done.returncode:
         text = _text(done.stderr)
         raise RegistryError(f"{name}: {text}; {_hint(text)}")
 
 
-def _run(arguments: list[str], seconds: int) -> subprocess.CompletedProcess[bytes]:
+def _run(arguments: list[str], seconds: int,
+         most_bytes: int = _LARGEST_FILE_BYTES) -> subprocess.CompletedProcess[bytes]:
     if not shutil.which(SKOPEO):
         raise RegistryError(f"{SKOPEO} is missing: install the package {SKOPEO}")
     try:
         # Whose signatures are checked is no question here: digests are.
-        return subprocess.run([SKOPEO, "--insecure-policy", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
+        return subprocess.run([*_limited(most_bytes), SKOPEO, "--insecure-policy", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
                               check=False, timeout=seconds)
     except subprocess.TimeoutExpired as exc:
         raise RegistryError(f"{arguments[-1]}: no answer within {seconds} s; run again") from exc
+
+
+def _limited(most_bytes: int) -> list[str]:
+    # Of util-linux, which every Linux has.
+    return ["prlimit", f"--fsize={most_bytes}", "--"] if shutil.which("prlimit") else []
 
 
 @contextmanager
@@ -182,6 +192,9 @@ def _text(content: bytes) -> str:
 
 
 def _hint(text: str) -> str:
+    # By the limit of _limited().
+    if "file too large" in text:
+        return "find out why the registry sends a file without end"
     if "certificate" in text:
         return "give the file of the authority that signed the registry's certificate"
     if "nauthorized" in text or "denied" in text:

@@ -40,7 +40,7 @@ class Skopeo:
         self.error = ""
         self.calls = []
 
-    def __call__(self, arguments, _seconds):
+    def __call__(self, arguments, _seconds, _most_bytes=None):
         self.calls.append(arguments)
         if self.error:
             return subprocess.CompletedProcess(arguments, 1, b"", f'level=fatal msg="{self.error}"'.encode())

@@ -152,7 +152,7 @@ def _files(part: Part, raw: bytes, access: registry.Registry, where: release.Art
     with tempfile.TemporaryDirectory() as work:
         directory = os.path.join(work, "artifact")
         os.mkdir(directory, mode=0o700)
-        registry.fetch_artifact(access, where.path, where.digest, directory)
+        registry.fetch_artifact(access, where.path, where.digest, directory, LONGEST_BYTES)
 
         def one(layer: release.Layer) -> bytes:
             with open(os.path.join(directory, layer.digest.partition(":")[2]), "rb") as stream:
