@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 
 import pytest
 from fakes import artifacts
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, sources
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, release_service, sources
 
 COMPONENTS = b"""
 apiVersion: apps/v1
@@ -233,3 +234,14 @@ def test_the_core_of_a_release_brings_clusterctls_inventory_along_once(tmp_path)
         version["schema"]["openAPIV3Schema"]["properties"])
     given = dict(made, spec={"of": "upstream"})
     assert [obj["spec"] for obj in core(given)] == [{"of": "upstream"}]
+
+
+def test_what_is_no_file_and_half_of_a_file_are_not_taken(repository, monkeypatch):
+    path = repository / "v1.13.2" / "ipam-components.yaml"
+    monkeypatch.setattr(release_service, "LONGEST_BYTES", len(COMPONENTS) - 1)
+    assert "more than" in refused("manifests", manifests=str(repository))
+    assert "more than" in refused("manifests", manifests=str(path))
+    path.unlink()
+    os.mkfifo(path)
+    assert "no regular file" in refused("manifests", manifests=str(repository))
+    assert "no regular file" in refused("manifests", manifests=str(path))

@@ -4,13 +4,14 @@
 """Reads a part's manifests out of a registry's artifact, or of a clusterctl repository that is a folder or a URL."""
 from __future__ import annotations
 
+import errno
 import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common import file_digest, registry
+from ..._common import file_digest, registry, regular_file
 from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.redaction import redacted
 from ..catalogue import Part
@@ -73,6 +74,19 @@ def read(part: Part, settings: Mapping[str, Any], version: str, fetch: Callable[
     return read_file(part, source, version, checksums, fetch)
 
 
+def of_file(path: str) -> bytes:
+    """Return the contents of a file with manifests.
+
+    :raises OSError: when it cannot be read, is something else than a file, or has too many bytes
+    """
+    with regular_file.reading(path, follow=True) as (stream, _found):
+        content: bytes = stream.read(LONGEST_BYTES + 1)
+    if len(content) > LONGEST_BYTES:
+        # Half of it would be applied.
+        raise OSError(errno.EFBIG, f"more than {LONGEST_BYTES} bytes", path)
+    return content
+
+
 def _of_url(part: Part, source: str, version: str, checksums: Mapping[str, str], fetch: Callable[[], Fetch]) -> Files:
     # Which of the names there is nothing but the user says: some servers answer with a page for any name.
     name = release.chosen(part, checksums, "checksums")
@@ -105,8 +119,7 @@ def _of_folder(part: Part, source: str, version: str, checksums: Mapping[str, st
         name = release.chosen(part, offered, "manifests")
 
         def one(file_name: str) -> bytes:
-            with open(os.path.join(folder, version, file_name), "rb") as stream:
-                return _verified(stream.read(LONGEST_BYTES), file_name, checksums)
+            return _verified(of_file(os.path.join(folder, version, file_name)), file_name, checksums)
 
         return Files(one(name), one(release.METADATA) if release.METADATA in offered else None)
     except OSError as exc:

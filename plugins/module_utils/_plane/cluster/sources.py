@@ -122,8 +122,7 @@ def _content(source: str, settings: Object, fetch: Callable[[], Callable[[str, i
         if is_url:
             content = fetch()(source, LONGEST_BYTES)
         else:
-            with open(os.path.expanduser(source), "rb") as stream:
-                content = stream.read(LONGEST_BYTES)
+            content = release_service.of_file(os.path.expanduser(source))
     except OSError as exc:
         raise Refused("manifests", f"{redacted(source)}: {exc.strerror or exc}", "manifests that can be read",
                       "correct the path or URL") from exc
