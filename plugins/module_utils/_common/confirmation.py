@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .errors import RefusedError, ReportedError
+from .field_checks import show
 from .problem import Problem, text
 
 # The variable of all playbooks by which a user confirms.
@@ -112,6 +113,26 @@ def missing(effect: str, names: list[str], given: Any, noun: str, planes: Sequen
     if len(planes) > 1:
         return several(planes, "plane")
     return "" if confirmed(given, names) else request(effect, names, given, noun)
+
+
+def by_name(subject: str, name: str, given: str | None, effect: str, otherwise: str,
+            planes: Sequence[str] = ()) -> list[Problem]:
+    """Return the problem of a confirmation by the object's name that is missing, nothing when it is there.
+
+    Where a number may be that of what a later stage of the same run deletes.
+
+    :param subject: the object as the user names it
+    :param name: what is to be repeated
+    :param given: what the user gave
+    :param effect: what happens, as a sentence without its end
+    :param otherwise: what to do to have it stay, as a clause in the imperative
+    :param planes: as for :func:`missing`
+    """
+    if given == name and len(planes) < 2:
+        return []
+    hint = several(planes, "plane") if len(planes) > 1 else f"to continue set {VARIABLE}={name}, or {otherwise}"
+    return [Problem("confirmation-missing", subject, "confirm", show(given) if given else None, show(name),
+                    f"{effect}; {hint}")]
 
 
 def required(message: str, check_mode: bool) -> list[str]:

@@ -152,8 +152,8 @@ def _run(arguments: list[str], seconds: int,
         raise RegistryError(f"{SKOPEO} is missing: install the package {SKOPEO}")
     try:
         # Whose signatures are checked is no question here: digests are.
-        return subprocess.run([*_limited(most_bytes), SKOPEO, "--insecure-policy", *arguments], stdin=subprocess.DEVNULL, capture_output=True,
-                              check=False, timeout=seconds)
+        return subprocess.run([*_limited(most_bytes), SKOPEO, "--insecure-policy", *arguments],
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired as exc:
         raise RegistryError(f"{arguments[-1]}: no answer within {seconds} s; run again") from exc
 

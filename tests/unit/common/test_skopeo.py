@@ -37,7 +37,8 @@ def test_a_file_without_end_is_cut_off(skopeo, monkeypatch, name, limited):
     if limited:
         folder.mkdir()
     with pytest.raises(registry.RegistryError, match="file too large; find out why the registry sends"):
-        getattr(registry, name)(registry.Registry("r.test"), "a:1", "sha256:0", str(folder), *([8192] if limited else []))
+        getattr(registry, name)(registry.Registry("r.test"), "a:1", "sha256:0", str(folder),
+                                *([8192] if limited else []))
     assert os.path.getsize(folder / "blob") == (8192 if limited else 4096)
 
 

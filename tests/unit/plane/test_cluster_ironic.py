@@ -549,7 +549,10 @@ def test_a_database_on_a_volume_is_given_up_only_with_the_name_of_ironic():
         run(server, options()).present()
     planned = run(server, options(), True).present()
     assert planned["changed"] and "metal3_confirm=ironic" in planned["warnings"][0] and server.writes == []
-    assert run(server, options(confirm="ironic")).present()["changed"]
+    with pytest.raises(RefusedError, match=r"2 planes \(one, two\) in this play, expected one"):
+        run(server, options(confirm="ironic", confirm_among=["one", "two"])).present()
+    assert server.writes == []
+    assert run(server, options(confirm="ironic", confirm_among=["one"])).present()["changed"]
     assert run(server, options()).present()["warnings"] == []
 
 

@@ -143,6 +143,8 @@ def test_it_is_confirmed_by_name(confirm):
     server = Running()
     with pytest.raises(RefusedError, match="the Secrets ironic-cert, ironic-cacert are replaced"):
         run(server, confirm=confirm).present()
+    with pytest.raises(RefusedError, match=r"2 planes \(one, two\) in this play, expected one"):
+        run(server, confirm=confirm or "ironic", confirm_among=["one", "two"]).present()
     assert server.writes == []
 
 

@@ -177,6 +177,9 @@ def test_a_database_is_given_up_only_with_the_name_of_ironic(changes):
             run(server, confirm=confirm, **changes).present()
     planned = run(server, True, **changes).present()
     assert planned["changed"] and "metal3_confirm=ironic" in planned["warnings"][0] and server.writes == []
+    with pytest.raises(RefusedError, match=r"2 planes \(one, two\) in this play, expected one"):
+        run(server, confirm="ironic", confirm_among=["one", "two"], **changes).present()
+    assert server.writes == []
     assert run(server, confirm="ironic", **changes).present()["changed"]
     assert run(server, **changes).present()["warnings"] == []
 

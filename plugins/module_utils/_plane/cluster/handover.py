@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..._common import confirmation
-from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
 from ..._kube.discovery import resolve
@@ -92,21 +91,19 @@ def _of_others(subject: str, field: str, found: str) -> Problem:
                    "delete it, and its Secret, if nobody needs it; then run again")
 
 
-def unconfirmed(found: InTheWay, subject: str, name: str, confirm: str | None) -> list[Problem]:
+def unconfirmed(found: InTheWay, subject: str, name: str, params: Object) -> list[Problem]:
     """Return the problem of a confirmation that is missing.
-
-    By the name alone, since a number may be that of what a later stage of the same run deletes.
 
     :param subject: what messages call Ironic
     :param name: Ironic's name
-    :param confirm: what the user gave
+    :param params: the module's parameters, with ``confirm`` and ``confirm_among``
     """
-    if not found.secrets or confirm == name:
+    if not found.secrets:
         return []
-    return [Problem("confirmation-missing", subject, "confirm", show(confirm) if confirm else None, show(name),
-                    f"cert-manager's certificates for Ironic are deleted, the Secrets {', '.join(found.names)} are "
-                    "replaced, and Ironic's pod and the Bare Metal Operator start again; to continue set "
-                    f"{confirmation.VARIABLE}={name}, or tls=cert_manager")]
+    return confirmation.by_name(
+        subject, name, params["confirm"],
+        f"cert-manager's certificates for Ironic are deleted, the Secrets {', '.join(found.names)} are replaced, and "
+        "Ironic's pod and the Bare Metal Operator start again", "set tls=cert_manager", params["confirm_among"])
 
 
 def carry_out(run: ComponentsRun, found: InTheWay, made: list[Object]) -> list[Written]:

@@ -9,6 +9,7 @@ in https://github.com/metal3-io/mariadb-image.
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..._common import confirmation
@@ -86,23 +87,23 @@ def claim_of(pod: Object) -> str | None:
                  if item["name"] == _DATA_VOLUME and item.get("persistentVolumeClaim")), None)
 
 
-def given_up(subject: str, before: str | None, after: str | None, name: str, confirm: str | None) -> list[Problem]:
+def given_up(subject: str, before: str | None, after: str | None, name: str,
+             params: Mapping[str, Any]) -> list[Problem]:
     """Return the problem of another database for Ironic whose confirmation is missing.
-
-    By the name alone, since a number may be that of machines which a later stage of the same run deletes.
 
     :param subject: what messages call Ironic
     :param before: the database that it has now and that outlives its pods, None without one
     :param after: the one that it is to have
     :param name: Ironic's name
-    :param confirm: what the user gave
+    :param params: the module's parameters, with ``confirm`` and ``confirm_among``
     """
-    if before is None or before == after or confirm == name:
+    if before is None or before == after:
         return []
-    return [Problem("confirmation-missing", subject, "confirm", show(confirm) if confirm else None, show(name),
-                    f"Ironic would leave {before} for {after or 'a database that goes with its pod'}, and know none of "
-                    "its nodes: the Bare Metal Operator registers its hosts again, nodes without a BareMetalHost are "
-                    f"forgotten; to continue set {confirmation.VARIABLE}={name}, or set the database back")]
+    return confirmation.by_name(
+        subject, name, params["confirm"],
+        f"Ironic would leave {before} for {after or 'a database that goes with its pod'}, and know none of its nodes: "
+        "the Bare Metal Operator registers its hosts again, nodes without a BareMetalHost are forgotten",
+        "set the database back", params["confirm_among"])
 
 
 def complete(pod: Object, claim: str | None) -> None:

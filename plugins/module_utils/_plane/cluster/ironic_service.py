@@ -79,7 +79,7 @@ class IronicComponents(Components):
             self.refuse([issued.problems])
         self._refuse_restart(made)
         unconfirmed = confirmation.required_by([*self._unconfirmed(), *handover.unconfirmed(
-            issued, "ironic", IRONIC.name, self.params["confirm"])], self.check_mode)
+            issued, "ironic", IRONIC.name, self.params)], self.check_mode)
         results = []
         # All are checked before the first of several writes.
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
@@ -121,8 +121,7 @@ class IronicComponents(Components):
         stored = self._deployment()
         before = ironic_database.claim_of(stored["spec"]["template"]["spec"]) if stored else None
         after = self.params["mariadb_claim"] if self.params["mariadb"] else None
-        return ironic_database.given_up("ironic", _words(before), _words(after), IRONIC.name,
-                                        self.params["confirm"])
+        return ironic_database.given_up("ironic", _words(before), _words(after), IRONIC.name, self.params)
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.

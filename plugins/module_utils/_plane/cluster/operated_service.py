@@ -135,7 +135,7 @@ class OperatedIronic(ManifestsService):
         after = next((item.value["spec"].get("database") for item in self.writes.dry_run(self._look(self.objects()))
                       if item.changed), before)
         return ironic_database.given_up(self.title, _words(before), _words(after), self.params["name"],
-                                        self.params["confirm"])
+                                        self.params)
 
     def _no_operator(self) -> list[Problem]:
         if self.client.get(KNOWN["CustomResourceDefinition"], None, operated.DEFINITION):

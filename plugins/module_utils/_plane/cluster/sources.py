@@ -119,10 +119,7 @@ def _content(source: str, settings: Object, fetch: Callable[[], Callable[[str, i
     if (is_url or checksum) and not wanted:
         raise Refused("checksum", checksum, DIGEST_RULE, "set it to that of the manifests")
     try:
-        if is_url:
-            content = fetch()(source, LONGEST_BYTES)
-        else:
-            content = release_service.of_file(os.path.expanduser(source))
+        content = fetch()(source, LONGEST_BYTES) if is_url else release_service.of_file(os.path.expanduser(source))
     except OSError as exc:
         raise Refused("manifests", f"{redacted(source)}: {exc.strerror or exc}", "manifests that can be read",
                       "correct the path or URL") from exc
