@@ -4,7 +4,7 @@ Options that need no variable of ironic-image are set by oslo.config's own: ``OS
 """
 from __future__ import annotations
 
-from .settings import AGENT_IMAGES, AUTHORITY, CERTIFICATE, DEPLOY_LOGS, HTML, KEY, SOCKET
+from .settings import AGENT_IMAGES, AUTHORITY, CERTIFICATE, DEPLOY_LOGS, HTML, KEY, SOCKET, TFTP
 
 INTERFACES = {
     "bios": "no-bios,redfish,idrac-redfish",
@@ -47,6 +47,15 @@ def _conductor(settings, agent_is_downloaded):
     }
 
 
+def _json_rpc(settings, folder):
+    values = {
+        "auth_strategy": "http_basic", "http_basic_auth_user_file": folder + "/htpasswd-rpc",
+        "username": settings.rpc["username"], "password": settings.rpc["password"],
+        "host_ip": "::" if settings.listen_all else settings.address, "port": settings.rpc_port}
+    return dict(values, use_ssl="true", cafile=settings.get("IRONIC_CACERT_FILE", AUTHORITY),
+                insecure=settings.get("IRONIC_INSECURE", "false")) if settings.tls else values
+
+
 def ironic(settings, folder, agent_is_downloaded):
     """Return the text of ``ironic.conf``.
 
@@ -60,7 +69,8 @@ def ironic(settings, folder, agent_is_downloaded):
     default = dict(
         _enabled(), auth_strategy="noauth", default_deploy_interface="autodetect",
         autodetect_deploy_interfaces="ramdisk,bootc,direct", default_inspect_interface="agent",
-        default_network_interface="noop", rpc_transport="none", use_stderr="true", hash_ring_algorithm="sha256",
+        default_network_interface="noop", use_stderr="true",
+        rpc_transport="json-rpc" if settings.exposes_rpc else "none", hash_ring_algorithm="sha256",
         my_ip=settings.address, host=settings.get("IRONIC_CONDUCTOR_HOST", settings.host), tempdir="/shared/tmp",
         webserver_verify_ca=settings.get("WEBSERVER_CACERT_FILE", "false" if settings.flag(
             "IRONIC_INSECURE", False) else ""))
@@ -94,11 +104,13 @@ def ironic(settings, folder, agent_is_downloaded):
             "hooks": "$default_hooks,parse-lldp", "add_ports": "all", "keep_ports": "present"},
         "pxe": {
             "boot_retry_timeout": "1200", "images_path": HTML + "/tmp", "instance_master_path": HTML + "/master_images",
-            "tftp_master_path": "/shared/tftpboot/master_images", "tftp_root": "/shared/tftpboot",
+            "tftp_master_path": TFTP + "/master_images", "tftp_root": TFTP,
             "kernel_append_params": kernel_parameters, "enable_netboot_fallback": "true"},
         "redfish": {"use_swift": "false", "kernel_append_params": kernel_parameters},
         "service_catalog": {"endpoint_override": settings.base_url},
     }
+    if settings.exposes_rpc:
+        sections["json_rpc"] = _json_rpc(settings, folder)
     if settings.tls:
         sections["ssl"] = {"cert_file": CERTIFICATE, "key_file": KEY}
     return "\n".join("[%s]\n%s" % (name, "".join(

@@ -3,39 +3,66 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
 import time
 
-from . import configuration, settings
+from . import configuration, dhcp, settings
 
 FOLDER = os.path.join(os.environ.get("CUSTOM_DATA_DIR") or "/data", "ironic")
 ADDRESS_SECONDS, DATABASE_SECONDS = 1200, 600
 INTERVAL_SECONDS = 1
 
 
-def _settings():
-    """Return the Settings, as soon as an interface has the address."""
-    environ = dict(os.environ)
-    reason = settings.missing(environ)
-    if reason:
-        sys.exit(reason)
+def _files(folder):
+    """Return the values of a Secret that is mounted there, by their names."""
+    found = {}
+    for name in ("username", "password", "htpasswd"):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8") as stream:
+                found[name] = stream.read().strip()
+    return found
+
+
+def _links():
+    return json.loads(subprocess.run(["ip", "-json", "address"], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def _address(environ):
+    """Return the address that Ironic is reached at, as soon as an interface has it."""
     deadline = time.monotonic() + float(environ.get("IRONIC_IP_WAIT_TIMEOUT") or ADDRESS_SECONDS)
     while True:
-        links = json.loads(subprocess.run(["ip", "-json", "address"], stdout=subprocess.PIPE, check=True).stdout)
-        address = settings.address_of(links, environ)
+        address = settings.address_of(_links(), environ)
         if address:
-            break
+            return address
         if time.monotonic() >= deadline:
             sys.exit("no interface has the address that Ironic is reached at")
         time.sleep(INTERVAL_SECONDS)
+
+
+def _settings(with_secrets=False):
+    """Return the Settings, as soon as an interface has the address.
+
+    :param with_secrets: whether this is Ironic itself, which logs in to the database and to other conductors
+    """
+    environ, rpc = dict(os.environ), {}
+    if with_secrets:
+        for name, value in _files(settings.DATABASE_LOGIN).items():
+            environ["MARIADB_" + name.upper()] = os.environ.get("MARIADB_" + name.upper()) or value
+        rpc = _files(settings.RPC_LOGIN)
+    reason = settings.missing(environ, rpc) if with_secrets else settings.missing_address(environ)
+    if reason:
+        sys.exit(reason)
+    address = _address(environ)
     htpasswd = environ.get("IRONIC_HTPASSWD") or environ.get("HTTP_BASIC_HTPASSWD") or ""
     if os.path.exists(settings.HTPASSWD_FILE):
         with open(settings.HTPASSWD_FILE, encoding="utf-8") as stream:
             htpasswd = stream.read()
     tls = os.path.exists(settings.CERTIFICATE) or os.path.exists(settings.AUTHORITY)
-    return settings.Settings(environ, address, tls, htpasswd.strip())
+    return settings.Settings(environ, address, tls, htpasswd.strip(), rpc, os.path.exists(settings.MARIADB_AUTHORITY))
 
 
 def _write(path, text):
@@ -47,14 +74,16 @@ def _write(path, text):
 
 def ironic():
     """Become Ironic."""
-    found = _settings()
+    found = _settings(with_secrets=True)
     for folder in (settings.HTML + "/images", settings.HTML + "/tmp", settings.DEPLOY_LOGS, "/shared/tmp",
-                   "/shared/tftpboot", FOLDER + "/certificates"):
+                   settings.TFTP, FOLDER + "/certificates"):
         os.makedirs(folder, exist_ok=True)
     downloaded = os.path.exists(settings.AGENT_IMAGES + ".kernel")
     _write(FOLDER + "/conf/ironic.conf", configuration.ironic(found, FOLDER, downloaded))
     if found.htpasswd:
         _write(FOLDER + "/htpasswd", found.htpasswd + "\n")
+    if found.exposes_rpc:
+        _write(FOLDER + "/htpasswd-rpc", found.rpc["htpasswd"] + "\n")
     if os.path.exists(settings.SOCKET):
         os.unlink(settings.SOCKET)
     options = ["--config-dir", FOLDER + "/conf"]
@@ -115,8 +144,17 @@ def _print_logs(path):
 
 
 def dnsmasq():
-    """Say that this image has no DHCP server: simulated servers boot without one."""
-    sys.exit("the lab's image of Ironic has no DHCP server; leave CLUSTER_DHCP_RANGE out")
+    """Become the server of DHCP and TFTP."""
+    found = _settings()
+    os.makedirs(settings.HTML, exist_ok=True)
+    os.makedirs(settings.TFTP, exist_ok=True)
+    for name in os.listdir(dhcp.FIRMWARE):
+        shutil.copyfile(os.path.join(dhcp.FIRMWARE, name), os.path.join(settings.TFTP, name))
+    folder = os.environ.get("DNSMASQ_DATA_DIR") or dhcp.DATA
+    os.makedirs(folder, exist_ok=True)
+    interface = os.environ.get("PROVISIONING_INTERFACE") or settings.interface_of(_links(), found.address)
+    _write(folder + "/dnsmasq.conf", dhcp.configuration(found, interface, folder + "/dnsmasq.leases"))
+    os.execv("/usr/sbin/dnsmasq", ["/usr/sbin/dnsmasq", "-d", "-q", "-C", folder + "/dnsmasq.conf"])
 
 
 def probe():

@@ -8,15 +8,19 @@ import dataclasses
 
 API_PORT = "6385"
 SOCKET = "/shared/ironic.sock"
-HTML = "/shared/html"
+HTML, TFTP = "/shared/html", "/shared/tftpboot"
 DEPLOY_LOGS = "/shared/log/ironic/deploy"
 AGENT_IMAGES = HTML + "/images/ironic-python-agent"
 # Mounted by the component tls of BMO's kustomization.
 CERTIFICATE, KEY = "/certs/ironic/tls.crt", "/certs/ironic/tls.key"
 AUTHORITY = "/certs/ca/ironic/tls.crt"
 HTPASSWD_FILE = "/auth/ironic/htpasswd"
-# By its component mariadb.
+# By its component mariadb, or of a database outside of the pod.
 MARIADB_AUTHORITY = "/certs/ca/mariadb/tls.crt"
+# Secrets that ironic-image takes from folders, each value a file.
+DATABASE_LOGIN, RPC_LOGIN = "/auth/mariadb", "/auth/ironic-rpc"
+# ironic-image's own, not Ironic's.
+RPC_PORT = "6189"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,12 +31,16 @@ class Settings:
     :param address: IP address that Ironic is reached at
     :param tls: whether the API has a certificate
     :param htpasswd: lines of the password file, or nothing
+    :param rpc: ``username``, ``password`` and ``htpasswd`` of JSON-RPC, or nothing
+    :param database_tls: whether the database's authority is there
     """
 
     environ: dict
     address: str
     tls: bool
     htpasswd: str
+    rpc: dict = dataclasses.field(default_factory=dict, repr=False)
+    database_tls: bool = True
 
     def get(self, name, default=""):
         """Return a variable, or a default where it is missing or empty."""
@@ -76,12 +84,27 @@ class Settings:
 
     @property
     def mariadb(self):
-        """Return the URL of the database in the pod, or nothing where Ironic has SQLite."""
+        """Return the URL of MariaDB, in the pod unless another host is named, or nothing where Ironic has SQLite."""
         if not self.flag("IRONIC_USE_MARIADB", False):
             return ""
         user, host = self.get("MARIADB_USER", "ironic"), self.get("MARIADB_HOST", "127.0.0.1")
         return (f"mysql+pymysql://{user}:{self.get('MARIADB_PASSWORD')}@{host}/{self.get('MARIADB_DATABASE', 'ironic')}"
-                f"?charset=utf8&ssl=on&ssl_ca={MARIADB_AUTHORITY}")
+                f"?charset=utf8" + (f"&ssl=on&ssl_ca={MARIADB_AUTHORITY}" if self.database_tls else ""))
+
+    @property
+    def exposes_rpc(self):
+        """Return whether other pods' Ironic reaches this conductor."""
+        return exposes_rpc(self.environ)
+
+    @property
+    def rpc_port(self):
+        """Return the port of JSON-RPC."""
+        return self.get("IRONIC_JSON_RPC_PORT", RPC_PORT)
+
+    @property
+    def tftp_url(self):
+        """Return the URL of what firmware reads by TFTP."""
+        return self.get("IRONIC_TFTP_URL", f"tftp://{self.host}")
 
     @property
     def listen_all(self):
@@ -89,13 +112,33 @@ class Settings:
         return self.flag("LISTEN_ALL_INTERFACES", True)
 
 
-def missing(environ):
-    """Return what Ironic must know and does not, or None."""
+def exposes_rpc(environ):
+    """Return whether the environment asks for JSON-RPC, by its present or its former name."""
+    return environ.get("IRONIC_DEPLOYMENT") == "Conductor" or (
+        environ.get("IRONIC_EXPOSE_JSON_RPC") or "").lower() == "true"
+
+
+def missing(environ, rpc=None):
+    """Return what Ironic must know and does not, or None.
+
+    :param environ: the environment, with the password of the database
+    :param rpc: see :class:`Settings`
+    """
+    reason = missing_address(environ)
+    if reason:
+        return reason
+    if (environ.get("IRONIC_USE_MARIADB") or "").lower() == "true" and not environ.get("MARIADB_PASSWORD"):
+        return f"MARIADB_PASSWORD: not set, expected the password of MariaDB's user, here or in {DATABASE_LOGIN}"
+    if exposes_rpc(environ) and not all((rpc or {}).get(name) for name in ("username", "password", "htpasswd")):
+        return f"{RPC_LOGIN}: found no username and password, expected a Secret with both, since JSON-RPC is exposed"
+    return None
+
+
+def missing_address(environ):
+    """Return what each container must know and does not, or None."""
     names = ("IRONIC_IP", "PROVISIONING_IP", "PROVISIONING_INTERFACE", "PROVISIONING_MACS")
     if not any(environ.get(name) for name in names):
         return "PROVISIONING_IP: not set, expected an address of this node; or set PROVISIONING_INTERFACE"
-    if (environ.get("IRONIC_USE_MARIADB") or "").lower() == "true" and not environ.get("MARIADB_PASSWORD"):
-        return "MARIADB_PASSWORD: not set, expected the password of MariaDB's user"
     return None
 
 
@@ -117,3 +160,13 @@ def address_of(links, environ):
         elif addresses and (link.get("ifname") == environ.get("PROVISIONING_INTERFACE") or link.get("address") in macs):
             return addresses[0]
     return None
+
+
+def interface_of(links, address):
+    """Return the name of the interface that has an address, or None.
+
+    :param links: see :func:`address_of`
+    :param address: an IP address
+    """
+    return next((link["ifname"] for link in links for entry in link.get("addr_info") or []
+                 if entry.get("local") == address), None)

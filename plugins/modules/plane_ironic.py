@@ -129,8 +129,7 @@ options:
       - Whether Ironic's database is MariaDB in a container of the same pod (upstream's component C(mariadb)) in place
         of SQLite. Requires TLS. Its password is created once and kept in the Secret C(mariadb-password); it listens on
         loopback.
-      - Upstream has deprecated its image C(quay.io/metal3-io/mariadb); M(metal3.baremetal.plane_ironic_operator) takes
-        a database outside of the pod.
+      - Upstream has deprecated its image C(quay.io/metal3-io/mariadb); O(database) takes one outside of the pod.
     type: bool
     default: false
   mariadb_claim:
@@ -146,6 +145,47 @@ options:
   mariadb_key:
     description: Its key, in PEM.
     type: str
+  database:
+    description:
+      - MariaDB outside of the pod, in place of O(mariadb). Ironic makes its tables there and keeps its nodes over
+        restarts of its pods. The pods start again when the Secrets that it names change.
+      - Both Secrets must be in O(namespace) before Ironic, and stay when it is removed.
+    type: dict
+    suboptions:
+      host:
+        description: Host name or address, with an optional port (C(MARIADB_HOST)). The pods are in the network of
+          their nodes and ask its name servers, not those of the cluster.
+        type: str
+        required: true
+      name:
+        description: Name of the database (C(MARIADB_DATABASE)).
+        type: str
+        default: ironic
+      credentials_name:
+        description: Name of the Secret with C(username) and C(password) of a user that may create and change tables.
+        type: str
+        required: true
+      tls_certificate_name:
+        description: Name of the Secret with the certificate of the authority, C(tls.crt), by which Ironic verifies it.
+        type: str
+        required: true
+  replicas:
+    description:
+      - How many pods there are, each with an API and a conductor, on nodes of their own. They talk JSON-RPC on port
+        8089, with TLS and with a password of their own in the Secret C(ironic-rpc-credentials), which is created once.
+      - More than V(1) requires O(database), TLS, O(provisioning_interface), whose address each pod has for itself, and
+        O(provisioning_ip), at which all are reached. With O(keepalived) the node of one pod holds that address, and
+        of another one when that pod ends; without it a load balancer of the site has it. There is no DHCP server then.
+      - All pods end before the first new one starts when what they are made of changes; a smaller number ends some.
+        Both are refused as long as hosts are in transition.
+    type: int
+    default: 1
+  replica_addresses:
+    description: Addresses of O(provisioning_interface) on all nodes on which a pod may run, for the certificate, with
+      O(replicas) greater than V(1).
+    type: list
+    elements: str
+    default: []
   dhcp_range:
     description: Range of addresses, C(first,last), that the pod's DHCP server lends (C(DHCP_RANGE)). Without it there
       is no container with a DHCP server.
@@ -230,8 +270,8 @@ options:
   confirm:
     description:
       - V(1), or V(ironic). Required when O(state=absent).
-      - With O(state=present) V(ironic) alone, required when another O(mariadb_claim) than before leaves Ironic without
-        what it knows of nodes, and when given certificates take the place of those of cert-manager.
+      - With O(state=present) V(ironic) alone, required when another O(mariadb_claim) or host of O(database) than
+        before leaves Ironic without what it knows of nodes, and when given certificates take the place of those of cert-manager.
     type: str
   wait:
     description: Whether to wait until Ironic is ready.
@@ -278,6 +318,21 @@ EXAMPLES = r"""
     provisioning_ip: 192.0.2.2
     node_selector:
       kubernetes.io/hostname: node-1
+    cache_url: https://images.example.org/agent
+
+- name: Install two of them, which share a database and an address
+  metal3.baremetal.plane_ironic:
+    kubeconfig: ~/.kube/management
+    source_dir: "{{ role_path }}/../../lab/engine"
+    replicas: 2
+    database:
+      host: mariadb.example.org
+      credentials_name: ironic-database
+      tls_certificate_name: ironic-database-authority
+    keepalived: true
+    provisioning_ip: 192.0.2.2
+    provisioning_interface: eno1
+    replica_addresses: [192.0.2.11, 192.0.2.12, 192.0.2.13]
     cache_url: https://images.example.org/agent
 
 - name: Remove it

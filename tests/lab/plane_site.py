@@ -67,23 +67,25 @@ def node_address(target):
     return next(item["address"] for item in node["status"]["addresses"] if item["type"] == "InternalIP")
 
 
-def plane(lab, kubeconfig, folder, address=None):
+def plane(lab, kubeconfig, folder, address=None, others=()):
     """Return the variables of a plane with Ironic, all of it in the cluster, without cert-manager.
 
     :param folder: for Ironic's certificate
     :param address: of Ironic, by default that of the cluster's node
+    :param others: further addresses that its certificate is for
     """
-    return dict(parts(lab, folder, address or node_address(client(kubeconfig))), management_plane={
+    return dict(parts(lab, folder, address or node_address(client(kubeconfig)), others), management_plane={
         "mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection", "definitions": "remove"})
 
 
-def parts(lab, folder, address):
+def parts(lab, folder, address, others=()):
     """Return the variables of the parts of such a plane.
 
     :param folder: for Ironic's certificate
     :param address: of the node that Ironic runs on
+    :param others: see :func:`plane`
     """
-    certificate, key = issue(lab, folder, address)
+    certificate, key = issue(lab, folder, address, others)
     return {
         "ironic_mode": "cluster", "ironic_tls": "files", "ironic_tls_certificate_file": certificate,
         "ironic_tls_key_file": key, "ironic_provisioning_ip": address,
@@ -102,11 +104,12 @@ def parts(lab, folder, address):
             "OS_DATABASE__SQLITE_MAX_WAIT_FOR_RETRY": "120"}}
 
 
-def issue(lab, folder, address):
-    """Have the lab's authority issue a certificate; return the paths of it and of its key."""
+def issue(lab, folder, address, others=()):
+    """Have the lab's authority issue a certificate for addresses; return the paths of it and of its key."""
     authority = x509.load_pem_x509_certificate((lab.dir / "pki" / "ca.crt").read_bytes())
     key = serialization.load_pem_private_key((lab.dir / "pki" / "ca.key").read_bytes(), None)
-    return bmc_certificates.issue(Path(folder), "ironic", address=address, issuer=(authority.subject, key))[0]
+    return bmc_certificates.issue(Path(folder), "ironic", address=address, issuer=(authority.subject, key),
+                                  others=others)[0]
 
 
 def server(lab, name, kubeconfig):

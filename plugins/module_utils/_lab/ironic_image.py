@@ -16,7 +16,7 @@ from .._plane.cluster import ironic
 from . import container_image, debian_image
 
 # Raise it when the image is made in another way than before: it is part of the cache's key.
-RECIPE = "1"
+RECIPE = "2"
 # Debian's: the wheels of the services' Python environment run on the same version only.
 PYTHON = "python3.11"
 PACKAGES_DIR = f"/usr/local/lib/{PYTHON}/dist-packages"
@@ -29,7 +29,12 @@ HOOKS = (
     f'chroot "$1" groupadd -g {GROUP} ironic',
     f'chroot "$1" useradd -u {USER} -g {GROUP} -d /data -M -s /usr/sbin/nologin ironic',
     f'chroot "$1" install -d -o {USER} -g {GROUP} /conf /data /shared /certs /certs/ca',
+    # The pod's capabilities reach a plain user's program by its file only.
+    'chroot "$1" setcap cap_net_raw,cap_net_admin,cap_net_bind_service=+eip /usr/sbin/dnsmasq',
 )
+# iPXE of Debian by the names that ironic-image builds it under; Debian has none for ARM.
+FIRMWARE = {"/tftpboot/undionly.kpxe": "/usr/lib/ipxe/undionly.kpxe",
+            "/tftpboot/snponly-x86_64.efi": "/usr/lib/ipxe/snponly.efi"}
 # What other services of the same environment need, and numpy, which the console proxy alone would use.
 LEFT_OUT = ("__pycache__", "numpy", "numpy.libs", "pip", "sushy_tools", "flask", "supervisor", "yappi")
 IRONIC, DOWNLOADER = ironic.IMAGE, ironic.DOWNLOADER
@@ -91,7 +96,8 @@ class IronicImage(cache_entry.CacheEntry):
                      for path in sorted(glob.glob(os.path.join(self._source_dir, "bin", "*")))]
         # The programs' first lines name it without a version, as ansible-test wants it.
         contents.append(container_image.Link("/usr/bin/python", "python3"))
-        return contents + [container_image.Link(path, "/usr/bin/" + PROGRAM) for path in ENTRY_POINTS]
+        links = dict(dict.fromkeys(ENTRY_POINTS, "/usr/bin/" + PROGRAM), **FIRMWARE)
+        return contents + [container_image.Link(path, target) for path, target in links.items()]
 
     def _environment(self) -> Iterator[Any]:
         for parent, folders, names in os.walk(self._packages):

@@ -64,6 +64,13 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         keepalived={"type": "bool", "default": False},
         mariadb={"type": "bool", "default": False},
         mariadb_claim={"type": "str"},
+        database={"type": "dict", "options": {
+            "host": {"type": "str", "required": True},
+            "name": {"type": "str", "default": "ironic"},
+            "credentials_name": {"type": "str", "required": True},
+            "tls_certificate_name": {"type": "str", "required": True}}},
+        replicas={"type": "int", "default": 1},
+        replica_addresses={"type": "list", "elements": "str", "default": []},
         mariadb_certificate={"type": "str"},
         mariadb_key={"type": "str", "no_log": True},
         dhcp_range={"type": "str"},

@@ -14,7 +14,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from ironic_image import configuration, settings
+from ironic_image import configuration, dhcp, settings
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, ironic_image, oci_layout
 
@@ -23,8 +23,11 @@ LINKS = [{"ifname": "lo", "address": "00:00:00:00:00:00", "addr_info": [{"local"
          {"ifname": "eno1", "address": "00:5c:52:00:00:01", "addr_info": [{"local": "192.0.2.2", "scope": "global"}]}]
 
 
-def found(tls=True, htpasswd="user:digest", **environ):
-    return settings.Settings(environ, "192.0.2.2", tls, htpasswd)
+RPC = {"username": "conductor", "password": "canary", "htpasswd": "conductor:digest"}
+
+
+def found(tls=True, htpasswd="user:digest", rpc=None, database_tls=True, **environ):
+    return settings.Settings(environ, "192.0.2.2", tls, htpasswd, rpc or {}, database_tls)
 
 
 def ironic(given, downloaded=False):
@@ -78,12 +81,48 @@ def test_with_mariadb_ironic_reaches_it_by_tls_and_needs_its_password():
     assert connection == ("mysql+pymysql://ironic:canary@127.0.0.1/ironic?charset=utf8&ssl=on"
                           "&ssl_ca=/certs/ca/mariadb/tls.crt")
     assert ironic(found())["database"]["connection"].startswith("sqlite:")
+    outside = found(MARIADB_PASSWORD="canary", MARIADB_HOST="db.example:3307", MARIADB_DATABASE="other",
+                    database_tls=False, **environ)
+    assert ironic(outside)["database"]["connection"] == (
+        "mysql+pymysql://ironic:canary@db.example:3307/other?charset=utf8")
+
+
+def test_json_rpc_is_exposed_with_the_certificate_and_a_password_of_its_own():
+    exposed = {"IRONIC_EXPOSE_JSON_RPC": "true", "IRONIC_REVERSE_PROXY_SETUP": "true"}
+    parsed = ironic(found(rpc=RPC, **exposed))
+    assert parsed["DEFAULT"]["rpc_transport"] == "json-rpc" and parsed["DEFAULT"]["host"] == "192.0.2.2"
+    assert {
+        "auth_strategy": "http_basic", "http_basic_auth_user_file": "/data/ironic/htpasswd-rpc",
+        "username": "conductor", "password": "canary", "host_ip": "::", "port": "6189", "use_ssl": "true",
+        "cafile": "/certs/ca/ironic/tls.crt", "insecure": "false"}.items() <= dict(parsed["json_rpc"]).items()
+    assert parsed["ssl"]["cert_file"] == "/certs/ironic/tls.crt"
+    own = ironic(found(rpc=RPC, IRONIC_JSON_RPC_PORT="8089", LISTEN_ALL_INTERFACES="false", tls=False, **exposed))
+    assert (own["json_rpc"]["port"], own["json_rpc"]["host_ip"]) == ("8089", "192.0.2.2")
+    assert "use_ssl" not in own["json_rpc"]
+    alone = ironic(found())
+    assert alone["DEFAULT"]["rpc_transport"] == "none" and "json_rpc" not in alone
+
+
+@pytest.mark.parametrize("name", sorted(RPC))
+def test_json_rpc_needs_name_and_password(name):
+    environ = {"IRONIC_EXPOSE_JSON_RPC": "true", "PROVISIONING_INTERFACE": "eno1"}
+    assert settings.missing(environ, RPC) is None
+    assert "/auth/ironic-rpc: found no username" in settings.missing(environ, dict(RPC, **{name: ""}))
+    # Other containers of the pod have the same environment and no such Secret.
+    assert settings.missing_address(environ) is None
+
+
+def test_agents_call_where_the_site_says_and_boot_files_come_from_the_pod_itself():
+    parsed = ironic(found(IRONIC_BASE_URL="https://192.0.2.9:6385", HTTP_PORT="6180"))
+    assert parsed["service_catalog"]["endpoint_override"] == "https://192.0.2.9:6385"
+    assert parsed["deploy"]["http_url"] == "http://192.0.2.2:6180"
 
 
 def test_every_entry_point_is_a_link_that_the_program_knows():
     text = (SOURCE / "entry.py").read_text()
     for path in ironic_image.ENTRY_POINTS:
         assert f'"{os.path.basename(path)}":' in text
+    assert {os.path.dirname(path) for path in ironic_image.FIRMWARE} == {dhcp.FIRMWARE}
 
 
 def test_the_cached_image_depends_on_what_is_in_it(tmp_path):

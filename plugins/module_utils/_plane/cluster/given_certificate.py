@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+from collections.abc import Sequence
 from typing import Any
 
 from ..._common.field_checks import show
@@ -23,7 +24,8 @@ CODE = "ironic-certificate"
 
 
 def problems(certificate: str, key: str, authority: str, address: str | None,
-             called: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip")) -> list[Problem]:
+             called: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip"),
+             replicas: Sequence[str] = ()) -> list[Problem]:
     """Return what does not fit; no text of the key is in it.
 
     :param certificate: the certificate, with intermediate ones after it, in PEM
@@ -31,6 +33,7 @@ def problems(certificate: str, key: str, authority: str, address: str | None,
     :param authority: certificates of authorities, in PEM
     :param address: the address that is connected to, None when it is not known yet
     :param called: names of certificate, key and address in messages
+    :param replicas: further addresses that are connected to, of several pods
     """
     of_certificate, of_key, of_address = called
     found: list[Problem] = []
@@ -52,10 +55,12 @@ def problems(certificate: str, key: str, authority: str, address: str | None,
     if chain[0].not_valid_after_utc <= datetime.datetime.now(datetime.timezone.utc):
         found.append(Problem(CODE, "ironic", of_certificate, f"valid until {chain[0].not_valid_after_utc:%Y-%m-%d}",
                              "one that is valid", "issue it again"))
-    if address and ipaddress.ip_address(address) not in _addresses(chain[0]):
-        listed = ", ".join(str(item) for item in _addresses(chain[0])) or "no address"
-        found.append(Problem(CODE, "ironic", of_certificate, listed, f"{address} among its alternative names",
-                             f"issue it for {of_address}"))
+    wanted = [(address, of_address)] if address else []
+    for each, option in [*wanted, *((item, "replica_addresses") for item in replicas)]:
+        if ipaddress.ip_address(each) not in _addresses(chain[0]):
+            listed = ", ".join(str(item) for item in _addresses(chain[0])) or "no address"
+            found.append(Problem(CODE, "ironic", of_certificate, listed, f"{each} among its alternative names",
+                                 f"issue it for {option}"))
     if authorities and not _is_trusted(chain, authorities):
         names = ", ".join(show(_name(item.subject)) for item in authorities)
         found.append(Problem(CODE, "ironic", "tls_authority", names,

@@ -14,7 +14,7 @@ from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import group_of
 from ..catalogue import IRONIC, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
-from . import ironic_database
+from . import ironic_database, ironic_replicas
 from . import objects as plane_objects
 from . import settings as part_settings
 
@@ -28,7 +28,7 @@ DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
 # A Secret of its own: that of cert-manager's authority has a type that cannot be changed.
 ISSUERS_AUTHORITY = "ironic-issuer-cacert"
-DHCP_CONTAINER = "ironic-dnsmasq"
+DHCP_CONTAINER, KEEPALIVED_CONTAINER = "ironic-dnsmasq", "ironic-endpoint-keepalived"
 # ironic-image verifies BMCs by the files of this folder, without one by what Python trusts (``scripts/tls-common.sh``).
 BMC_AUTHORITY, _BMC_VOLUME, _BMC_FOLDER = "ironic-bmc-cacert", "cert-bmc-ca", "/certs/ca/bmc"
 # Changes of what the pod reads once, at its start, must start it again.
@@ -105,7 +105,7 @@ def problems(options: Object) -> list[Problem]:
     if options.get("deploy_kernel_url") and options.get("cache_url"):
         found.append(Problem("ironic-agent", "ironic", "cache_url", show(options["cache_url"]),
                              "none with deploy_kernel_url, since one of them names the agent's kernel", "remove one"))
-    return found + ironic_database.problems(options)
+    return found + ironic_database.problems(options) + ironic_replicas.problems(options)
 
 
 def _issuer_problems(options: Object) -> list[Problem]:
@@ -123,12 +123,14 @@ def _issuer_problems(options: Object) -> list[Problem]:
     return found
 
 
-def secrets(options: Object, credentials: dict[str, str], database_password: str = "") -> list[Object]:
+def secrets(options: Object, credentials: dict[str, str], database_password: str = "",
+            rpc: dict[str, str] | None = None) -> list[Object]:
     """Return the Secrets that the pod and the Bare Metal Operator mount.
 
     :param options: see :func:`problems`
     :param credentials: ``username``, ``password`` and ``htpasswd``; empty without authentication
     :param database_password: of MariaDB; empty without it
+    :param rpc: as ``credentials``, of JSON-RPC between several pods; None with one
     """
     found = []
     if credentials:
@@ -141,6 +143,8 @@ def secrets(options: Object, credentials: dict[str, str], database_password: str
         found.append(_secret(options, ISSUERS_AUTHORITY, {"tls.crt": options["tls_authority"]}))
     if options.get("bmc_authority"):
         found.append(_secret(options, BMC_AUTHORITY, {"tls.crt": options["bmc_authority"]}))
+    if rpc:
+        found.append(_secret(options, ironic_replicas.RPC_CREDENTIALS, rpc))
     if options["mariadb"]:
         found += [_secret(options, name, data) for name, data in ironic_database.secrets(
             options, database_password).items()]
@@ -157,7 +161,7 @@ def removable(shipped: list[Object], namespace: str) -> list[Object]:
     items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
         ("ConfigMap", CONFIG_MAP), ("ConfigMap", ironic_database.SETTINGS), ("Secret", HTPASSWD),
         ("Secret", CREDENTIALS), ("Secret", CERTIFICATE), ("Secret", AUTHORITY), ("Secret", MARIADB_PASSWORD),
-        ("Secret", BMC_AUTHORITY), ("Secret", ISSUERS_AUTHORITY),
+        ("Secret", BMC_AUTHORITY), ("Secret", ISSUERS_AUTHORITY), ("Secret", ironic_replicas.RPC_CREDENTIALS),
         ("Secret", ironic_database.CERTIFICATE))]
     for item in items:
         item["metadata"]["namespace"] = namespace
@@ -193,9 +197,10 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
             if issuer:
                 spec["issuerRef"] = dict((key, issuer[key]) for key in ("name", "kind", "group"))
             if spec.get("ipAddresses"):
-                spec["ipAddresses"] = [{ADDRESS_PLACEHOLDER: options["provisioning_ip"],
-                                        ironic_database.ADDRESS_PLACEHOLDER: ironic_database.ADDRESS}.get(item, item)
-                                       for item in spec["ipAddresses"]]
+                replaced = {ADDRESS_PLACEHOLDER: ironic_replicas.certificate_addresses(options),
+                            ironic_database.ADDRESS_PLACEHOLDER: [ironic_database.ADDRESS]}
+                spec["ipAddresses"] = [address for item in spec["ipAddresses"]
+                                       for address in replaced.get(item, [item])]
         elif obj["kind"] == "Deployment":
             _deployment(obj, options, variables, made, issued)
         obj["metadata"]["namespace"] = options["namespace"]
@@ -211,6 +216,7 @@ def environment(options: Object) -> dict[str, str]:
                  if options.get(name) not in (None, ""))
     if options["mariadb"]:
         named[ironic_database.RESTART_VARIABLE] = "false"
+    named = ironic_replicas.environment(options, named)
     return dict(named, **dict((name, _text(value)) for name, value in (options.get("environment") or {}).items()))
 
 
@@ -251,6 +257,9 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
         pod.setdefault("volumes", []).append({"name": _BMC_VOLUME, "secret": {"secretName": BMC_AUTHORITY}})
     if options["mariadb"]:
         ironic_database.complete(pod, options.get("mariadb_claim"))
+    if options.get("database"):
+        ironic_database.reach(pod, DEPLOYMENT, options["database"])
+    ironic_replicas.complete(obj, options, DEPLOYMENT, KEEPALIVED_CONTAINER)
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
     contents = [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MariaDB in Ironic's pod: upstream's component ``mariadb``, and what its data needs to outlive the pod; pure.
+"""Ironic's MariaDB: one in its pod by upstream's component ``mariadb``, or one outside of it; pure.
 
 Upstream's container keeps the data in itself, so that each start of it begins with an empty database. On a volume it
 needs more: upstream's image writes configuration (TLS) and user (password) at its first start alone, see ``runmariadb``
@@ -24,6 +24,11 @@ IMAGE = "quay.io/metal3-io/mariadb"
 CONTAINER, CERTIFICATE, SETTINGS = "mariadb", "mariadb-cert", "mariadb-settings"
 # Ironic reaches it from the same pod; upstream's image knows its user at localhost alone.
 ADDRESS, ADDRESS_PLACEHOLDER = "127.0.0.1", "MARIADB_HOST_IP"
+# Of a database outside of the pod, as ironic-image has it.
+HOST_VARIABLE = "MARIADB_HOST"
+LOGIN_KEYS, AUTHORITY_KEYS = ("username", "password"), ("tls.crt",)
+_OUTSIDE_VOLUME, _OUTSIDE_FOLDER = "mariadb-outside", "/auth/mariadb"
+_AUTHORITY_VOLUME, _AUTHORITY_FOLDER = "cert-mariadb-ca", "/certs/ca/mariadb"
 # The manifests refer to it, so that no container starts without it.
 RESTART_VARIABLE = "RESTART_CONTAINER_CERTIFICATE_UPDATED"
 
@@ -46,6 +51,9 @@ def problems(options: Object) -> list[Problem]:
 
     :param options: the parameters of the module ``plane_ironic``
     """
+    if options.get("database"):
+        return [Problem("ironic-database", "ironic", name, show(options[name]), "none with database",
+                        "leave it out, or database") for name in ("mariadb", "mariadb_claim") if options.get(name)]
     if not options["mariadb"]:
         return [Problem("ironic-database", "ironic", "mariadb_claim", show(options["mariadb_claim"]),
                         "none without a database of its own", "set mariadb=true, or leave it out")] \
@@ -85,6 +93,48 @@ def claim_of(pod: Object) -> str | None:
     """
     return next((item["persistentVolumeClaim"]["claimName"] for item in pod.get("volumes") or []
                  if item["name"] == _DATA_VOLUME and item.get("persistentVolumeClaim")), None)
+
+
+def outside(pod: Object) -> str | None:
+    """Return the host of a database outside of a pod, None without one.
+
+    :param pod: the specification of the pod
+    """
+    return next((item.get("value") for container in pod["containers"] for item in container.get("env") or []
+                 if item["name"] == HOST_VARIABLE), None)
+
+
+def words(host: str | None, claim: str | None) -> str | None:
+    """Return a database that outlives Ironic's pods as messages name it, None without one."""
+    return f"that on {host}" if host else f"that on the PersistentVolumeClaim {claim}" if claim else None
+
+
+def references(database: Object) -> dict[str, tuple[str, ...]]:
+    """Return the Secrets that a database outside of the pod is reached by, each with the keys that it must have.
+
+    :param database: the option of that name
+    """
+    return {database["credentials_name"]: LOGIN_KEYS, database["tls_certificate_name"]: AUTHORITY_KEYS}
+
+
+def reach(pod: Object, container_name: str, database: Object) -> None:
+    """Give a pod's container what it reaches a database outside of the pod by.
+
+    :param pod: the specification of the pod; is changed
+    :param container_name: of Ironic itself
+    :param database: see :func:`references`
+    """
+    container = next(item for item in pod["containers"] if item["name"] == container_name)
+    container.setdefault("env", []).extend([
+        {"name": "IRONIC_USE_MARIADB", "value": "true"}, {"name": HOST_VARIABLE, "value": database["host"]},
+        {"name": "MARIADB_DATABASE", "value": database["name"]}])
+    for volume, folder, name, keys in (
+            (_OUTSIDE_VOLUME, _OUTSIDE_FOLDER, database["credentials_name"], LOGIN_KEYS),
+            (_AUTHORITY_VOLUME, _AUTHORITY_FOLDER, database["tls_certificate_name"], AUTHORITY_KEYS)):
+        container.setdefault("volumeMounts", []).append({"name": volume, "mountPath": folder, "readOnly": True})
+        # The Secret of an authority may have its key, too.
+        pod.setdefault("volumes", []).append({"name": volume, "secret": {
+            "secretName": name, "items": [{"key": key, "path": key} for key in keys]}})
 
 
 def given_up(subject: str, before: str | None, after: str | None, name: str,

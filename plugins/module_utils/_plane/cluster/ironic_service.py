@@ -17,7 +17,16 @@ from ..._kube.report import counts
 from ..._kube.resources import KNOWN
 from .. import upgrade
 from ..catalogue import IRONIC, MARIADB_PASSWORD
-from . import given_certificate, handover, ironic, ironic_database, ironic_issuer, renewal
+from . import (
+    given_certificate,
+    handover,
+    ironic,
+    ironic_database,
+    ironic_issuer,
+    ironic_replicas,
+    mounted_secrets,
+    renewal,
+)
 from .service import Components
 
 try:
@@ -61,18 +70,21 @@ class IronicComponents(Components):
         self.refuse([ironic.problems(self.params)])
         if self.params["tls"] == "files":
             self.refuse([given_certificate.problems(*(self.params[name] for name in (
-                "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")))])
+                "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")),
+                replicas=ironic_replicas.certificate_addresses(self.params)[1:])])
             if self.params["mariadb"]:
                 self.refuse([given_certificate.problems(
                     self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
                     ironic_database.ADDRESS, ("mariadb_certificate", "mariadb_key", ironic_database.ADDRESS))])
         if self.params.get("tls_issuer"):
             self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
+        self.refuse([self._database_problems()])
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
             hosts = self.listed(*IRONIC.managed[0])
             self.refuse([upgrade.transitions([IRONIC.name], hosts)])
         credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
-        made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "")
+        made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "",
+                              self._rpc_credentials() if ironic_replicas.several(self.params) else None)
         issued = handover.InTheWay([], [], [])
         if self.params["tls"] == "files":
             issued = handover.look(self, self.params["namespace"], made, self.shipped[IRONIC.name][0])
@@ -119,9 +131,29 @@ class IronicComponents(Components):
     def _unconfirmed(self) -> list[Problem]:
         """Return the problem of a confirmation that is missing: that of a database that is given up."""
         stored = self._deployment()
-        before = ironic_database.claim_of(stored["spec"]["template"]["spec"]) if stored else None
-        after = self.params["mariadb_claim"] if self.params["mariadb"] else None
-        return ironic_database.given_up("ironic", _words(before), _words(after), IRONIC.name, self.params)
+        pod = stored["spec"]["template"]["spec"] if stored else {"containers": []}
+        before = ironic_database.words(ironic_database.outside(pod), ironic_database.claim_of(pod))
+        after = ironic_database.words((self.params.get("database") or {}).get("host"),
+                                      self.params["mariadb_claim"] if self.params["mariadb"] else None)
+        return ironic_database.given_up("ironic", before, after, IRONIC.name, self.params)
+
+    def _database_secrets(self) -> dict[str, Object | None]:
+        """Return the Secrets by which a database outside of the pods is reached, by name; None for a missing one."""
+        return dict((name, self.client.get(KNOWN["Secret"], self.params["namespace"], name))
+                    for name in ironic_database.references(self.params["database"])) \
+            if self.params.get("database") else {}
+
+    def _database_problems(self) -> list[Problem]:
+        """Return which of these Secrets are missing, or do not have what Ironic reads."""
+        found = []
+        for name, stored in self._database_secrets().items():
+            keys = ironic_database.references(self.params["database"])[name]
+            data = (stored or {}).get("data") or {}
+            if not all(data.get(key) for key in keys):
+                found.append(Problem("ironic-secret", f"Secret {self.params['namespace']}/{name}",
+                                     "data" if stored else "", ", ".join(sorted(data)) or None,
+                                     f"a Secret with {' and '.join(keys)}", "create it before Ironic"))
+        return found
 
     def _refuse_restart(self, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
@@ -139,8 +171,7 @@ class IronicComponents(Components):
                         if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
         tried = self.writes.dry_run(self._look(self.objects()))
-        if stored and any(item.changed and item.value["spec"]["template"] != stored["spec"]["template"]
-                          for item in tried):
+        if stored and any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pod starts again with what was changed") for problem in found])
 
@@ -166,7 +197,11 @@ class IronicComponents(Components):
         issued = None
         if self.params["tls"] == "cert_manager":
             issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
-        return [namespace, *ironic.desired(self.shipped[IRONIC.name][0], self.params, made, issued)]
+        found = ironic.desired(self.shipped[IRONIC.name][0], self.params, made, issued)
+        for obj in found:
+            if obj["kind"] == "Deployment":
+                mounted_secrets.mark(obj, [item for item in self._database_secrets().values() if item])
+        return [namespace, *found]
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
@@ -200,6 +235,17 @@ class IronicComponents(Components):
                 "ironic-secret", f"Secret {self.params['namespace']}/{MARIADB_PASSWORD}", "data.password",
                 "other characters", "letters and digits alone", "delete the Secret, which is created again then")])
         return stored or _random(_LETTERS_AND_DIGITS, PASSWORD_LENGTH)
+
+    def _rpc_credentials(self) -> dict[str, str]:
+        """Return user name, password and password file of the pods among each other: as stored, else new ones."""
+        stored = self._texts(ironic_replicas.RPC_CREDENTIALS, "username", "password", "htpasswd")
+        if stored.get("username") and stored.get("password"):
+            line = stored.get("htpasswd", "")
+            fits = _fits(line, stored["username"], stored["password"])
+        else:
+            stored, fits, line = _new(), False, ""
+        return {"username": stored["username"], "password": stored["password"],
+                "htpasswd": line if fits else _line(stored)}
 
     def _credentials(self) -> dict[str, str]:
         """Return user name, password and password file: as stored, else new ones.
@@ -257,9 +303,9 @@ def _joined(results: list[Object]) -> Object:
     return result
 
 
-def _words(claim: str | None) -> str | None:
-    """Return a database as messages name it."""
-    return f"that on the PersistentVolumeClaim {claim}" if claim else None
+def _interrupts(stored: Object, wanted: Object) -> bool:
+    """Return whether a pod ends by what is changed of a Deployment's specification."""
+    return bool(wanted["template"] != stored["template"] or wanted.get("replicas", 1) < stored.get("replicas", 1))
 
 
 def _new() -> dict[str, str]:

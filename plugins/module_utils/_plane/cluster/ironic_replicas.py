@@ -1,0 +1,125 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ironic as several pods, each with an API and a conductor, that talk JSON-RPC and share a database; pure.
+
+ironic-image has what each pod needs (``IRONIC_EXPOSE_JSON_RPC``), the kustomization ``ironic-deployment`` has one pod.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..._common import ip_texts
+from ..._common.field_checks import show
+from ..._common.problem import Problem
+
+Object = dict[str, Any]
+
+CODE = "ironic-replicas"
+# Name and password by which the pods talk to each other.
+RPC_CREDENTIALS = "ironic-rpc-credentials"
+API_PORT = 6385
+# Ironic's default, which it does not append to a conductor's name: with another one its list of conductors names it with
+# the port, its locks on nodes without (ironic/conductor/base_manager.py of 39.0), and a lost conductor's are never found.
+RPC_PORT = 8089
+_ADDRESS_VARIABLE = "PROVISIONING_IP"
+_RPC_VOLUME, _RPC_FOLDER = "ironic-rpc", "/auth/ironic-rpc"
+# Of upstream's component tls; without it Ironic's own container has the authority alone.
+_CERTIFICATE_VOLUME, _CERTIFICATE_FOLDER = "cert-ironic", "/certs/ironic"
+_NODE_LABEL = "kubernetes.io/hostname"
+
+
+def several(options: Object) -> bool:
+    """Return whether there is more than one pod.
+
+    :param options: the parameters of the module ``plane_ironic``
+    """
+    return (options.get("replicas") or 1) > 1
+
+
+def problems(options: Object) -> list[Problem]:
+    """Return what does not fit in the options, see :func:`several`."""
+    replicas = options.get("replicas", 1)
+    if replicas < 1:
+        return [Problem(CODE, "ironic", "replicas", show(replicas), "1 or more", "set state=absent to remove Ironic")]
+    if not several(options):
+        return []
+    found, with_replicas = [], f"with replicas={replicas}"
+
+    def add(field: str, actual: str | None, expected: str, advice: str) -> None:
+        found.append(Problem(CODE, "ironic", field, actual, expected, advice))
+
+    if not options.get("database"):
+        actual = "that of mariadb=true, which each pod would have for itself" if options["mariadb"] else None
+        add("database", actual, f"one MariaDB outside of the pods {with_replicas}", "set it, or replicas=1")
+    if options["tls"] == "none":
+        add("tls", show("none"), f"TLS {with_replicas}, since conductors tell each other passwords of BMCs",
+            "set tls to cert_manager or files")
+    if options.get("dhcp_range"):
+        add("dhcp_range", show(options["dhcp_range"]),
+            f"none {with_replicas}, as upstream has it: each pod would lend the same addresses",
+            "leave it out, and let the role provisioning_network serve DHCP")
+    if not options.get("provisioning_interface"):
+        add("provisioning_interface", None, "the interface whose address each pod has for itself", "set it")
+    address, own = options.get("provisioning_ip"), options.get("replica_addresses") or []
+    if not address:
+        add("provisioning_ip", None, "the address at which all pods are reached",
+            "set it to the one that keepalived=true gives a node, or to that of a load balancer")
+    for item in own:
+        if not ip_texts.is_address(item):
+            add("replica_addresses", show(item), "IP addresses", "correct it")
+        elif address and ip_texts.is_address(address) and ip_texts.address(item) == ip_texts.address(address):
+            add("replica_addresses", show(item), "addresses of single nodes, which provisioning_ip is not",
+                "take it out, or set another provisioning_ip")
+    if len(set(own)) < replicas:
+        add("replica_addresses", show(", ".join(own)) if own else None,
+            f"the addresses of provisioning_interface of at least {replicas} nodes, for the certificate",
+            "name those of all nodes on which a pod may run")
+    return found
+
+
+def certificate_addresses(options: Object) -> list[str]:
+    """Return the addresses that Ironic's certificate is for, see :func:`several`."""
+    return [options["provisioning_ip"], *(options.get("replica_addresses") or [] if several(options) else [])]
+
+
+def environment(options: Object, named: dict[str, str]) -> dict[str, str]:
+    """Return the variables of all containers, changed for several pods: each is known by its own node's address.
+
+    :param options: see :func:`several`
+    :param named: variable → text, of one pod
+    """
+    if not several(options):
+        return named
+    address = options["provisioning_ip"]
+    host = f"[{address}]" if ":" in address else address
+    # Where agents and clients call: any pod takes it, and passes on what is another conductor's.
+    return dict(((name, value) for name, value in named.items() if name != _ADDRESS_VARIABLE),
+                IRONIC_EXPOSE_JSON_RPC="true", IRONIC_JSON_RPC_PORT=str(RPC_PORT),
+                IRONIC_BASE_URL=f"https://{host}:{API_PORT}")
+
+
+def complete(deployment: Object, options: Object, ironic_container: str, keepalived_container: str) -> None:
+    """Give a Deployment its number of pods and each of them what it needs to talk to the others.
+
+    :param deployment: is changed
+    :param options: see :func:`several`
+    :param ironic_container: name of the container of Ironic itself
+    :param keepalived_container: name of the one that holds the common address, where there is one
+    """
+    if not several(options):
+        return
+    spec = deployment["spec"]
+    pod = spec["template"]["spec"]
+    spec["replicas"] = options["replicas"]
+    # All are in the network of their nodes, with the same ports.
+    pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"topologyKey": _NODE_LABEL, "labelSelector": {"matchLabels": dict(spec["selector"]["matchLabels"])}}]}}
+    for container in pod["containers"]:
+        if container["name"] == ironic_container:
+            container.setdefault("volumeMounts", []).extend([
+                {"name": _CERTIFICATE_VOLUME, "mountPath": _CERTIFICATE_FOLDER, "readOnly": True},
+                {"name": _RPC_VOLUME, "mountPath": _RPC_FOLDER, "readOnly": True}])
+        elif container["name"] == keepalived_container:
+            container.setdefault("env", []).append({"name": _ADDRESS_VARIABLE, "value": options["provisioning_ip"]})
+    pod.setdefault("volumes", []).append({"name": _RPC_VOLUME, "secret": {"secretName": RPC_CREDENTIALS}})

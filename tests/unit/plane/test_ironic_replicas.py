@@ -1,0 +1,232 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Several pods of Ironic in a cluster, and a database outside of them."""
+from __future__ import annotations
+
+import base64
+import copy
+import tempfile
+from pathlib import Path
+
+import bcrypt
+import bmc_certificates
+import pytest
+from fakes.plane_server import Server
+from plane import test_cluster_ironic as one_pod
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
+    ironic,
+    ironic_replicas,
+    ironic_service,
+    mounted_secrets,
+)
+
+NODES = ["192.0.2.11", "192.0.2.12", "192.0.2.13"]
+DATABASE = {"host": "db.example:3307", "name": "ironic", "credentials_name": "database",
+            "tls_certificate_name": "authority"}
+
+
+def pair(*others):
+    with tempfile.TemporaryDirectory() as folder:
+        paths, _signer = bmc_certificates.issue(Path(folder), "ironic", address="192.0.2.2", others=others)
+        return [Path(path).read_text() for path in paths]
+
+
+CERTIFICATE, KEY = pair(*NODES)
+
+
+def options(**changes):
+    return one_pod.options(**dict({
+        "replicas": 2, "replica_addresses": NODES, "database": DATABASE, "provisioning_interface": "eno1",
+        "keepalived": True, "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE}, **changes))
+
+
+def shipped():
+    items = one_pod.shipped()
+    spec = items[0]["spec"]
+    spec.update(replicas=1, selector={"matchLabels": {"name": "ironic"}}, strategy={"type": "Recreate"})
+    spec["template"]["spec"]["containers"].append(one_pod.container(
+        "ironic-endpoint-keepalived", image=ironic.KEEPALIVED))
+    return items
+
+
+def desired(given, rpc=None):
+    found = ironic.desired(shipped(), given, ironic.secrets(given, {}, rpc=rpc))
+    return dict(((item["kind"], item["metadata"]["name"]), item) for item in found)
+
+
+def container_of(found, name):
+    return next(item for item in one_pod.pod(found)["spec"]["containers"] if item["name"] == name)
+
+
+def mounts(found, name):
+    volumes = dict((item["name"], item) for item in one_pod.pod(found)["spec"].get("volumes", []))
+    return dict((item["mountPath"], volumes.get(item["name"], {}).get("secret", {}).get("secretName"))
+                for item in container_of(found, name).get("volumeMounts", []))
+
+
+def test_each_pod_is_on_a_node_of_its_own_with_its_own_address_and_tells_the_common_one():
+    found = desired(options(), {"username": "u", "password": "p", "htpasswd": "h"})
+    spec = found["Deployment", "ironic"]["spec"]
+    assert spec["replicas"] == 2 and spec["strategy"] == {"type": "Recreate"}
+    term, = spec["template"]["spec"]["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert term == {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"name": "ironic"}}}
+    data = found["ConfigMap", "ironic-bmo-configmap"]["data"]
+    # ironic-image would wait for that address on each node.
+    assert "PROVISIONING_IP" not in data and data["PROVISIONING_INTERFACE"] == "eno1"
+    assert data["IRONIC_BASE_URL"] == "https://192.0.2.2:6385" and data["IRONIC_EXPOSE_JSON_RPC"] == "true"
+    assert data["IRONIC_JSON_RPC_PORT"] == "8089"
+    assert container_of(found, "ironic-endpoint-keepalived")["env"] == [
+        {"name": "PROVISIONING_IP", "value": "192.0.2.2"}]
+    assert mounts(found, "ironic")["/auth/ironic-rpc"] == "ironic-rpc-credentials"
+    assert "/certs/ironic" in mounts(found, "ironic")
+    stored = found["Secret", "ironic-rpc-credentials"]["data"]
+    assert dict((key, base64.b64decode(text).decode()) for key, text in stored.items()) == {
+        "username": "u", "password": "p", "htpasswd": "h"}
+    assert ("Secret", "ironic-rpc-credentials") in set(
+        (item["kind"], item["metadata"]["name"]) for item in ironic.removable(shipped(), one_pod.NAMESPACE))
+
+
+def test_the_address_of_ipv6_is_in_brackets_and_the_sites_variables_go_before():
+    data = desired(options(provisioning_ip="2001:db8::2", environment={"IRONIC_JSON_RPC_PORT": 6189}))[
+        "ConfigMap", "ironic-bmo-configmap"]["data"]
+    assert data["IRONIC_BASE_URL"] == "https://[2001:db8::2]:6385" and data["IRONIC_JSON_RPC_PORT"] == "6189"
+
+
+def test_cert_manager_issues_for_the_common_address_and_each_nodes():
+    found = desired(options(tls="cert_manager"))
+    assert found["Certificate", "ironic-cert"]["spec"]["ipAddresses"] == ["192.0.2.2", *NODES]
+
+
+def test_one_pod_has_none_of_it():
+    one, plain = options(replicas=1), options(replicas=1, replica_addresses=[])
+    assert desired(one) == desired(plain)
+    spec = desired(one)["Deployment", "ironic"]["spec"]
+    assert spec["replicas"] == 1 and "affinity" not in spec["template"]["spec"]
+    assert desired(one)["ConfigMap", "ironic-bmo-configmap"]["data"]["PROVISIONING_IP"] == "192.0.2.2"
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_a_database_outside_is_reached_by_the_sites_secrets_and_never_by_a_key(replicas):
+    found = desired(options(replicas=replicas))
+    added = dict((item["name"], item["value"]) for item in container_of(found, "ironic")["env"])
+    assert added == {"IRONIC_USE_MARIADB": "true", "MARIADB_HOST": "db.example:3307", "MARIADB_DATABASE": "ironic"}
+    mounted = mounts(found, "ironic")
+    assert (mounted["/auth/mariadb"], mounted["/certs/ca/mariadb"]) == ("database", "authority")
+    keys = dict((item["secret"]["secretName"], [entry["key"] for entry in item["secret"]["items"]])
+                for item in one_pod.pod(found)["spec"]["volumes"] if "items" in item["secret"])
+    assert keys == {"database": ["username", "password"], "authority": ["tls.crt"]}
+    assert "/auth/mariadb" not in mounts(found, "ironic-httpd")
+
+
+@pytest.mark.parametrize(("changes", "text"), [
+    ({"replicas": 0}, "ironic: replicas: found 0, expected 1 or more"),
+    ({"database": None}, "ironic: database: not set, expected one MariaDB outside of the pods with replicas=2"),
+    ({"database": None, "mariadb": True, "mariadb_certificate": CERTIFICATE, "mariadb_key": KEY},
+     "ironic: database: found that of mariadb=true, which each pod would have for itself"),
+    ({"tls": "none"}, 'ironic: tls: found "none", expected TLS with replicas=2'),
+    ({"dhcp_range": "192.0.2.20,192.0.2.30"}, "ironic: dhcp_range: found"),
+    ({"provisioning_interface": None, "keepalived": False}, "ironic: provisioning_interface: not set"),
+    ({"provisioning_ip": None, "keepalived": False}, "ironic: provisioning_ip: not set, expected the address at which"),
+    ({"replica_addresses": NODES[:1]}, 'ironic: replica_addresses: found "192.0.2.11", expected the addresses of'),
+    ({"replica_addresses": []}, "ironic: replica_addresses: not set"),
+    ({"replica_addresses": ["node-1", *NODES]}, 'ironic: replica_addresses: found "node-1", expected IP addresses'),
+    ({"replica_addresses": ["192.0.2.2", *NODES]}, "expected addresses of single nodes, which provisioning_ip is not"),
+    ({"replica_addresses": [*NODES, "192.0.2.14"]}, "expected 192.0.2.14 among its alternative names; issue it for "
+     "replica_addresses"),
+    ({"mariadb": True, "replicas": 1}, "ironic: mariadb: found"),
+    ({"mariadb_claim": "data"}, 'ironic: mariadb_claim: found "data", expected none with database'),
+])
+def test_what_does_not_fit_several_pods_is_refused_before_anything_is_written(changes, text):
+    server = with_secrets()
+    with pytest.raises(RefusedError) as caught:
+        run(server, options(**changes)).present()
+    assert text in str(caught.value)
+    assert not server.writes
+
+
+def with_secrets(**data):
+    """A server with the site's Secrets of its database."""
+    server = Server()
+    contents = dict({"database": {"username": "", "password": ""}, "authority": {"tls.crt": ""}}, **data)
+    for name, keys in contents.items():
+        server.objects["Secret", one_pod.NAMESPACE, name] = {
+            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": one_pod.NAMESPACE, "uid": name},
+            "data": dict.fromkeys(keys, base64.b64encode(b"canary").decode())}
+    return server
+
+
+def run(server, given):
+    return ironic_service.IronicComponents(
+        server, given, [shipped()[0]], False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+@pytest.mark.parametrize(("data", "text"), [
+    ({"database": {"password": ""}}, "Secret baremetal-operator-system/database: data: found password, expected a Secret "
+     "with username and password"),
+    ({"authority": {}}, "Secret baremetal-operator-system/authority"),
+])
+def test_a_secret_of_the_database_without_what_ironic_reads_is_named(data, text):
+    server = with_secrets(**data)
+    with pytest.raises(RefusedError) as caught:
+        run(server, options()).present()
+    assert text in str(caught.value) and "canary" not in str(caught.value) and not server.writes
+
+
+def test_the_pods_password_among_each_other_is_created_once_and_a_second_run_changes_nothing():
+    server = with_secrets()
+    result = run(server, options()).present()
+    stored = dict((key, base64.b64decode(text).decode()) for key, text in server.objects[
+        "Secret", one_pod.NAMESPACE, ironic_replicas.RPC_CREDENTIALS]["data"].items())
+    user, _colon, digest = stored["htpasswd"].partition(":")
+    assert user == stored["username"] and bcrypt.checkpw(stored["password"].encode(), digest.encode())
+    assert stored["password"] not in str(result)
+    server.writes.clear()
+    assert run(server, options()).present()["changed"] is False and server.writes == []
+
+
+def test_the_pods_start_again_when_the_password_of_the_database_changes():
+    def mark():
+        return server.objects["Deployment", one_pod.NAMESPACE, "ironic"]["spec"]["template"]["metadata"]["annotations"][
+            mounted_secrets.ANNOTATION]
+
+    server = with_secrets()
+    run(server, options()).present()
+    before = mark()
+    server.objects["Secret", one_pod.NAMESPACE, "database"]["data"]["password"] = base64.b64encode(b"other").decode()
+    run(server, options()).present()
+    assert mark() != before
+
+
+def test_another_database_is_confirmed_by_name():
+    server = with_secrets()
+    run(server, options()).present()
+    server.writes.clear()
+    other = dict(DATABASE, host="other.example")
+    with pytest.raises(RefusedError) as caught:
+        run(server, options(database=other)).present()
+    assert "Ironic would leave that on db.example:3307 for that on other.example" in str(caught.value)
+    assert not server.writes
+    run(server, options(database=other, confirm="ironic")).present()
+
+
+@pytest.mark.parametrize(("before", "after", "refused"), [(3, 2, True), (2, 3, False)])
+def test_a_pod_does_not_end_while_hosts_are_worked_on(before, after, refused):
+    server = with_secrets()
+    run(server, options(replicas=before)).present()
+    deployment = server.objects["Deployment", one_pod.NAMESPACE, "ironic"]
+    deployment["status"] = {"availableReplicas": before}
+    server.objects["BareMetalHost", "metal3", "node-1"] = {
+        "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
+        "metadata": {"name": "node-1", "namespace": "metal3"}, "status": {"provisioning": {"state": "provisioning"}}}
+    kept = copy.deepcopy(deployment["spec"])
+    if refused:
+        with pytest.raises(RefusedError, match="node-1"):
+            run(server, options(replicas=after)).present()
+        assert server.objects["Deployment", one_pod.NAMESPACE, "ironic"]["spec"] == kept
+    else:
+        run(server, options(replicas=after)).present()
+        assert server.objects["Deployment", one_pod.NAMESPACE, "ironic"]["spec"]["replicas"] == after
