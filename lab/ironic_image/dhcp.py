@@ -1,4 +1,4 @@
-"""dnsmasq's configuration: addresses, boot loaders by firmware and TFTP, as ironic-image's ``rundnsmasq`` has them; pure."""
+"""dnsmasq's configuration as ironic-image's ``rundnsmasq`` has it: addresses, TFTP, loaders by firmware; pure."""
 from __future__ import annotations
 
 from .settings import TFTP

@@ -176,6 +176,8 @@ options:
       - More than V(1) requires O(database), TLS, O(provisioning_interface), whose address each pod has for itself, and
         O(provisioning_ip), at which all are reached. With O(keepalived) the node of one pod holds that address, and
         of another one when that pod ends; without it a load balancer of the site has it. There is no DHCP server then.
+      - What a server boots is on the node of its conductor, so that servers must boot by virtual media or UEFI
+        HTTP, for which their BMC gets a URL. DHCP would lead all of them to one node.
       - All pods end before the first new one starts when what they are made of changes; a smaller number ends some.
         Both are refused as long as hosts are in transition.
     type: int
@@ -271,7 +273,8 @@ options:
     description:
       - V(1), or V(ironic). Required when O(state=absent).
       - With O(state=present) V(ironic) alone, required when another O(mariadb_claim) or host of O(database) than
-        before leaves Ironic without what it knows of nodes, and when given certificates take the place of those of cert-manager.
+        before leaves Ironic without what it knows of nodes, and when given certificates take the place of those of
+        cert-manager.
     type: str
   wait:
     description: Whether to wait until Ironic is ready.

@@ -8,6 +8,8 @@ import contextlib
 import ipaddress
 import subprocess
 
+import bridge_cable
+
 NAME = "foreign-dhcp"
 # UEFI firmware takes an offer with a menu of boot servers before all others, whichever came first.
 SETTINGS = """\
@@ -35,17 +37,11 @@ def running(lab, folder):
 
     :param folder: an empty folder, from which it serves nothing by TFTP
     """
-    bridge, network = lab.figures["bridge"]["name"], ipaddress.ip_network(lab.figures["bridge"]["network"])
+    network = ipaddress.ip_network(lab.figures["bridge"]["network"])
     settings = SETTINGS.format(folder=folder, first=network[210], last=network[220], netmask=network.netmask)
     (folder / "dnsmasq.conf").write_text(settings)
     log = folder / "log"
-    _ip("netns", "add", NAME)
-    try:
-        _ip("link", "add", "m3foreign", "type", "veth", "peer", "name", "wire", "netns", NAME)
-        _ip("link", "set", "dev", "m3foreign", "master", bridge, "up")
-        _ip("-n", NAME, "address", "add", f"{network[209]}/{network.prefixlen}", "dev", "wire")
-        for link in ("lo", "wire"):
-            _ip("-n", NAME, "link", "set", "dev", link, "up")
+    with bridge_cable.plugged(lab, NAME, "m3foreign", f"{network[209]}/{network.prefixlen}"):
         server = subprocess.Popen(["ip", "netns", "exec", NAME, "dnsmasq", "--keep-in-foreground", "--user=root",
                                    "--group=root", "--pid-file=", f"--conf-file={folder / 'dnsmasq.conf'}",
                                    f"--log-facility={log}"])
@@ -54,10 +50,3 @@ def running(lab, folder):
         finally:
             server.terminate()
             server.wait(60)
-    finally:
-        # Its cable goes with it.
-        _ip("netns", "delete", NAME)
-
-
-def _ip(*arguments):
-    subprocess.run(["ip", *arguments], check=True, timeout=60)

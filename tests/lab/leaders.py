@@ -22,6 +22,19 @@ def pods(target, deployment):
                 if not item["metadata"].get("deletionTimestamp"))
 
 
+def usable_nodes(target, pod):
+    """Return the names of the nodes that a pod like this one may run on, by their taints."""
+    tolerated = pod["spec"].get("tolerations") or []
+
+    def keeps_out(taint):
+        return taint["effect"] != "PreferNoSchedule" and not any(
+            item.get("key") in (None, taint["key"]) and item.get("effect") in (None, "", taint["effect"])
+            for item in tolerated)
+
+    return [node["metadata"]["name"] for node in target.list(KNOWN["Node"])[0]
+            if not any(keeps_out(taint) for taint in node["spec"].get("taints") or [])]
+
+
 def holders(target, deployment):
     """Return name → name of the pod that holds it, of the leases that pods of a Deployment hold or have held."""
     metadata, found = deployment["metadata"], {}

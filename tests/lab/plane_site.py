@@ -63,7 +63,11 @@ def image_server(lab):
 
 def node_address(target):
     """Return the address of the cluster's node."""
-    node = target.list(KNOWN["Node"])[0][0]
+    return address_of(target.list(KNOWN["Node"])[0][0])
+
+
+def address_of(node):
+    """Return the address of a Node."""
     return next(item["address"] for item in node["status"]["addresses"] if item["type"] == "InternalIP")
 
 

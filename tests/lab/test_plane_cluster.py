@@ -124,6 +124,19 @@ def test_of_two_replicas_one_acts_and_the_other_when_it_is_killed(lab, target, v
     assert after[0] in leaders.pods(target, deployment) and sorted(leaders.holders(target, deployment)) == leases
     assert claimed("after")["name"].startswith("elected-")
     eventually(lambda: managers(target)[name]["status"].get("availableReplicas") == 2, 180, "two pods again")
+    again = leaders.pods(target, deployment)
+    # The new one has found the other in its place.
+    usable = leaders.usable_nodes(target, next(iter(again.values())))
+    assert len({pod["spec"]["nodeName"] for pod in again.values()}) == min(2, len(usable)), (usable, sorted(again))
+    held = sorted(leaders.holders(target, deployment).values())
+    holder = held[0]
+    beside, = set(again) - {holder}
+    leaders.kill(target, namespace, beside)
+    assert claimed("beside")["name"].startswith("elected-")
+    eventually(lambda: beside not in leaders.pods(target, deployment)
+               and managers(target)[name]["status"].get("availableReplicas") == 2, 180, "two pods once more")
+    # Whoever acts goes on when another one is lost.
+    assert sorted(leaders.holders(target, deployment).values()) == held
     assert lab.playbook("install", extra=several, seconds=SECONDS).ok().changed() == 0
     lab.playbook("install", extra=variables, seconds=SECONDS).ok()
     assert len(leaders.pods(target, managers(target)[name])) == 1

@@ -5,15 +5,17 @@
 
 The agent's kernel and ramdisk come from a folder of the site (``CACHEURL``) into the pod, its boot files from a port of
 one's own; the operator does not verify Ironic's certificate. Ironic's address is one that no machine has: keepalived
-gives it to the node. Its database is MariaDB on a volume of the node. Then Ironic speaks plain HTTP, with SQLite and an
-ISO image alone in the place of the agent's kernel and ramdisk, and then the first one is there again, behind a server
-that asks the operator for a certificate.
+gives it to the node. Its database is MariaDB on a volume of the node, and the pod lends addresses. Then Ironic speaks
+plain HTTP, with SQLite and an ISO image alone in the place of the agent's kernel and ramdisk, and then the first one is
+there again, behind a server that asks the operator for a certificate.
 """
 from __future__ import annotations
 
 import base64
 import contextlib
+import ipaddress
 import json
+import socket
 import ssl
 import threading
 import urllib.error
@@ -22,6 +24,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import dhcp_client
 import plane_site
 import pytest
 from consoles import Console
@@ -40,6 +43,9 @@ NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
 # Of the addresses that nodes get, the last one but one.
 ADDRESS_NUMBER = 88
+# Of the pod's DHCP server, in the lab's network.
+LENT = (221, 229)
+UNKNOWN = "00:5c:52:31:3a:77"
 CLAIM, OWN_SECRET = "ironic-database", "operators-certificate"
 VOLUMES = dict((resource.kind, resource) for resource in table(
     "", "v1", ("persistentvolumes", "PersistentVolume", False),
@@ -97,6 +103,7 @@ def variables(lab, kubeconfig, cache, claim, tmp_path_factory):
         ironic_keepalived=True, ironic_provisioning_interface="eno1",
         ironic_mariadb=True, ironic_mariadb_claim=claim, ironic_mariadb_certificate_file=certificate,
         ironic_mariadb_key_file=key,
+        ironic_dhcp_range=",".join(lent(lab)), ironic_gateway_ip=plane_site.bridge(lab),
         ironic_cache_url=cache.url,
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
@@ -135,6 +142,12 @@ def enrolled(lab, target, servers, consoles, variables):
 
 def address(lab):
     return "{}.{}".format(lab.figures["bridge"]["network"].rpartition(".")[0], ADDRESS_NUMBER)
+
+
+def lent(lab):
+    """Return the first and the last address that the pod lends."""
+    network = ipaddress.ip_network(lab.figures["bridge"]["network"])
+    return [str(network[number]) for number in LENT]
 
 
 def nodes(lab, kubeconfig, scheme="https"):
@@ -190,6 +203,22 @@ def test_boot_files_are_served_on_the_port_of_the_site(lab, enrolled):
         assert answer.status == 200
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(f"http://{address(lab)}:{plane_ironic.HTTP_PORT}/", timeout=10)
+
+
+def test_firmware_on_the_wire_is_offered_an_address_and_what_it_boots_by_the_pod_alone(lab, target, enrolled):
+    first, last = map(ipaddress.ip_address, lent(lab))
+    with dhcp_client.asking(lab) as ask:
+        for architecture, file in ((0, "undionly.kpxe"), (7, "snponly-x86_64.efi")):
+            offer, = ask(mac=UNKNOWN, architecture=architecture)
+            assert offer["boot_file"] == "/" + file and offer["routers"] == [plane_site.bridge(lab)], offer
+            assert first <= ipaddress.ip_address(offer["address"]) <= last, offer
+            assert offer["server"] == plane_site.node_address(target), offer
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.settimeout(30)
+        # RFC 1350: a request to read, and the first block.
+        asked.sendto(b"\0\1" + file.encode() + b"\0octet\0", (address(lab), 69))
+        block = asked.recv(1024)
+    assert block[:4] == b"\0\3\0\1" and block[4:6] == b"MZ", block[:64]
 
 
 def test_the_address_is_keepaliveds_and_comes_back_with_the_pod_and_mariadb_still_has_the_nodes(

@@ -154,7 +154,8 @@ def with_secrets(**data):
     contents = dict({"database": {"username": "", "password": ""}, "authority": {"tls.crt": ""}}, **data)
     for name, keys in contents.items():
         server.objects["Secret", one_pod.NAMESPACE, name] = {
-            "apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": one_pod.NAMESPACE, "uid": name},
+            "apiVersion": "v1", "kind": "Secret",
+            "metadata": {"name": name, "namespace": one_pod.NAMESPACE, "uid": name},
             "data": dict.fromkeys(keys, base64.b64encode(b"canary").decode())}
     return server
 
@@ -165,8 +166,8 @@ def run(server, given):
 
 
 @pytest.mark.parametrize(("data", "text"), [
-    ({"database": {"password": ""}}, "Secret baremetal-operator-system/database: data: found password, expected a Secret "
-     "with username and password"),
+    ({"database": {"password": ""}}, "Secret baremetal-operator-system/database: data: found password, expected a "
+     "Secret with username and password"),
     ({"authority": {}}, "Secret baremetal-operator-system/authority"),
 ])
 def test_a_secret_of_the_database_without_what_ironic_reads_is_named(data, text):

@@ -19,8 +19,8 @@ CODE = "ironic-replicas"
 # Name and password by which the pods talk to each other.
 RPC_CREDENTIALS = "ironic-rpc-credentials"
 API_PORT = 6385
-# Ironic's default, which it does not append to a conductor's name: with another one its list of conductors names it with
-# the port, its locks on nodes without (ironic/conductor/base_manager.py of 39.0), and a lost conductor's are never found.
+# Ironic's default. With another one Ironic 39.0 names a conductor with its port in the list of conductors, and without
+# it in locks on nodes (ironic/conductor/base_manager.py), so that those of a lost conductor are never found.
 RPC_PORT = 8089
 _ADDRESS_VARIABLE = "PROVISIONING_IP"
 _RPC_VOLUME, _RPC_FOLDER = "ironic-rpc", "/auth/ironic-rpc"

@@ -69,9 +69,10 @@ class IronicComponents(Components):
         """
         self.refuse([ironic.problems(self.params)])
         if self.params["tls"] == "files":
-            self.refuse([given_certificate.problems(*(self.params[name] for name in (
-                "tls_certificate", "tls_key", "tls_authority", "provisioning_ip")),
-                replicas=ironic_replicas.certificate_addresses(self.params)[1:])])
+            certificate, key, authority = (
+                self.params[name] for name in ("tls_certificate", "tls_key", "tls_authority"))
+            address, *others = ironic_replicas.certificate_addresses(self.params)
+            self.refuse([given_certificate.problems(certificate, key, authority, address, replicas=others)])
             if self.params["mariadb"]:
                 self.refuse([given_certificate.problems(
                     self.params["mariadb_certificate"], self.params["mariadb_key"], self.params["tls_authority"],
