@@ -12,6 +12,8 @@ version_added: "0.1.0"
 description:
   - Reads pools, addresses and claims of Metal3's IP address manager and of Cluster API in a namespace.
   - An address is leaked when its claim is gone or can't go, or when it is in no range of its pool.
+  - An IPAddress that somebody has made by hand has no owner. Without a claim it is not leaked - IPAM hands it to nobody
+    but a claim of the name in its C(spec.claim), which need not exist.
 options:
   namespace:
     description: Namespace of the pools.
@@ -87,6 +89,7 @@ pools:
           claim: prod-control-plane-e69026ff-0-prod-machines
           owner: Metal3Data/prod-control-plane-dd97becd-0
           preallocated: false
+          by_hand: false
           object: IPAddress/prod-machines-198-51-100-20
     leaked:
       description: The addresses that nobody has and nobody can get, with the reason.

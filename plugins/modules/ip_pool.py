@@ -85,6 +85,9 @@ options:
           - CAPM3 names the claim of a machine C(<host>-<pool>) with C(capm3_name_based_preallocation), and
             C(<Metal3DataTemplate>-<number>-<pool>) without. An address under a name that no claim has is given to
             nobody.
+          - IPAM also keeps the address of an IPAddress that is made by hand before the pool, for the claim of the name
+            in its C(spec.claim). Call it C(<name_prefix>-<address>), with dashes in place of dots and colons - the
+            claim is answered with that name.
         type: dict
       allocation_strategy:
         description:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from starting_state import DIRECT
 from support import NAMESPACE
 
 
@@ -40,6 +41,26 @@ def test_logs_and_objects_of_the_lab_are_there(lab, collected):
     # The deploy agent sends what it wants.
     assert [item for item in summary["not_read"] if "log/deploy" not in item["what"]] == []
     assert not (folder / "objects" / "Secret").exists()
+
+
+def test_what_the_deploy_agents_of_a_server_have_sent_is_unpacked(lab, collected):
+    """Ironic asks the agent for its logs when a server is clean and when its image is written."""
+    folder, _run = collected
+    name = next(iter(DIRECT))
+    node = lab.nodes()[name].name
+    sent = [path.name for path in (lab.dir / "log" / "deploy").iterdir() if f"_{node}_" in path.name]
+    unpacked = folder / "process" / "deploy"
+    # Their names end with the time.
+    newest = dict((cleaning, max((archive for archive in sent if ("_cleaning_" in archive) == cleaning),
+                                 key=lambda archive: archive.rpartition("_")[2])) for cleaning in (True, False))
+    machine = lab.dir / "machines" / name
+    printed = set("".join(path.read_text(errors="replace") for path in machine.glob("console.log*")).splitlines())
+    for cleaning, said in ((True, "agent: execute_clean_step: SUCCEEDED"),
+                           (False, "agent: install_bootloader: SUCCEEDED")):
+        # In the name of a file is no tilde.
+        lines = (unpacked / newest[cleaning].replace("~", "_") / "console").read_text().splitlines()
+        assert any(line.endswith(said) for line in lines), (newest[cleaning], lines)
+        assert [line for line in lines if "(hidden)" not in line and line not in printed] == []
 
 
 def test_no_secret_of_the_lab_is_in_any_file(lab, collected):

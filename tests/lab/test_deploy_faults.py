@@ -7,6 +7,8 @@ Servers are provisioned directly, without Cluster API, and are available again w
 """
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 import pytest
 from support import AT_ONCE, eventually, only
 
@@ -55,11 +57,19 @@ def test_a_disk_that_is_missing_is_reported(lab, room, deployable):
     tells(run, "server-04", "no disk of the server", "compare bmh_root_device_hints with the inspected disks")
 
 
-def test_write_protected_disks_are_reported(lab, room, deployable):
+def test_write_protected_disks_are_reported_and_the_agents_own_words_collected(lab, room, deployable, tmp_path):
     room.set_knobs("server-04", disks_read_only=True)
+    began = datetime.now(timezone.utc)
     run = lab.playbook("provision", "-i", deployable, *AT_ONCE, *only("server-04"))
     run.failed("1 of 1 hosts failed")
     tells(run, "server-04", "a disk is write-protected", "Read-only file system", "take the protection off")
+    seconds = int((datetime.now(timezone.utc) - began).total_seconds()) + 1
+    lab.playbook("collect_logs", extra={
+        "collect_logs_dir": str(tmp_path / "logs"), "collect_logs_since_seconds": seconds}).ok()
+    said = [line for path in (tmp_path / "logs" / "process" / "deploy").glob("*_metal3_server-04_*/console")
+            for line in path.read_text().splitlines()
+            if line >= f"{began:%Y-%m-%dT%H:%M:%S}" and "agent: " in line]
+    assert any("FAILED" in line and "Read-only file system" in line for line in said), said
 
 
 def test_a_broken_disk_is_reported_and_slow_power_waited_for(lab, room, deployable):

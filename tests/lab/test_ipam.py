@@ -87,6 +87,23 @@ def test_what_could_not_be_answered_is_refused_before_it_is_written(lab):
     assert len(lab.kube.list(KNOWN["IPClaim"], NAMESPACE, field_selector="metadata.name=a")[0]) == 0
 
 
+def test_a_pool_that_is_deleted_behind_our_back_stays_until_its_last_address_is_given_back(lab):
+    """What keeps it is IPAM's finalizer, without any check of this collection's."""
+    claims(lab, claim("held"))
+    lab.kube.delete(KNOWN["IPPool"], NAMESPACE, NAME)
+    lab.kube.create(KNOWN["IPClaim"], NAMESPACE, ipam_claim.render(claim("late"), NAMESPACE))
+    # Its answer shows that IPAM has worked on the pool since it was deleted.
+    eventually(lambda: [entry["claim"] for entry in usage(lab)["allocations"]] == ["held", "late"], 60, "an answer")
+    left = lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"]
+    assert left["deletionTimestamp"] and left["finalizers"] == ["ippool.ipam.metal3.io"]
+    claims(lab, claim("late"), state="absent")
+    eventually(lambda: [entry["claim"] for entry in usage(lab)["allocations"]] == ["held"], 60, "an address back")
+    assert lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"]["uid"] == left["uid"]
+    claims(lab, claim("held"), state="absent")
+    eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME) is None, 60, "the pool gone")
+    assert pools(lab, pool(22))["changed"]
+
+
 def test_a_claim_that_was_refused_is_created_again_when_asked(lab):
     """IPAM does not look at a refused claim again, even when the pool has grown."""
     claims(lab, *[claim(f"c{number}") for number in range(3)])

@@ -7,9 +7,11 @@ from __future__ import annotations
 import pytest
 from support import NAMESPACE, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import read_usage
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NAME = "forms-test"
@@ -95,3 +97,42 @@ def test_a_pool_waits_for_its_cluster(lab):
     owners = eventually(lambda: lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME)["metadata"].get("ownerReferences"), 30,
                         "an owner of the pool")
     assert [(owner["kind"], owner["name"]) for owner in owners] == [("Cluster", CLUSTER)]
+
+
+@pytest.fixture
+def made_by_hand(lab):
+    """The claims that addresses are made for by hand, before their pool: ``{claim: address}``."""
+    addresses = {"router": "203.0.113.20", "later": "203.0.113.22"}
+    # As IPAM would name them, which a claim's answer refers to.
+    names = dict((claim, f"{NAME}-{address.replace('.', '-')}") for claim, address in addresses.items())
+    for claim, address in addresses.items():
+        lab.kube.create(KNOWN["IPAddress"], NAMESPACE, {
+            "apiVersion": "ipam.metal3.io/v1alpha1", "kind": "IPAddress",
+            "metadata": {"name": names[claim], "namespace": NAMESPACE},
+            "spec": {"address": address, "prefix": 24, "pool": {"name": NAME}, "claim": {"name": claim}}})
+    yield addresses
+    for item in lab.kube.list(KNOWN["IPAddress"], NAMESPACE)[0]:
+        if item["metadata"]["name"] in names.values() and item["spec"]["claim"]["name"] in addresses:
+            lab.kube.delete(KNOWN["IPAddress"], NAMESPACE, item["metadata"]["name"])
+
+
+def test_an_address_made_by_hand_is_kept_for_the_claim_that_it_names(lab, made_by_hand):
+    pool(lab, prefix=24, ranges=[{"start": "203.0.113.20", "end": "203.0.113.23"}])
+    eventually(lambda: (lab.kube.get(KNOWN["IPPool"], NAMESPACE, NAME).get("status") or {}).get("allocations")
+               == made_by_hand, 30, "IPAM knows the addresses that were made by hand")
+    made = claimed(lab, "a", "later", "b")
+    assert [made[name]["error"] for name in ("a", "later", "b")] == ["", "", ""]
+    # IPAM answers in no order.
+    assert sorted(made[name]["address"] for name in ("a", "b")) == ["203.0.113.21", "203.0.113.23"]
+    assert made["later"]["address"] == made_by_hand["later"]
+    seen = read_usage(lab.kube, NAMESPACE, [NAME])["pools"][0]
+    # That of the router is nobody's claim, and none that was lost.
+    assert (seen["used"], seen["free"], seen["leaked"], seen["unanswered"]) == (4, 0, [], [])
+    assert sorted(entry["claim"] for entry in seen["allocations"] if entry["by_hand"]) == ["later", "router"]
+    with pytest.raises(RefusedError, match="a free address"):
+        claimed(lab, "too-many")
+    # As IPAM does with its own.
+    claimed(lab, "later", state="absent")
+    eventually(lambda: "later" not in handed_out(lab), 30, "the address given back")
+    assert claimed(lab, "next")["next"]["address"] == made_by_hand["later"]
+    assert handed_out(lab)["router"][0] == made_by_hand["router"]

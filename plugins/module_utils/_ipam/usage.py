@@ -21,9 +21,9 @@ def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[di
     :param addresses: IPAddress objects of IPAM and of Cluster API in the pool's namespace
     :param claims: IPClaim and IPAddressClaim objects in the pool's namespace
     :returns: dict with ``name``, ``namespace``, ``total``, ``used``, ``free``, ``allocations`` (each with
-        ``address``, ``claim``, ``owner``, ``preallocated``, ``object``), ``leaked`` (each with ``address``, ``object``,
-        ``reason``), ``unanswered`` (claims without an address, each with ``claim``, ``reason``) and ``unreadable``
-        (ranges without usable addresses)
+        ``address``, ``claim``, ``owner``, ``preallocated``, ``by_hand``, ``object``), ``leaked`` (each with
+        ``address``, ``object``, ``reason``), ``unanswered`` (claims without an address, each with ``claim``,
+        ``reason``) and ``unreadable`` (ranges without usable addresses)
     """
     name = pool["metadata"]["name"]
     description = describe(pool)
@@ -42,7 +42,7 @@ def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[di
         kind, claim_name = _address_claim(item)
         claim = by_name.get((kind, claim_name))
         entry = {"address": item["spec"]["address"], "claim": claim_name, "owner": _owner(claim) if claim else None,
-                 "preallocated": claim_name in (description.get("pre_allocations") or {}),
+                 "preallocated": claim_name in (description.get("pre_allocations") or {}), "by_hand": _by_hand(item),
                  "object": f"{item['kind']}/{item['metadata']['name']}"}
         allocations.append(entry)
         reason = _leak(item, claim, kind, claim_name, spans)
@@ -85,11 +85,16 @@ def _owner(claim: dict[str, Any]) -> str | None:
     return f"{owners[0]['kind']}/{owners[0]['name']}" if owners else None
 
 
+def _by_hand(item: dict[str, Any]) -> bool:
+    # IPAM makes each address with its pool and its claim as owners (createAddress).
+    return not item["metadata"].get("ownerReferences")
+
+
 def _leak(item: dict[str, Any], claim: dict[str, Any] | None, kind: str, claim_name: str | None,
           spans: list[Span]) -> str | None:
-    if claim is None:
+    if claim is None and not _by_hand(item):
         return f"its {kind} {claim_name or '(none)'} does not exist"
-    if deletion_of(claim):
+    if claim is not None and deletion_of(claim):
         return f"its {kind} {claim_name} is {deletion_of(claim)}"
     if not any(contains(span, ipaddress.ip_address(item["spec"]["address"])) for span in spans):
         return "it is in no range of its pool"

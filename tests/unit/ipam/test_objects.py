@@ -24,9 +24,10 @@ POOL = {"name": "prov", "namespace": "metal3", "name_prefix": "p", "cluster_name
         "ranges": [{"start": "198.51.100.20", "end": "198.51.100.23"}]}
 
 
-def address(name, value, claim, owners=()):
-    return {"kind": "IPAddress", "apiVersion": "ipam.metal3.io/v1alpha1", "metadata": {"name": name},
-            "spec": {"address": value, "pool": {"name": "prov"}, "claim": {"name": claim}}}
+def address(name, value, claim, owners=({"kind": "IPPool", "name": "prov"},)):
+    return {"kind": "IPAddress", "apiVersion": "ipam.metal3.io/v1alpha1",
+            "metadata": {"name": name, "ownerReferences": list(owners)}, "spec": {
+                "address": value, "pool": {"name": "prov"}, "claim": {"name": claim}}}
 
 
 def claim(name, **status):
@@ -62,12 +63,22 @@ def test_usage_tells_owners_free_addresses_and_leaks():
     result = ipam_usage.usage(obj, addresses, claims)
     assert (result["total"], result["used"], result["free"]) == (4, 2, 2)
     assert result["allocations"][0] == {
-        "address": "198.51.100.20", "claim": "first", "owner": "Metal3Data/d-0", "preallocated": True,
+        "address": "198.51.100.20", "claim": "first", "owner": "Metal3Data/d-0", "preallocated": True, "by_hand": False,
         "object": "IPAddress/p-20"}
     assert [entry["reason"] for entry in result["leaked"]] == [
         "its IPClaim gone does not exist", "it is in no range of its pool"]
     assert result["unanswered"] == [
         {"claim": "IPClaim/late", "owner": "Metal3Data/d-0", "reason": "Exhausted IP Pools"}]
+
+
+def test_an_address_made_by_hand_is_used_and_not_leaked_without_its_claim():
+    made = address("p-21", "198.51.100.21", "router", owners=())
+    result = ipam_usage.usage(ipam_pool.render(POOL, "metal3"), [made], [])
+    assert (result["leaked"], result["used"], result["free"]) == ([], 2, 2)
+    assert [(entry["claim"], entry["by_hand"]) for entry in result["allocations"]] == [("router", True)]
+    made["spec"]["address"] = "198.51.100.99"
+    result = ipam_usage.usage(ipam_pool.render(POOL, "metal3"), [made], [])
+    assert [entry["reason"] for entry in result["leaked"]] == ["it is in no range of its pool"]
 
 
 def test_a_claim_that_never_goes_leaks_its_address():
