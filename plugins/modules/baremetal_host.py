@@ -500,6 +500,8 @@ options:
     description:
       - Whether image servers are asked, by HTTP and before anything is written, whether the images are there and their
         checksum files speak of them. Only images that a host does not have yet are asked for.
+      - With O(ironic_pod) the servers are asked from there, too, whether they answer for these URLs. Logins and queries
+        of URLs are left out of that question, and certificates are not looked at.
     type: bool
     default: false
   image_ca_file:
@@ -545,6 +547,7 @@ extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
   - metal3.baremetal.ironic.suboptions
+  - metal3.baremetal.ironic_pod
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

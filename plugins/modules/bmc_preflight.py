@@ -21,6 +21,7 @@ description:
     says why it could not be asked.
   - A login that failed is not tried again for another server of the list with the same BMC, user name and password,
     whether certificates are verified or not, and whether by Redfish or IPMI (standard ports of one host are one BMC).
+  - That a BMC is not reached from O(ironic_pod) is a problem with any O(checks).
   - The module fails with all problems of all servers at once.
 options:
   certificate_days:
@@ -58,35 +59,10 @@ options:
     description: What is added to the message of a failure, such as how to go on without this check.
     type: str
     default: ""
-  ironic_pod:
-    description:
-      - Pod of Ironic in a cluster, from whose container each BMC is asked, too, by C(kubectl exec) and the container's
-        Python. That the BMC is not reached from there is a problem with any O(checks); that the pod could not be asked
-        is a warning.
-    type: dict
-    suboptions:
-      kubeconfig:
-        description: Kubeconfig of the cluster.
-        type: path
-        required: true
-      context:
-        description: Context in it, by default its current one.
-        type: str
-      namespace:
-        description: Namespace of the Deployment.
-        type: str
-        default: baremetal-operator-system
-      deployment:
-        description: Name of the Deployment.
-        type: str
-        default: ironic
-      kubectl:
-        description: Path of kubectl, by default as C(PATH) has it.
-        type: path
-        default: kubectl
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.hosts
+  - metal3.baremetal.ironic_pod
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.info_module
 seealso:

@@ -113,6 +113,8 @@ options:
     description:
       - Whether the image, its checksum file and the endpoint of a new cluster are looked at over the network, from
         where the module runs.
+      - With O(ironic_pod) the servers of image and checksum file are asked from there, too, whether they answer for
+        these URLs. Logins and queries of URLs are left out of that question, and certificates are not looked at.
     type: bool
     default: true
   image_ca_file:
@@ -183,6 +185,7 @@ extends_documentation_fragment:
   - metal3.baremetal.kubernetes
   - metal3.baremetal.boot
   - metal3.baremetal.ironic.suboptions
+  - metal3.baremetal.ironic_pod
   - metal3.baremetal.cluster
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes

@@ -15,6 +15,7 @@ import metrics_scrape
 import operator_account
 import plane_site
 import pytest
+import small_cluster
 from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
@@ -150,12 +151,28 @@ def test_a_bmc_that_ironics_pod_does_not_reach_is_named_before_anything_is_writt
     assert host(target, name) is None
 
 
+def images_that_only_this_machine_reaches_are_named(lab, name, of_server, pod):
+    """Check that ``provision`` and ``cluster`` refuse images on this machine's loopback, where it reaches them."""
+    own = lab.figures["urls"]["image_server"] + "/images/lab.raw"
+    expected = ("connection refused, asked from Deployment baremetal-operator-system/ironic",
+                "expected an image server that Ironic reaches")
+    run = lab.playbook("provision", *only(name), seconds=SECONDS, extra=dict(
+        of_server, bmh_image=dict(of_server["bmh_image"], url=own, checksum=own + ".sha256"), preflight_ironic_pod=pod))
+    run.failed(f"bmh_image.url: found {own}: {expected[0]}", f"bmh_image.checksum: found {own}.sha256: ", expected[1])
+    wanted = small_cluster.variables(lab, "unreached", {}, endpoint=14)
+    run = lab.playbook("cluster", "--check", seconds=SECONDS, environment={"LAB_CLUSTER": "workload"}, extra=dict(
+        wanted, metal3_kubeconfig=of_server["metal3_kubeconfig"], preflight_ironic_pod=pod))
+    run.failed(f"cluster_image.url: found {wanted['cluster_image']['url']}: {expected[0]}", expected[1])
+
+
 def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server, pod):
     name, of_server = server
     run = lab.playbook("enroll", *only(name), extra=dict(of_server, preflight_ironic_pod=pod), seconds=SECONDS).ok()
     assert "not asked from" not in run.output
     assert host(target, name)["provisioning"]["state"] == "available"
-    lab.playbook("provision", *only(name), extra=of_server, seconds=SECONDS).ok()
+    images_that_only_this_machine_reaches_are_named(lab, name, of_server, pod)
+    assert host(target, name)["provisioning"]["state"] == "available"
+    lab.playbook("provision", *only(name), extra=dict(of_server, preflight_ironic_pod=pod), seconds=SECONDS).ok()
     assert host(target, name)["provisioning"]["state"] == "provisioned"
     # Not through the lab's own plane.
     assert lab.host(name) is None and name not in lab.nodes()

@@ -103,19 +103,14 @@ def run_bmc_preflight() -> None:
         "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
         "show_table": {"type": "bool", "default": False},
         "advice": {"type": "str", "default": ""},
-        "ironic_pod": {"type": "dict", "options": {
-            "kubeconfig": {"type": "path", "required": True},
-            "context": {"type": "str"},
-            "namespace": {"type": "str", "default": "baremetal-operator-system"},
-            "deployment": {"type": "str", "default": "ironic"},
-            "kubectl": {"type": "path", "default": "kubectl"}}},
+        "ironic_pod": {"type": "dict", "options": reach.POD_OPTIONS},
     })
     params, names = module.params, names_for(module.params)
     login_only = params["checks"] == "login"
     with module.reporting():
         results = bmc_service.preflight(
             params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
-            params["clock_drift_seconds"], module.progress, names, _asked(params["ironic_pod"]))
+            params["clock_drift_seconds"], module.progress, names, reach.of_options(params["ironic_pod"]))
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,
@@ -128,11 +123,6 @@ def run_bmc_preflight() -> None:
         text = f"{text}\n{params['advice']}" if params["advice"] else text
         result["advice"] = params["advice"]
     module.finish(result, text)
-
-
-def _asked(pod: dict[str, Any] | None) -> reach.Asked | None:
-    return reach.from_pod(pod["kubectl"], pod["kubeconfig"], pod["context"], pod["namespace"],
-                          pod["deployment"]) if pod else None
 
 
 def run_bmc_media_check() -> None:

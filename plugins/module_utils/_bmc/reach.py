@@ -62,6 +62,15 @@ def main(questions):
 '''
 
 
+# Options of modules that ask from a pod; documented in the fragment ``ironic_pod``.
+POD_OPTIONS = {
+    "kubeconfig": {"type": "path", "required": True},
+    "context": {"type": "str"},
+    "namespace": {"type": "str", "default": "baremetal-operator-system"},
+    "deployment": {"type": "str", "default": "ironic"},
+    "kubectl": {"type": "path", "default": "kubectl"}}
+
+
 class Asked(NamedTuple):
     """Where it is asked from.
 
@@ -101,6 +110,12 @@ def from_pod(kubectl: str, kubeconfig: str, context: str | None, namespace: str,
     chosen = [f"--context={context}"] if context else []
     return Asked([kubectl, f"--kubeconfig={kubeconfig}", *chosen, f"--namespace={namespace}", "exec", "--stdin",
                   f"deployment/{deployment}", "--", "python3", "-"], f"Deployment {namespace}/{deployment}")
+
+
+def of_options(pod: Mapping[str, Any] | None) -> Asked | None:
+    """Return where it is asked by a module's option ``ironic_pod``, None without it."""
+    return from_pod(pod["kubectl"], pod["kubeconfig"], pod["context"], pod["namespace"],
+                    pod["deployment"]) if pod else None
 
 
 def answers(addresses: Sequence[str | None], asked: Asked,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from .._bmc import reach
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube.advice import reading_failed
@@ -51,7 +52,11 @@ class CheckedCluster(NamedTuple):
 
     def network_problems(self) -> list:
         """Wait for what the network answers and return its problems."""
-        return self.network.problems(is_new=self.snapshot.cluster is None) if self.network else []
+        if not self.network:
+            return []
+        found = self.network.problems(is_new=self.snapshot.cluster is None)
+        self.unread.extend(self.network.warnings)
+        return found
 
 
 def check(run: ClusterRun) -> CheckedCluster:
@@ -62,7 +67,8 @@ def check(run: ClusterRun) -> CheckedCluster:
     described = run.read()
     description, desired = described.description, described.objects
     manifests = run.manifests(None).objects()
-    network = NetworkQuestions(run.subject, description, run.options["image_ca_file"]) \
+    network = NetworkQuestions(run.subject, description, run.options["image_ca_file"],
+                               reach.of_options(run.options.get("ironic_pod"))) \
         if run.options["check_network"] else None
     if description.by_topology:
         run.writes.provider = with_classes(run.provider)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._bmc import reach
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
 from .._common.errors import os_errors_reported
@@ -52,6 +53,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
         image_ca_file={"type": "path"},
+        ironic_pod={"type": "dict", "options": reach.POD_OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},

@@ -8,6 +8,7 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 
+from .._bmc import image_reach
 from .._common import image_checks
 from .._common.image_server import image_fetcher
 from .._common.problem import Problem
@@ -22,15 +23,20 @@ class NetworkQuestions:
     :param subject: what problems name
     :param description: as returned by ``cluster_description.read``
     :param ca_file: path of a file with the image servers' certificate authority; the system's when left out
+    :param asked: where Ironic runs, from where image servers are asked too; None does not ask there
+    :ivar warnings: what could not be asked, once :meth:`problems` has returned
     """
 
-    def __init__(self, subject, description, ca_file):
+    def __init__(self, subject, description, ca_file, asked=None):
         fetch = image_fetcher(ca_file)
         images = _images(description)
-        pool = ThreadPoolExecutor(len(images) + 1)
+        self.warnings: list[str] = []
+        pool = ThreadPoolExecutor(len(images) + 2)
         self._images = [pool.submit(image_checks.reachability_problems, subject, field, image, fetch, "check_network")
                         for field, image in images]
         self._endpoint = pool.submit(_endpoint_problems, subject, description.endpoint)
+        self._from_ironic = pool.submit(image_reach.problems, [
+            image_reach.Image(subject, field, image) for field, image in images], asked) if asked else None
         pool.shutdown(wait=False)
 
     def problems(self, is_new):
@@ -39,7 +45,8 @@ class NetworkQuestions:
         :param is_new: whether there is no cluster yet, so that nothing may answer at its endpoint
         """
         answers = self._images + ([self._endpoint] if is_new else [])
-        return [line for answer in answers for line in answer.result()]
+        found, self.warnings = self._from_ironic.result() if self._from_ironic else ([], [])
+        return [line for answer in answers for line in answer.result()] + found
 
 
 def _images(description):

@@ -18,6 +18,7 @@ ROLE_VARIABLES = {
     "allow_detach": "hosts_allow_detach",
     "check_images": "hosts_check_images",
     "image_ca_file": "hosts_image_ca_file",
+    "ironic_pod": "hosts_ironic_pod",
     "wait_for": "hosts_wait_for",
     "wait_timeout_seconds": "hosts_wait_timeout_seconds",
     "error_limit": "hosts_error_limit",

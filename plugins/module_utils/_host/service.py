@@ -8,6 +8,7 @@ import time
 from collections import namedtuple
 from typing import Any
 
+from .._bmc import image_reach, reach
 from .._common import confirmation, parallel
 from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
@@ -116,6 +117,7 @@ class HostService:
         self.create_namespace = params["create_namespace"]
         self.goal = params["wait_for"]
         self.fetch = image_fetcher(params["image_ca_file"]) if params.get("check_images") else None
+        self.asked = reach.of_options(params.get("ironic_pod")) if self.fetch else None
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
         self.names = names_for(params)
@@ -175,6 +177,7 @@ class HostService:
             self.hosts, current.hosts, current.secrets, current.elsewhere) + self._handed_over(current.hosts)
         if self.fetch and self.deploy and not problems:
             problems = host_images.problems(self.hosts, current.hosts, self.fetch, parallel.run)
+            problems += self._of_ironic(current.hosts)
         if problems:
             raise RefusedError(problems, self.names)
         if not self.rules.asks:
@@ -183,6 +186,16 @@ class HostService:
         if not self.deploy:
             self.hosts = [host_objects.without_deployment(host) for host in self.hosts]
         return current
+
+    def _of_ironic(self, known):
+        """Return a problem for each image that is not reached from where Ironic runs."""
+        if not self.asked:
+            return []
+        found, warnings = image_reach.problems([
+            image_reach.Image(host["name"], "image", host["image"])
+            for hosts in host_images.due(self.hosts, known).values() for host in hosts], self.asked)
+        self.warnings += warnings
+        return found
 
     def _read(self):
         def wanted(stored):

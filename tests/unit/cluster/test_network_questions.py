@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     network_questions as cluster_network_checks,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.inventory import field_names
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, text
 
 
 @pytest.mark.parametrize("host", ["198.18.2.10", "192.0.2.10", "cluster.example.org"])
@@ -74,3 +74,14 @@ def test_each_image_is_asked_for_once_and_all_problems_are_reported(asked):
 def test_at_the_endpoint_of_a_cluster_that_is_there_something_may_answer(asked):
     found = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None).problems(is_new=False)
     assert len(found) == 2 and not any("endpoint" in str(line) for line in found)
+
+
+def test_images_are_asked_for_from_ironics_pod_too(asked, monkeypatch):
+    def problems(images, place):
+        return [Problem("image-reach", image.subject, image.field, place, "reached") for image in images], ["a warning"]
+
+    monkeypatch.setattr(cluster_network_checks.image_reach, "problems", problems)
+    questions = cluster_network_checks.NetworkQuestions("cluster c1", DESCRIPTION, None, "a pod")
+    found = [line for line in questions.problems(is_new=False) if line.code == "image-reach"]
+    assert [(line.field, line.actual) for line in found] == [("image", "a pod"), ("workers.pool-b.image", "a pod")]
+    assert questions.warnings == ["a warning"]

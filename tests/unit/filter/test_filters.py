@@ -58,6 +58,17 @@ def test_paths_begin_where_ansible_was_started(tmp_path, monkeypatch):
     assert task_path({"ansible_connection": "local"}, "a") == f"{tmp_path}/a" and task_path({}, "a") == "a"
 
 
+def test_ironics_pod_is_that_of_a_plane_in_a_cluster():
+    ironic_pod = load("filter", "ironic_pod")
+    plane = {"management_plane": {"kubeconfig": "/k"}, "ironic_mode": "cluster"}
+    assert ironic_pod(plane, "/bin/kubectl") == {"kubeconfig": "/k", "context": None, "kubectl": "/bin/kubectl",
+                                                 "namespace": "baremetal-operator-system"}
+    assert ironic_pod(dict(plane, ironic_namespace="own"), "kubectl")["namespace"] == "own"
+    for other in ({"ironic_mode": "process"}, {"ironic_mode": None}, {"management_plane": {"mode": "process"}}):
+        assert ironic_pod(dict(plane, **other), "kubectl") == {}
+    assert ironic_pod({}, "kubectl") == {}
+
+
 def test_addresses_of_bmcs_are_taken_apart_and_put_together():
     parse, build = load("filter", "bmc_address_parse"), load("filter", "bmc_address_build")
     address = "redfish://[2001:db8::1]:8443/redfish/v1/Systems/1"

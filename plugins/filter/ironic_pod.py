@@ -1,0 +1,60 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Filter that says which pod of Ironic is asked what Ironic reaches."""
+from __future__ import annotations
+
+from jinja2 import pass_context
+
+DOCUMENTATION = r"""
+name: ironic_pod
+short_description: Option ironic_pod of the modules that ask from where Ironic runs
+version_added: "0.1.0"
+description:
+  - Where the variable C(ironic_mode) is V(cluster), it returns the pod in the cluster of the variable
+    C(management_plane) and in the namespace C(ironic_namespace); elsewhere nothing.
+options:
+  _input:
+    description: Path of kubectl.
+    type: str
+    required: true
+seealso:
+  - module: metal3.baremetal.bmc_preflight
+author:
+  - metal3.baremetal contributors (@metal3-community)
+"""
+
+EXAMPLES = r"""
+- name: Ask for the images from Ironic's pod, too
+  metal3.baremetal.baremetal_host:
+    hosts: "{{ hostvars | metal3.baremetal.host_entries(groups['baremetal']) }}"
+    check_images: true
+    ironic_pod: "{{ 'kubectl' | metal3.baremetal.ironic_pod or omit }}"
+"""
+
+RETURN = r"""
+_value:
+  description: The option, empty for none.
+  type: dict
+"""
+
+# As the role ironic has it.
+_NAMESPACE = "baremetal-operator-system"
+
+
+@pass_context
+def ironic_pod(context, kubectl):
+    """Return the option; see DOCUMENTATION."""
+    plane = context.get("management_plane") or {}
+    if context.get("ironic_mode") != "cluster" or not plane.get("kubeconfig"):
+        return {}
+    return {"kubeconfig": plane["kubeconfig"], "context": plane.get("context"),
+            "namespace": context.get("ironic_namespace") or _NAMESPACE, "kubectl": kubectl}
+
+
+class FilterModule:
+    """The filter of this file."""
+
+    def filters(self):
+        """Return the filter by name."""
+        return {"ironic_pod": ironic_pod}

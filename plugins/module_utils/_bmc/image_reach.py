@@ -1,0 +1,98 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Asks from where an Ironic runs whether image servers answer for images."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlunsplit
+
+from .._common import bounded_run, image_checks
+from .._common.errors import ReportedError
+from .._common.problem import Problem
+from . import reach
+
+_CODE = "image-reach"
+
+# Runs in the container of Ironic, as the program of ``reach`` does. The server may be asked through a proxy, as Ironic
+# asks it. What its certificate is worth is no question here: the URL has neither a login nor a query.
+_PROGRAM = r'''
+import http.client, json, socket, ssl, urllib.error, urllib.request
+from concurrent.futures import ThreadPoolExecutor
+SECONDS = 10
+# What a proxy says of a server that it does not reach.
+UNREACHED = (502, 503, 504)
+MISSING = (404, 410)
+class Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *given):
+        return None
+def main(questions):
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), Stay)
+    def ask(question):
+        url, whole = question
+        try:
+            opener.open(urllib.request.Request(url, method="HEAD"), timeout=SECONDS).close()
+            return ""
+        except urllib.error.HTTPError as exc:
+            exc.close()
+            return "HTTP %d" % exc.code if exc.code in UNREACHED or whole and exc.code in MISSING else ""
+        except (OSError, http.client.HTTPException, ValueError) as exc:
+            cause = getattr(exc, "reason", exc)
+        if isinstance(cause, socket.timeout):
+            return "no answer within %d s" % SECONDS
+        if isinstance(cause, socket.gaierror):
+            return "no address for that name"
+        return (getattr(cause, "strerror", None) or str(cause) or type(cause).__name__).lower()
+    with ThreadPoolExecutor(max_workers=32) as pool:
+        print(json.dumps(list(pool.map(ask, questions))))
+'''
+
+
+class Image(NamedTuple):
+    """What is asked for.
+
+    :ivar subject: whose image it is, for messages
+    :ivar field: the option that has it
+    :ivar image: with ``url`` and ``checksum``
+    """
+
+    subject: str
+    field: str
+    image: Mapping[str, Any]
+
+
+def problems(images: Sequence[Image], asked: reach.Asked,
+             run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
+    """Return a problem for each image and checksum file that Ironic does not reach, and a warning when none was asked.
+
+    :param images: those whose URLs are neither HTTP nor HTTPS are left out
+    :param asked: where Ironic runs
+    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
+    """
+    wanted = [(image, part, question) for image in images for part in ("url", "checksum")
+              for question in [_question(image.image.get(part) or "")] if question]
+    questions = sorted(set(question for _image, _part, question in wanted))
+    if not questions:
+        return [], []
+    try:
+        found = dict(zip(questions, reach.texts(_PROGRAM, questions, asked, run)))
+    except ReportedError as exc:
+        # No proof that they are not reached.
+        return [], [f"images: whether Ironic reaches their servers was not asked from {asked.place}: {exc}"]
+    return [Problem(_CODE, image.subject, f"{image.field}.{part}",
+                    f"{image.image[part]}: {found[question]}, asked from {asked.place}",
+                    "an image server that Ironic reaches",
+                    "look at names, routes and firewalls between the two, or correct the URL")
+            for image, part, question in wanted if found[question]], []
+
+
+def _question(url: str) -> tuple[str, bool] | None:
+    """Return the URL without login and query, which may be secrets, and whether that is all of it."""
+    parts = image_checks.url_parts(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return None
+    bare = SplitResult(parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")
+    return urlunsplit(bare), bare == parts._replace(fragment="")
