@@ -169,6 +169,41 @@ options:
       text:
         description: All of it as one line.
         type: str
+  node_checks:
+    description:
+      - What M(metal3.baremetal.node_reach_check) has returned as C(checks). A host whose node does not reach the Ironic
+        over there is in the way.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      check:
+        description: Name of the check.
+        type: str
+      status:
+        description: V(ok), V(problem), V(warning) or V(unknown).
+        type: str
+      code:
+        description: Name of the rule.
+        type: str
+      subject:
+        description: The host.
+        type: str
+      field:
+        description: Path of the option.
+        type: str
+      actual:
+        description: What was found.
+        type: str
+      expected:
+        description: What is expected.
+        type: str
+      hint:
+        description: What to do.
+        type: str
+      text:
+        description: All of it as one line.
+        type: str
   take_over:
     description:
       - Name of the machine on which a move was begun that was interrupted, when this is another one, or another
@@ -200,6 +235,7 @@ requirements:
   - setpriv (util-linux), for a rehearsal
 seealso:
   - module: metal3.baremetal.plane_move_hosts
+  - module: metal3.baremetal.node_reach_check
   - module: metal3.baremetal.plane_scale
   - module: metal3.baremetal.plane_check
 author:

@@ -59,7 +59,7 @@ def _ours(servers, work_dir, namespace, hosts=1):
               "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "rehearsal_operator": False,
               "reach_from": "none", "kubectl": None, "take_over": None, "former_ironic_deployment": "",
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
-              "ironic_namespace": "", "ironic_deployment": ""}
+              "node_checks": [], "ironic_namespace": "", "ironic_deployment": ""}
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
 
 

@@ -60,7 +60,7 @@ class Planes:
                   "rehearsal_operator": False,
                   "reach_from": reach_from, "kubectl": None, "take_over": None, "former_ironic_deployment": "",
                   "machine_ironic": machine or {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-                  "media_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic}
+                  "media_checks": [], "node_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic}
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
         return Move(here, there, params, check_mode, Progress(None)).moved()
 

@@ -38,7 +38,7 @@ def move(servers, folder, source, target):
               "rehearsal_operator": False,
               "reach_from": "none", "kubectl": None, "take_over": None, "former_ironic_deployment": "",
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
-              "ironic_namespace": "",
+              "node_checks": [], "ironic_namespace": "",
               "ironic_deployment": ""}
     here, there = (move_planes.client(servers, name) for name in (source, target))
     return Move(here, there, params, False, Progress(None)).moved()

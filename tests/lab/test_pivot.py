@@ -23,7 +23,9 @@ from workload import AGNHOST, ECHO, NODE_PORT, Workload
 from workload import Polled as Served
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import node_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
@@ -122,6 +124,8 @@ def test_a_plan_says_what_would_move_and_writes_nothing(lab, installed, target, 
     assert re.search(r"Rehearsal: [1-9]\d* objects arrived as they were", " ".join(run.output.split())), run.output
     assert "was not asked" not in run.output and "were not checked" not in run.output
     assert "over there run already" in run.output and "servers: " in run.output
+    # Check mode makes no pod on a node.
+    assert "a run without check mode asks from Node " in " ".join(run.output.split())
     assert managed(lab.kube) == before and lab.versions() == versions and managed(target) == []
 
 
@@ -145,6 +149,40 @@ def test_an_ironic_that_does_not_trust_the_bmcs_or_has_our_address_is_named(lab,
         assert managed(target) == []
     finally:
         lab.playbook("install", "--tags", "ironic", extra=there, seconds=SECONDS).ok()
+
+
+@pytest.fixture
+def nowhere(target):
+    """The name of another Deployment over there that says it were an Ironic, at a port where nobody listens."""
+    namespace = "baremetal-operator-system"
+    ironic = target.get(KNOWN["Deployment"], namespace, "ironic")["spec"]["template"]["spec"]["containers"]
+    image, = [item["image"] for item in ironic if item["name"] == "ironic"]
+    labels = {"app": "nowhere"}
+    env = {"PROVISIONING_IP": plane_site.node_address(target), "IRONIC_ACCESS_PORT": "7", "HTTP_PORT": "9"}
+    target.create(KNOWN["Deployment"], namespace, {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "nowhere", "namespace": namespace},
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": {
+            "terminationGracePeriodSeconds": 0, "containers": [{
+                "name": "ironic", "image": image, "imagePullPolicy": "IfNotPresent",
+                "command": ["python3", "-c", "import signal; signal.pause()"],
+                "env": [{"name": name, "value": value} for name, value in env.items()]}]}}}})
+    eventually(lambda: (target.get(KNOWN["Deployment"], namespace, "nowhere").get("status") or {}).get(
+        "availableReplicas"), 300, "a pod that runs")
+    yield "nowhere"
+    target.delete(KNOWN["Deployment"], namespace, "nowhere")
+
+
+def test_a_node_that_does_not_reach_the_ironic_over_there_is_named(lab, installed, target, forth, nowhere):
+    """Asked by a pod on the node, which is gone afterwards; without the number of hosts nothing moves in any case."""
+    address, versions = plane_site.node_address(target), lab.versions()
+    machine, = lab.kube.list(KNOWN["Machine"], NAMESPACE)[0]
+    node = machine["status"]["nodeRef"]["name"]
+    lab.playbook("pivot", seconds=SECONDS, extra=dict(
+        forth, pivot_to_ironic_deployment=nowhere, pivot_reach_from="none", pivot_rehearsal=False)).failed(
+        *(f"connection refused at {address}:{port}, asked from Node {node} of cluster {CLUSTER}" for port in (7, 9)))
+    eventually(lambda: not target.list(KNOWN["Pod"], "kube-system", f"{short_pod.NAME_LABEL}={node_question.LABEL}")[0],
+               60, "the pod gone")
+    assert lab.versions() == versions and managed(target) == []
 
 
 @pytest.fixture
@@ -196,6 +234,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
         assert "read again: True" in running.output and backup.stat().st_mode & 0o777 == 0o600
         run = lab.playbook("pivot", extra=variables, seconds=SECONDS).ok()
     print(run.output)
+    assert "hosts: 1 reach the Ironic over there, asked from their nodes" in " ".join(running.output.split())
     assert "No backup is made before the move, for it has begun" in " ".join(run.output.split())
     assert list(backups.iterdir()) == [backup]
     assert managed(target) == had and managed(lab.kube) == []

@@ -332,7 +332,7 @@ def test_a_move_is_refused_before_anything_is_written_when_the_operator_would_wi
               "kubeconfig": servers.kubeconfig("here"), "context": None, "to_context": None,
               "to_kubeconfig": servers.kubeconfig("there"), "rehearsal_programs": move_planes.programs(),
               "rehearsal_operator": True, "reach_from": "none", "kubectl": None, "take_over": None,
-              "former_ironic_deployment": "", "media_checks": [],
+              "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "", "ironic_deployment": ""}
     with pytest.raises(RefusedError) as raised:

@@ -174,6 +174,23 @@ def connections(targets: Sequence[tuple[str, int, str]], asked: Asked,
     return texts(_PROGRAM, targets, asked, run)
 
 
+def asking(targets: Sequence[tuple[str, int, str]]) -> list[str]:
+    """Return the command of a container with Python that asks as :func:`connections` does."""
+    return ["python3", "-c", f"{_PROGRAM}main(json.loads(sys.argv[1]))", json.dumps(targets)]
+
+
+def answered(printed: bytes, count: int) -> list[str] | None:
+    """Return what such a program has answered, one text for each question; None when that is no answer.
+
+    :param printed: what it has printed
+    :param count: of questions
+    """
+    answers = printed_json.last_line(printed)
+    if not isinstance(answers, list) or len(answers) != count:
+        return None
+    return [cut(plain(str(answer)), _WORDS_LIMIT) for answer in answers]
+
+
 def texts(program: str, questions: Sequence[Any], asked: Asked, run: Callable[..., Any] = bounded_run.run) -> list[str]:
     """Return what a program of Python answers where Ironic runs, one text for each question.
 
@@ -190,8 +207,8 @@ def texts(program: str, questions: Sequence[Any], asked: Asked, run: Callable[..
                    timeout=_LIMIT_SECONDS, env=dict(os.environ))
     except (OSError, subprocess.TimeoutExpired) as exc:
         raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
-    answers = printed_json.last_line(done.stdout)
-    if done.returncode or not isinstance(answers, list) or len(answers) != len(questions):
+    answers = answered(done.stdout, len(questions))
+    if done.returncode or answers is None:
         words = plain(" ".join(done.stderr.decode(errors="replace").split()))
         raise ReportedError(f"no answer (code {done.returncode}): {cut(words, _WORDS_LIMIT)}")
-    return [cut(plain(str(answer)), _WORDS_LIMIT) for answer in answers]
+    return answers

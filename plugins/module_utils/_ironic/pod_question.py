@@ -10,17 +10,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from .._common import printed_json
-from .._common.plain_text import cut, plain
 from .._common.problem import Problem
+from .._kube import short_pod
 from . import fitness
 
 Object = dict[str, Any]
 
 NAME = "metal3-baremetal-ironic-check"
-LABEL = ("app.kubernetes.io/name", NAME)
 _SECONDS = 10
-_USER = 65532
-_WORDS_LIMIT = 300
 # It answers, whoever asks: the login is not given to the pod.
 _ANSWERED = (200, 300, 401, 403)
 
@@ -78,38 +75,10 @@ def pod(given: Mapping[str, Any], namespace: str, asked: Object) -> Object:
     :param namespace: of the pod
     :param asked: from :func:`question`
     """
-    spec: Object = {
-        "restartPolicy": "Never", "automountServiceAccountToken": False, "enableServiceLinks": False,
-        "activeDeadlineSeconds": given["timeout_seconds"],
-        "securityContext": {"runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER,
-                            "seccompProfile": {"type": "RuntimeDefault"}},
-        "containers": [{
-            "name": "check", "image": given["image"], "imagePullPolicy": "IfNotPresent",
-            "command": ["python3", "-c", _PROGRAM, json.dumps(asked)],
-            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
-    for option, field in (("node_selector", "nodeSelector"), ("tolerations", "tolerations")):
-        if given.get(option):
-            spec[field] = given[option]
-    if given.get("pull_secrets"):
-        spec["imagePullSecrets"] = [{"name": name} for name in given["pull_secrets"]]
-    return {"apiVersion": "v1", "kind": "Pod", "spec": spec,
-            "metadata": {"name": NAME, "namespace": namespace, "labels": dict([LABEL])}}
-
-
-def waits_for(current: Mapping[str, Any]) -> str:
-    """Return in words what a pod that does not end waits for.
-
-    :param current: the Pod as it is stored
-    """
-    status = current.get("status") or {}
-    for container in status.get("containerStatuses") or []:
-        waiting = (container.get("state") or {}).get("waiting") or {}
-        if waiting:
-            return _words(f"{waiting.get('reason')}: {waiting.get('message') or 'no message'}")
-    for condition in status.get("conditions") or []:
-        if condition.get("status") != "True" and condition.get("message"):
-            return _words(condition["message"])
-    return _words(str(status.get("phase") or "no status"))
+    return short_pod.manifest(
+        NAME, namespace, NAME, given["image"], ["python3", "-c", _PROGRAM, json.dumps(asked)], given["timeout_seconds"],
+        nodeSelector=given.get("node_selector"), tolerations=given.get("tolerations"),
+        imagePullSecrets=[{"name": name} for name in given.get("pull_secrets") or []])
 
 
 def not_asked(words: str, place: str) -> Problem:
@@ -131,17 +100,13 @@ def problems(log: bytes, asked: Object, place: str) -> list[Problem]:
     """
     answer = printed_json.last_line(log)
     if not isinstance(answer, dict):
-        return [not_asked(_words(log.decode(errors="replace")) or "it printed nothing", place)]
+        return [not_asked(short_pod.words(log.decode(errors="replace")) or "it printed nothing", place)]
     status = answer.get("status")
     words = answer.get("words") or (f"HTTP {status}" if status is not None and status not in _ANSWERED else "")
     if not words:
         return []
     return [Problem(fitness.CODE, "ironic", "endpoint",
-                    f"{_words(str(words))} at {asked['host']}:{asked['port']}, asked from {place}",
+                    f"{short_pod.words(str(words))} at {asked['host']}:{asked['port']}, asked from {place}",
                     "an Ironic that answers where the Bare Metal Operator runs",
                     "look at the routes, NetworkPolicies and firewalls between the cluster's nodes and Ironic, or "
                     "correct the endpoint")]
-
-
-def _words(text: str) -> str:
-    return cut(plain(" ".join(text.split())), _WORDS_LIMIT)

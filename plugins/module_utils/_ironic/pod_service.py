@@ -9,14 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._common.problem import Problem
-from .._common.wait_loop import until_nothing
+from .._kube import short_pods
+from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
 from . import fitness, pod_question
 
-_INTERVAL_SECONDS = 0.5
-_LOG_BYTES = 64 * 1024
 _DEFAULT_NAMESPACE = "default"
-_POD = KNOWN["Pod"]
 
 
 def ask(client: Any, params: Mapping[str, Any], server: str, clock: Callable[[], float] = time.monotonic,
@@ -39,39 +37,12 @@ def ask(client: Any, params: Mapping[str, Any], server: str, clock: Callable[[],
     # Before the first installation there is none.
     namespace = given["namespace"] if client.get(KNOWN["Namespace"], None, given["namespace"]) else _DEFAULT_NAMESPACE
     place = f"Pod {namespace}/{pod_question.NAME}"
-    left = client.get(_POD, namespace, pod_question.NAME)
-    if left is not None:
-        label, value = pod_question.LABEL
-        if (left["metadata"].get("labels") or {}).get(label) != value:
-            return [Problem(fitness.CODE, "ironic", "from_pod", f"{place} without the label {label}={value}",
-                            "none of this name", "find out whose it is, and rename it")]
-        # Of a run that was killed.
-        _remove(client, left, given["timeout_seconds"], clock, sleep)
-    made = client.create(_POD, namespace, pod_question.pod(given, namespace, asked))
-    try:
-        def running() -> list[str]:
-            current = client.get(_POD, namespace, pod_question.NAME) or {}
-            if (current.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
-                return []
-            return [pod_question.waits_for(current)]
-
-        words = until_nothing(running, given["timeout_seconds"], _INTERVAL_SECONDS, clock, sleep)
-        if words:
-            return [pod_question.not_asked(words[0], place)]
-        log = client.beginning(_POD.path(namespace, pod_question.NAME, "log"), {"limitBytes": _LOG_BYTES},
-                               f"log of {place}", _LOG_BYTES)
-    finally:
-        client.delete(_POD, namespace, pod_question.NAME, uid=made["metadata"].get("uid"))
-    return pod_question.problems(log, asked, place)
-
-
-def _remove(client: Any, left: dict[str, Any], seconds: float, clock: Callable[[], float],
-            sleep: Callable[[float], Any]) -> None:
-    namespace, uid = left["metadata"].get("namespace"), left["metadata"].get("uid")
-    client.delete(_POD, namespace, pod_question.NAME, uid=uid)
-
-    def there() -> bool:
-        current = client.get(_POD, namespace, pod_question.NAME)
-        return bool(current) and current["metadata"].get("uid") == uid
-
-    until_nothing(there, seconds, _INTERVAL_SECONDS, clock, sleep)
+    ended, = short_pods.run(client, [pod_question.pod(given, namespace, asked)], given["timeout_seconds"], clock, sleep)
+    if isinstance(ended, KubeError):
+        raise ended
+    if ended.is_foreign:
+        return [Problem(fitness.CODE, "ironic", "from_pod", ended.words, "none of this name",
+                        "find out whose it is, and rename it")]
+    if ended.words:
+        return [pod_question.not_asked(ended.words, place)]
+    return pod_question.problems(ended.log, asked, place)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules host_move, plane_backup, plane_manager, plane_move, plane_move_hosts and plane_restore."""
+"""Running the modules of moves, backups and restores of a plane, such as plane_move."""
 from __future__ import annotations
 
 from typing import Any
@@ -19,6 +19,7 @@ from .._kube.module import KubeModule
 from . import backup_service, checks, hosts_service
 from .host_move_service import HostMove
 from .manager_service import SiteManager
+from .nodes_asked import NodesAsked
 from .service import Move
 
 # What hosts are held for, as users name it.
@@ -43,6 +44,32 @@ def _planes_argument_spec() -> dict[str, dict[str, Any]]:
     }
 
 
+def _checks_argument() -> dict[str, Any]:
+    """Return the option for what another module has checked."""
+    return {"type": "list", "elements": "dict", "default": [], "options": dict(
+        (name, {"type": "str"}) for name in (
+            "check", "status", "code", "subject", "field", "actual", "expected", "hint", "text"))}
+
+
+def run_node_reach_check() -> None:
+    """Run the module ``node_reach_check``."""
+    planes = _planes_argument_spec()
+    module = KubeModule(dict(
+        ((name, planes[name]) for name in ("kubeconfig", "context", "to_kubeconfig", "to_context", "namespace",
+                                           "ironic_namespace", "ironic_deployment")),
+        image={"type": "str"},
+        pod_namespace={"type": "str", "default": "kube-system"},
+        timeout_seconds={"type": "int", "default": 120},
+    ))
+    params = module.params
+    with module.reporting():
+        if params["timeout_seconds"] < 1:
+            raise RefusedError([Problem("value", "", "timeout_seconds", show(params["timeout_seconds"]),
+                                        "a number of seconds above 0", "correct it")])
+        there = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
+        module.finish(NodesAsked(module.connect(), there, params, module.check_mode, module.progress).result())
+
+
 def run_plane_move() -> None:
     """Run the module ``plane_move``."""
     module = KubeModule(dict(
@@ -59,9 +86,7 @@ def run_plane_move() -> None:
             "ip": {"type": "str", "default": ""},
             "dhcp_networks": {"type": "list", "elements": "str", "default": []},
         }},
-        media_checks={"type": "list", "elements": "dict", "default": [], "options": dict(
-            (name, {"type": "str"}) for name in (
-                "check", "status", "code", "subject", "field", "actual", "expected", "hint", "text"))},
+        media_checks=_checks_argument(), node_checks=_checks_argument(),
     ))
     params = module.params
     with module.reporting():

@@ -14,12 +14,11 @@ from .._kube.client import KubeClient
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
 from .graph import by_key
+from .host_nodes import nodes_of
 
 Object = dict[str, Any]
 
 _ANSWER_SECONDS = 10
-_GROUPS = {"Cluster": "cluster.x-k8s.io", "Machine": "cluster.x-k8s.io",
-           "Metal3Machine": "infrastructure.cluster.x-k8s.io"}
 
 
 class Member(NamedTuple):
@@ -37,6 +36,19 @@ class Member(NamedTuple):
     joined_at: str | None
 
 
+def must_answer(client: Any) -> None:
+    """Ask an API server for what is quickly said: a LIST may take minutes; who does not answer to this does not answer.
+
+    :raises KubeError: when it does not
+    """
+    try:
+        client.request("GET", "/version", timeout_seconds=_ANSWER_SECONDS, any_content=True)
+    except KubeError as exc:
+        # Not every cluster lets everybody read its version; what counts is that it answers.
+        if exc.status != 403:
+            raise
+
+
 def members(objects: Iterable[Object],
             client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> dict[str, Member]:
     """Return what each host that is a machine of a cluster is by now, host's name → Member.
@@ -46,30 +58,14 @@ def members(objects: Iterable[Object],
     :param objects: of the backup
     :param client_of: callable that takes the options of a KubeClient
     """
-    found = by_key(objects)
-    wanted: dict[str, tuple[str, str]] = {}
-    for (_group, kind, name), host in found.items():
-        if kind != "BareMetalHost":
-            continue
-        consumer = (host.get("spec") or {}).get("consumerRef") or {}
-        machine = _owner(found, found.get((_GROUPS["Metal3Machine"], "Metal3Machine", str(consumer.get("name")))))
-        node = ((machine or {}).get("status") or {}).get("nodeRef") or {}
-        if machine is not None and node.get("name"):
-            wanted[name] = (str((machine.get("spec") or {}).get("clusterName")), str(node["name"]))
+    objects = list(objects)
+    found, wanted = by_key(objects), nodes_of(objects)
     clusters = sorted(set(cluster for cluster, _node in wanted.values()))
     outcomes = bulk.run([_asker(found, cluster, client_of) for cluster in clusters])
     nodes = dict((cluster, outcome.value if outcome.error is None else None)
                  for cluster, outcome in zip(clusters, outcomes))
     return dict((name, Member(cluster, node, nodes[cluster] is not None, (nodes[cluster] or {}).get(node)))
                 for name, (cluster, node) in wanted.items())
-
-
-def _owner(found: Any, obj: Object | None) -> Object | None:
-    for owner in ((obj or {}).get("metadata") or {}).get("ownerReferences") or []:
-        if owner.get("kind") == "Machine":
-            machine: Object | None = found.get((_GROUPS["Machine"], "Machine", str(owner.get("name"))))
-            return machine
-    return None
 
 
 def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, str]]:
@@ -82,13 +78,7 @@ def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any])
         except (KeyError, TypeError, ValueError, binascii.Error):
             raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's") from None
         client = client_of({"kubeconfig_content": kubeconfig.inline(content, source), "kubeconfig_name": source})
-        try:
-            # A LIST may take minutes; who does not answer to this does not answer.
-            client.request("GET", "/version", timeout_seconds=_ANSWER_SECONDS, any_content=True)
-        except KubeError as exc:
-            # Not every cluster lets everybody read its version; what counts is that it answers.
-            if exc.status != 403:
-                raise
+        must_answer(client)
         return dict((str(item["metadata"]["name"]), str(item["metadata"].get("creationTimestamp") or ""))
                     for item in client.list(KNOWN["Node"])[0])
     return ask

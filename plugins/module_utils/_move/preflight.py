@@ -22,6 +22,7 @@ from . import (
     class_admission,
     credentials,
     graph,
+    node_question,
     node_reach,
     plane_room,
     provisioning,
@@ -52,7 +53,7 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     :param moving: what is moved
     :param params: of the module ``plane_move``: ``to_kubeconfig``, ``to_context``, ``reach_from``, ``kubectl``,
         ``ironic_namespace``, ``ironic_deployment``, ``ironic_config``, ``former_ironic_namespace``,
-        ``former_ironic_deployment``, ``machine_ironic`` and ``media_checks``
+        ``former_ironic_deployment``, ``machine_ironic``, ``media_checks`` and ``node_checks``
     :raises KubeError: when one of the API servers can't be asked
     """
     same = checks.same_plane(here.uid, there.uid)
@@ -74,10 +75,11 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
         there.client, (params["ironic_namespace"], params["ironic_deployment"]))
     silent, answering = node_reach.warnings(moving.of("Machine"), asked) if asked else ([], "")
     twice, unknown = _provisioning(here, there, params, asked)
+    cut_off, unheard, reaching = node_question.read(params["node_checks"])
     return Found(
-        found + refused + unreached + without_room + twice + bmc_reach.media_problems(params["media_checks"]),
-        warnings + others + unread + untried + unasked + uncounted + silent + unknown,
-        [text for text in (fits, answering) if text])
+        found + refused + unreached + without_room + twice + bmc_reach.media_problems(params["media_checks"]) + cut_off,
+        warnings + others + unread + untried + unasked + uncounted + silent + unknown + unheard,
+        [text for text in (fits, answering, reaching) if text])
 
 
 def _provisioning(here: Side, there: Side, params: Mapping[str, Any],

@@ -43,18 +43,27 @@ def config_maps_of(deployment: Object) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Ironic:
-    """Return what the Deployment of an Ironic says.
+def environment(deployment: Object, config_maps: Mapping[str, Object]) -> dict[str, str]:
+    """Return the environment of an Ironic's containers, variable → text.
 
-    :param deployment: the Deployment
+    :param deployment: its Deployment
     :param config_maps: name → ConfigMap, of :func:`config_maps_of`; those that are not there are left out
     """
-    pod, metadata = deployment["spec"]["template"]["spec"], deployment["metadata"]
     values: dict[str, str] = {}
     for name in config_maps_of(deployment):
         values.update((config_maps.get(name) or {}).get("data") or {})
-    for container in pod["containers"]:
+    for container in deployment["spec"]["template"]["spec"]["containers"]:
         values.update((item["name"], item["value"]) for item in container.get("env") or [] if item.get("value"))
+    return values
+
+
+def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Ironic:
+    """Return what the Deployment of an Ironic says.
+
+    :param deployment, config_maps: as for :func:`environment`
+    """
+    pod, metadata = deployment["spec"]["template"]["spec"], deployment["metadata"]
+    values = environment(deployment, config_maps)
     serves = deployment["spec"].get("replicas", 1) and any(item["name"] == DHCP_CONTAINER for item in pod["containers"])
     network = _of_range(values.get(_RANGE, "")) if serves else None
     where = f"{metadata['namespace']}/{metadata['name']}"

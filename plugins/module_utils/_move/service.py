@@ -97,7 +97,8 @@ class Move:
         :param thoroughly: whether BMCs are asked and the move is rehearsed, too, as far as the options say so
         :raises RefusedError: when something is in the way
         """
-        params = self._params if thoroughly else dict(self._params, reach_from="none", media_checks=[])
+        params = self._params if thoroughly else dict(
+            self._params, reach_from="none", media_checks=[], node_checks=[])
         problems, warnings, self._fits = preflight.found(self._here, self._there, moving, params)
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         if not self._check_mode:

@@ -95,6 +95,7 @@ ARGUMENTS = {
     "plane_restore": {"kubeconfig": "/nonexistent", "path": "/nonexistent", "identity_file": "/nonexistent",
                       "clusterctl": "/nonexistent"},
     "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},
+    "node_reach_check": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent"},
     "host_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "hosts": ["h1"]},
     "plane_move_hosts": {"state": "released"},
     "plane_scale": {"namespace": NAMESPACE, "name": "d", "replicas": 1},

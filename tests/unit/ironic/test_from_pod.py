@@ -17,6 +17,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import check_service, pod_question, pod_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 
 GIVEN = {"namespace": "operators", "image": "ironic", "timeout_seconds": 30, "node_selector": {"a": "b"},
          "tolerations": None, "pull_secrets": ["registry"]}
@@ -149,7 +150,7 @@ def test_a_pod_that_does_not_run_is_named_with_the_reason_and_removed():
 
 def test_what_a_killed_run_has_left_goes_and_what_is_somebody_elses_stays():
     ours = {"metadata": {"name": pod_question.NAME, "namespace": "operators", "uid": "old",
-                         "labels": dict([pod_question.LABEL])}}
+                         "labels": {short_pod.NAME_LABEL: pod_question.NAME}}}
     cluster = Cluster(ENDED, left=ours)
     assert ask(cluster) == [] and [uid for _namespace, _name, uid in cluster.deleted] == ["old", "new"]
     cluster = Cluster(ENDED, left={"metadata": {"name": pod_question.NAME, "namespace": "operators", "uid": "x"}})

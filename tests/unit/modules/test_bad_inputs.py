@@ -41,7 +41,7 @@ NOT_OF_A_SITE = {"agent_image", "discovered_inventory", "etcd_restore", "etcd_sn
                  "host_remediation", "host_result", "image_cache", "ironic_audit", "ironic_check", "ironic_discovery",
                  "lab", "lab_disk_image", "lab_node_image", "lab_registry_images",
                  "machine_action", "metalstack_firewall", "metalstack_ip", "metalstack_machine", "metalstack_network",
-                 "mirror_gather", "mirror_unpack", "network_check", "node_image",
+                 "mirror_gather", "mirror_unpack", "network_check", "node_image", "node_reach_check",
                  "plane_certificate", "plane_check", "plane_components", "plane_ironic", "plane_ironic_operator",
                  "plane_backup", "plane_image_programs", "plane_logs", "plane_manager", "plane_move",
                  "plane_move_hosts", "plane_restore", "plane_processes", "plane_programs", "plane_provider",

@@ -84,7 +84,7 @@ def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, al
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "former_ironic_deployment": "", "media_checks": [],
+              "take_over": None, "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),

@@ -80,6 +80,7 @@ def attempt(here, there, **options):
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
               "take_over": None, "ironic_namespace": IRONIC[0], "ironic_deployment": IRONIC[1], "ironic_config": None,
               "former_ironic_namespace": IRONIC[0], "former_ironic_deployment": "", "media_checks": [],
+              "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, **options}
     return service.Move(here, there, params, True, Progress(None), alone=at_once).moved()
 

@@ -171,7 +171,7 @@ def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "former_ironic_deployment": "", "media_checks": [],
+              "take_over": None, "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     calls = []

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pod that asks one question and ends: its object, and in words why one does not end; pure."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from .._common.plain_text import cut, plain
+
+Object = dict[str, Any]
+
+NAME_LABEL = "app.kubernetes.io/name"
+_USER = 65532
+_WORDS_LIMIT = 300
+
+
+def manifest(name: str, namespace: str, label: str, image: str, command: list[str], seconds: int,
+             **more: Any) -> Object:
+    """Return a Pod without privileges, secrets and a token of the API server.
+
+    :param name: of the pod
+    :param namespace: of the pod
+    :param label: value of the label by which a later run knows its own
+    :param image: one with the command's program
+    :param command: program and arguments; data goes into arguments, never into a program
+    :param seconds: after which the kubelet ends it
+    :param more: further fields of its ``spec``; what is empty is left out
+    """
+    spec: Object = {
+        "restartPolicy": "Never", "automountServiceAccountToken": False, "enableServiceLinks": False,
+        "activeDeadlineSeconds": seconds,
+        "securityContext": {"runAsNonRoot": True, "runAsUser": _USER, "runAsGroup": _USER,
+                            "seccompProfile": {"type": "RuntimeDefault"}},
+        "containers": [{
+            "name": "check", "image": image, "imagePullPolicy": "IfNotPresent", "command": command,
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}}]}
+    spec.update((field, value) for field, value in more.items() if value)
+    return {"apiVersion": "v1", "kind": "Pod", "spec": spec,
+            "metadata": {"name": name, "namespace": namespace, "labels": {NAME_LABEL: label}}}
+
+
+def has_ended(current: Mapping[str, Any]) -> bool:
+    """Return whether a pod does not run any more."""
+    return (current.get("status") or {}).get("phase") in ("Succeeded", "Failed")
+
+
+def refusal(current: Mapping[str, Any]) -> str:
+    """Return in words why the kubelet did not take a pod or ended it; empty for one that has ended by itself.
+
+    :param current: the Pod as it is stored
+    """
+    status = current.get("status") or {}
+    return words(f"{status['reason']}: {status.get('message') or 'no message'}") if status.get("reason") else ""
+
+
+def waits_for(current: Mapping[str, Any]) -> str:
+    """Return in words what a pod that does not end waits for.
+
+    :param current: the Pod as it is stored
+    """
+    status = current.get("status") or {}
+    for container in status.get("containerStatuses") or []:
+        waiting = (container.get("state") or {}).get("waiting") or {}
+        if waiting:
+            return words(f"{waiting.get('reason')}: {waiting.get('message') or 'no message'}")
+    for condition in status.get("conditions") or []:
+        if condition.get("status") != "True" and condition.get("message"):
+            return words(condition["message"])
+    return words(str(status.get("phase") or "no status"))
+
+
+def words(text: str) -> str:
+    """Return what a pod or a kubelet says as one line of bounded length."""
+    return cut(plain(" ".join(text.split())), _WORDS_LIMIT)
