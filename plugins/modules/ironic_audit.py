@@ -60,8 +60,8 @@ options:
         V(node_without_host) deletes the node, in any provision state that holds by itself; the server is left as it
         is. V(mac_of_other_node) deletes the port at the other node. Both need O(hosts) and O(earlier_findings).
         V(port_without_node) deletes the port. V(host_without_ports) creates a port at the host's node for each NIC that
-        its inspection has found, of which that with its boot MAC address is booted from; it deletes nothing and asks
-        for no number, and needs O(hosts) and O(earlier_findings), too.
+        its inspection has found, unless the host has a boot MAC address, whose port the operator creates by itself; it
+        deletes nothing and asks for no number, and needs O(hosts) and O(earlier_findings), too.
     type: list
     elements: str
     choices: [node_without_host, mac_of_other_node, port_without_node, host_without_ports]

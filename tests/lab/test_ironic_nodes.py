@@ -4,6 +4,7 @@
 """Ironic without the operator: a server that only Ironic knows, from its registration to a deployed image."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -158,6 +159,31 @@ def two_nodes(client):
     yield names
     for name in names:
         register(client, {"name": name, "state": "absent"}, force=True)
+
+
+def asking(lab):
+    """The variables of the playbook ``ironic_audit`` for the lab."""
+    return {"ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
+            "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")}
+
+
+def delete_ports(client, uuid):
+    for item in client.list_ports():
+        if item["node_uuid"] == uuid:
+            client.request("DELETE", "/ports/" + item["uuid"])
+
+
+@contextlib.contextmanager
+def held(lab, name):
+    """A host that the operator does not look at meanwhile."""
+    def pause(value):
+        lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"baremetalhost.metal3.io/paused": value}}})
+
+    pause("test")
+    try:
+        yield
+    finally:
+        pause(None)
 
 
 def test_a_wrong_password_ends_at_once_and_is_never_shown(lab, node, client, tmp_path):
@@ -341,6 +367,57 @@ def test_a_host_without_its_node_and_a_mac_address_of_two_nodes_are_found(lab, c
                 "BareMetalHost %s/%s: its node c0ffee00-0000-4000-8000-000000000000 is not in Ironic" % lost)
     finally:
         lab.kube.delete(HOST, *lost)
+
+
+def ports_of(client, uuid):
+    return sorted(item["address"] for item in client.list_ports() if item["node_uuid"] == uuid)
+
+
+def test_a_port_of_the_boot_mac_address_that_ironic_has_lost_is_created_again_by_the_operator(lab, client):
+    """At its next look at the host, of which there is one a minute: the audit has nothing to repair."""
+    name, host = next((name, host) for name, host in sorted(lab.hosts().items())
+                      if host["status"]["provisioning"]["state"] == "available" and host["spec"].get("bootMACAddress"))
+    uuid, boot = host["status"]["provisioning"]["ID"], host["spec"]["bootMACAddress"].lower()
+    before = ports_of(client, uuid)
+    assert boot in before
+    # Held, so that the operator does not look before the audit does.
+    with held(lab, name):
+        delete_ports(client, uuid)
+        lab.playbook("ironic_audit", extra=dict(asking(lab), ironic_audit_repair=[audit.HOST_WITHOUT_PORTS])).failed(
+            f"BareMetalHost {NAMESPACE}/{name}: node {NAMESPACE}~{name} has no port",
+            f"the operator creates that of its boot MAC address {boot} again")
+        assert ports_of(client, uuid) == []
+    eventually(lambda: ports_of(client, uuid) == [boot], 300, "the port again")
+    # The others are for nobody to find the server by; what was there comes back with the next inspection.
+    for mac in before:
+        if mac != boot:
+            client.request("POST", "/ports", body={"node_uuid": uuid, "address": mac, "pxe_enabled": False})
+
+
+def test_ports_of_a_host_without_a_boot_mac_address_are_created_again_by_the_repair(lab, client, two_nodes):
+    """In another namespace and paused, at a node without a server: the lab's own hosts all have such an address."""
+    macs, mine = ["00:5c:52:fe:00:11", "00:5c:52:fe:00:12"], ("default", "lost-its-ports")
+    uuid = client.request("GET", "/nodes/" + two_nodes[0])["uuid"]
+    client.request("PUT", f"/nodes/{uuid}/states/provision", body={"target": "manage"})
+    eventually(lambda: seen(client, two_nodes[0])["provision_state"] == "manageable", 120, "the node manageable")
+    host = {"apiVersion": "metal3.io/v1alpha1", "kind": HOST.kind, "metadata": {
+        "name": mine[1], "annotations": {"baremetalhost.metal3.io/paused": "test"}}, "spec": {"online": False}}
+    repair = dict(asking(lab), ironic_audit_repair=[audit.HOST_WITHOUT_PORTS])
+    try:
+        lab.kube.apply(HOST, mine[0], host)
+        lab.kube.patch(HOST, *mine, {"status": {
+            "errorCount": 0, "errorMessage": "", "hardwareProfile": "", "operationalStatus": "OK", "poweredOn": False,
+            "hardware": {"nics": [{"name": f"eno{number}", "mac": mac} for number, mac in enumerate(macs, 1)]},
+            "provisioning": {"ID": uuid, "state": "available", "image": {"url": ""}}}}, subresource="status")
+        lab.playbook("ironic_audit", extra=asking(lab)).failed("BareMetalHost %s/%s: " % mine, "has no port")
+        checked = lab.playbook("ironic_audit", "--check", "--diff", extra=repair)
+        assert checked.changed() == 1 and macs[0] in checked.output and ports_of(client, uuid) == []
+        assert lab.playbook("ironic_audit", extra=repair).ok().changed() == 1
+        assert ports_of(client, uuid) == macs
+        assert lab.playbook("ironic_audit", extra=repair).ok().changed() == 0
+    finally:
+        lab.kube.delete(HOST, *mine)
+        delete_ports(client, uuid)
 
 
 def test_ports_are_made_moved_and_deleted(lab, two_nodes):

@@ -229,7 +229,13 @@ def _hosts_without_ports(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
     for host, node, missing in lost_ports.lost(nodes, ports, hosts):
         subject = f"BareMetalHost {host['namespace']}/{host['name']}"
         cause = f"{_label(node)} has no port, although the host's inspection has found NICs"
-        if missing:
+        boot = lost_ports.boot_mac(host)
+        if boot:
+            found.append(Finding(
+                HOST_WITHOUT_PORTS, subject, cause,
+                f"wait a minute: the operator creates that of its boot MAC address {boot} again; when it does not, "
+                "look whether the host is paused, and into the operator's log", None))
+        elif missing:
             advice = f"create its {len(missing)} ports again (repair {HOST_WITHOUT_PORTS})"
             found.append(Finding(HOST_WITHOUT_PORTS, subject, cause, advice, ("ports", dict(node, ports=missing))))
         else:

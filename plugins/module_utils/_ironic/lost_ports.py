@@ -16,13 +16,15 @@ Object = dict[str, Any]
 def lost(nodes: list[Object], ports: list[Object], hosts: list[Object]) -> list[tuple[Object, Object, list[Object]]]:
     """Return each host whose node has no port although NICs are known, with the node and the ports to create.
 
-    Without a port Ironic knows no agent of the server by its MAC address, and the operator creates none again.
+    Without a port Ironic knows no agent of the server by its MAC address. The operator creates one again when it looks
+    at a host, once a minute, but only of a boot MAC address (``ensurePort`` in its 0.13,
+    ``pkg/provisioner/ironic/register.go``), and Ironic itself only when it inspects.
 
     :param nodes: nodes as Ironic has them: uuid, name, provision_state
     :param ports: ports as Ironic has them: uuid, address, node_uuid
     :param hosts: summaries of BareMetalHosts with their ``hardware``
     :returns: of each its summary, its node, and dicts with ``address`` and ``pxe_enabled``; none of a MAC address that
-        another node's port or another host has
+        another node's port or another host has, and none of a host for which the operator creates one
     """
     by_uuid = dict((node["uuid"], node) for node in nodes)
     by_owner = dict((ownership.host_of(node.get("name")), node) for node in nodes)
@@ -35,10 +37,16 @@ def lost(nodes: list[Object], ports: list[Object], hosts: list[Object]) -> list[
         node = by_uuid.get(host.get("node_id")) or by_owner.get((host["namespace"], host["name"]))
         if not addresses or node is None or node["uuid"] in with_ports or not _is_settled(node):
             continue
-        boot = (host.get("boot_mac_address") or "").lower()
-        found.append((host, node, [{"address": address, "pxe_enabled": not boot or address == boot}
-                                   for address in addresses if address not in taken and counts[address] == 1]))
+        found.append((host, node, [] if boot_mac(host) else [
+            {"address": address, "pxe_enabled": True}
+            for address in addresses if address not in taken and counts[address] == 1]))
     return found
+
+
+def boot_mac(host: Object) -> str:
+    """Return the boot MAC address of a host's summary in lower case, empty when it has none that is one."""
+    address = (host.get("boot_mac_address") or "").lower()
+    return "" if mac_error(address) else address
 
 
 def _is_settled(node: Object) -> bool:
@@ -53,6 +61,5 @@ def _addresses(host: Object) -> list[str]:
     nics = hardware.get("nics") if isinstance(hardware, dict) else None
     given = [nic.get("mac") for nic in nics if isinstance(nic, dict)] if isinstance(nics, list) else []
     macs = [mac.lower() for mac in given if isinstance(mac, str) and not mac_error(mac)]
-    boot = (host.get("boot_mac_address") or "").lower()
-    first = [boot] if macs and boot and not mac_error(boot) else []
+    first = [boot_mac(host)] if macs and boot_mac(host) else []
     return list(dict.fromkeys(first + macs))

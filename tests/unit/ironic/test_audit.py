@@ -350,19 +350,28 @@ def test_a_mac_address_of_two_hosts_is_given_to_none():
     assert [(item.kind, item.repair) for item in found] == [(audit.HOST_WITHOUT_PORTS, None)] * 2
 
 
-@pytest.mark.parametrize("boot, booting", [("", [MAC, OTHER]), (OTHER, [OTHER])])
-def test_lost_ports_are_created_from_the_hosts_nics_without_a_number(boot, booting):
+def test_lost_ports_are_created_from_the_hosts_nics_without_a_number():
     client = FakeIronic()
     client.add("metal3~a", "active")
-    hosts = [host("a", hardware=NICS, boot_mac_address=boot)]
+    hosts = [host("a", hardware=NICS)]
     checked = repair(client, hosts, audit.HOST_WITHOUT_PORTS, check=True, confirm=None)
     assert checked["changed"] and client.ports == {} and checked["diff"][0]["before"] == {"ports": []}
     assert sorted(item["address"] for item in checked["diff"][0]["after"]["ports"]) == [MAC, OTHER]
     result = repair(client, hosts, audit.HOST_WITHOUT_PORTS, confirm=None)
     assert result["changed"] and [item["repaired"] for item in result["findings"]] == [True]
-    assert ports_of(client, "metal3~a") == sorted((mac, mac in booting) for mac in (MAC, OTHER))
+    assert ports_of(client, "metal3~a") == sorted((mac, True) for mac in (MAC, OTHER))
     again = repair(client, hosts, audit.HOST_WITHOUT_PORTS, confirm=None)
     assert not again["changed"] and again["findings"] == []
+
+
+def test_the_port_that_the_operator_creates_by_itself_is_waited_for():
+    client = FakeIronic()
+    client.add("metal3~a", "active")
+    hosts = [host("a", hardware=NICS, boot_mac_address=OTHER.upper())]
+    result = repair(client, hosts, audit.HOST_WITHOUT_PORTS, confirm=None)
+    finding, = result["findings"]
+    assert not result["changed"] and not finding["repaired"] and client.ports == {}
+    assert f"wait a minute: the operator creates that of its boot MAC address {OTHER} again" in str(finding)
 
 
 def test_a_node_that_has_got_a_port_or_another_state_meanwhile_is_left():
