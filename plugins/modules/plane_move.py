@@ -30,6 +30,9 @@ description:
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
     finish or undo what was interrupted. Objects are deleted by a record only if both planes have the same one and the
     uid fits.
+  - A journal, C(~/.local/state/metal3.baremetal/moves/*.jsonl) (or below E(XDG_STATE_HOME)) of the machine that the
+    module runs on, says when a move began and ended, and what it moves; readable by its owner only, without secrets.
+    It is for people, for when neither plane answers; no run reads it. Without a place to write it no move begins.
   - Before such a move goes on, this plane is checked again as long as nothing has left it. What the record does not
     name is in the way, because C(clusterctl move) would take it along.
 options:

@@ -15,6 +15,14 @@ def base(environ: Mapping[str, str] | None, variable: str, default: str) -> str:
     return base if os.path.isabs(base) else os.path.join(environ.get("HOME", "/root"), default)
 
 
+def state_dir(environ: Mapping[str, str] | None = None) -> str:
+    """Return the folder for what is to outlive a run and is nowhere else.
+
+    :param environ: mapping of environment variables (XDG_STATE_HOME, HOME); the process's own by default
+    """
+    return os.path.join(base(environ, "XDG_STATE_HOME", ".local/state"), "metal3.baremetal")
+
+
 def cache_dir(environ: Mapping[str, str] | None = None) -> str:
     """Return the folder for what is slow to make and shared by all labs.
 

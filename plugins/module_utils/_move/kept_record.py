@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeps the record of a move on both planes: which move has begun, which run goes on with it, and that it has ended."""
+"""Keeps the record of a move on both planes, and its journal: that it has begun, who goes on with it, and its end."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from .._kube.errors import KubeError
 from .._kube.precondition import ABSENT
 from .._metal3.kinds import KNOWN
 from . import record
+from .journal import Journal
 from .reading import Side
 
 _CONFIG_MAP = KNOWN["ConfigMap"]
@@ -26,10 +27,12 @@ class KeptRecord:
     :param here: the plane it goes from
     :param there: the plane it goes to
     :param holder: this run, see :func:`record.holder_of`
+    :param journal: of this machine, or None to keep none
     """
 
-    def __init__(self, here: Side, there: Side, holder: str) -> None:
+    def __init__(self, here: Side, there: Side, holder: str, journal: Journal | None = None) -> None:
         self.holder = holder
+        self._journal = journal
         self._here, self._there = here, there
         self._subject = f"ConfigMap {here.namespace}/{record.NAME}"
 
@@ -77,13 +80,17 @@ class KeptRecord:
         """Write the record of a move that begins.
 
         :raises RefusedError: when another run has written one since, as in all that follow
+        :raises OSError: when the journal can't be written
         """
+        if self._journal is not None:
+            self._journal.begin(planned)
         for side in (self._here, self._there):
             self._keep(side, planned)
 
     def taken(self, begun: record.Record) -> record.Record:
         """Return the record with this run as its holder, as both planes have it then."""
         taken = begun._replace(holder=self.holder)
+        self._note("goes on", taken)
         for side in (self._here, self._there):
             if side.record is not None and side.record.holder != self.holder:
                 self._keep(side, taken)
@@ -93,12 +100,18 @@ class KeptRecord:
         """Write that everything is over there."""
         for side in (self._there, self._here):
             self._keep(side, begun._replace(state=record.MOVED))
+        self._note("has ended", begun)
 
-    def delete(self) -> None:
+    def delete(self, begun: record.Record) -> None:
         """Delete the record of a move that was taken back."""
         for side in (self._there, self._here):
             with _other_runs_refused(side):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
+        self._note("is taken back", begun)
+
+    def _note(self, step: str, of: record.Record) -> None:
+        if self._journal is not None:
+            self._journal.note(step, of)
 
     def _keep(self, side: Side, what: record.Record) -> None:
         with _other_runs_refused(side):

@@ -53,8 +53,7 @@ class SiteFolder:
     """
 
     def __init__(self, name: str, plane_dir: str, cluster: str, environ: Mapping[str, str] | None = None) -> None:
-        self.path = os.path.join(user_folders.base(environ, "XDG_STATE_HOME", ".local/state"), "metal3.baremetal",
-                                 "sites", name)
+        self.path = os.path.join(user_folders.state_dir(environ), "sites", name)
         self.file = os.path.join(self.path, FILE)
         self.kubeconfig = os.path.join(self.path, cluster.rpartition("/")[2] + ".kubeconfig")
         self._plane_dir, self._cluster = os.path.normpath(plane_dir), cluster

@@ -18,6 +18,7 @@ from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from . import backup_service, checks, hosts_service
 from .host_move_service import HostMove
+from .journal import Journal
 from .manager_service import SiteManager
 from .nodes_asked import NodesAsked
 from .service import Move
@@ -96,7 +97,9 @@ def run_plane_move() -> None:
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
         source = module.connect()
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
-        move = Move(source, target, params, module.check_mode, module.progress)
+        journal = Journal(f"{user_folders.state_dir()}/moves", (source.server, target.server), params["namespace"],
+                          module.progress.event)
+        move = Move(source, target, params, module.check_mode, module.progress, journal=journal)
         module.finish(move.moved() if params["state"] == "moved" else move.undone())
 
 

@@ -29,6 +29,7 @@ from . import (
     record,
     rehearsal,
 )
+from .journal import Journal
 from .kept_record import KeptRecord
 from .reading import Side
 
@@ -51,6 +52,7 @@ class Move:
     :param rehearse: callable that rehearses the move, see :func:`rehearsal.move`
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param journal: of the moves from this machine, or None to keep none
     :raises KubeError: when one of the API servers can't be asked
     """
 
@@ -58,7 +60,8 @@ class Move:
                  run: clusterctl.Run = clusterctl.move,
                  rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-                 alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone) -> None:
+                 alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone,
+                 journal: Journal | None = None) -> None:
         self._params = params
         self._check_mode = check_mode
         self._progress = progress
@@ -71,7 +74,8 @@ class Move:
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
-        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]))
+        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
+                                   journal)
 
     def moved(self) -> dict[str, Any]:
         """Move, or finish a move that was interrupted.
@@ -212,7 +216,7 @@ class Move:
             begun = self._records.taken(begun)
             self._remove(self._there, begun)
             self._resume_clusters(self._here, begun)
-            self._records.delete()
+            self._records.delete(begun)
         return dict(self._result(begun, True), confirmation=move_texts.words(unconfirmed))
 
     @contextmanager

@@ -10,6 +10,7 @@ import copy
 import gzip
 
 import pytest
+from fakes.clusterctl import Clusterctl, Killed
 from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
@@ -19,7 +20,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     checks,
     cluster_pauses,
-    graph,
     preflight,
     record,
     rehearsal,
@@ -28,50 +28,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
-
-
-class Killed(Exception):
-    """A clusterctl that was killed."""
-
-
-class Clusterctl:
-    """Does what ``clusterctl move`` does, one write a step, and dies after ``steps`` of them."""
-
-    def __init__(self, here, there, steps=None):
-        self.here, self.there, self.left = here, there, steps
-        self.runs = 0
-
-    def _step(self):
-        if self.left is not None:
-            if not self.left:
-                raise Killed
-            self.left -= 1
-
-    def __call__(self, *_arguments):
-        self.runs += 1
-        known = graph.kinds([item for (kind, _name), item in self.here.objects.items()
-                             if kind == "CustomResourceDefinition"])
-        names = {(item.resource.group, item.resource.kind) for item in known}
-        moving = graph.Graph([item for item in self.here.objects.values() if graph.key(item)[:2] in names], known).moved
-        clusters = [item for item in moving if item["kind"] == "Cluster"]
-        assert not any(item["spec"].get("paused") for item in clusters), "clusterctl refuses paused clusters"
-        for cluster in clusters:
-            self._step()
-            self.here.objects["Cluster", cluster["metadata"]["name"]]["spec"]["paused"] = True
-        for item in moving:
-            self._step()
-            copied = copy.deepcopy(self.here.objects[item["kind"], item["metadata"]["name"]])
-            copied.pop("status", None)
-            copied["metadata"].update(
-                uid="new-" + copied["metadata"]["uid"], creationTimestamp="2026-11-24T00:00:02Z",
-                managedFields=[{"manager": "kubectl", "time": "2026-11-24T00:00:01Z"}])
-            self.there.objects[item["kind"], item["metadata"]["name"]] = copied
-        for item in reversed(moving):
-            self._step()
-            del self.here.objects[item["kind"], item["metadata"]["name"]]
-        for cluster in clusters:
-            self._step()
-            self.there.objects["Cluster", cluster["metadata"]["name"]]["spec"].pop("paused")
 
 
 @pytest.fixture(autouse=True)
