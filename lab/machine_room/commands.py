@@ -24,7 +24,7 @@ NOT_SIMULATED = {
     "poll.set_node_info": "the polling agent's way, for Ironic deployments without heartbeats",
     "rescue.finalize_rescue": "BareMetalHosts have no rescue mode",
     "standby.execute_bootc_install": "needs podman and a container registry on the machine",
-    "system.lockdown": "used by the polling agent only",
+    "system.lockdown": "sent to nodes with disable_power_off alone, which the lab boots none of",
 }
 
 COMMANDS = {}
