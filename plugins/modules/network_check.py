@@ -13,6 +13,8 @@ description:
   - Run it where the question matters, for example on a machine of the provisioning network, or on a node. It asks all
     at once and changes nothing.
   - A file by TFTP is read up to its first block. DHCP servers are asked without a lease being taken.
+  - With O(from_pods) it is asked from short-lived pods of a cluster, for example from where the Bare Metal Operator
+    runs.
 options:
   tcp:
     description: Ports to connect to.
@@ -106,6 +108,56 @@ options:
         description: How long servers may take to answer.
         type: int
         default: 5
+  from_pods:
+    description:
+      - Asks from short-lived pods of a cluster and not from this machine, by O(tcp), O(tftp) and O(http). They have no
+        right in the cluster and are removed again.
+      - URLs with a login or a query are refused, because who may read pods would read them. O(http[].ca_file) is a file
+        on this machine.
+      - NetworkPolicies that choose other pods by their labels do not count. In check mode no pod is created, and
+        nothing is asked.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description: Path of the kubeconfig of the cluster.
+        type: path
+      context:
+        description: Context in it.
+        type: str
+      namespace:
+        description: Namespace of the pods, for example that of the operator.
+        type: str
+        default: default
+      image:
+        description: Image of the pods, one with C(python3), for example Ironic's.
+        type: str
+        required: true
+      nodes:
+        description: Names of nodes, from each of which a pod asks. Without them one pod asks from where the scheduler
+          puts it.
+        type: list
+        elements: str
+        default: []
+      host_network:
+        description: Whether the pods have the network of their node, as Ironic's pod has. Their namespace must allow
+          it.
+        type: bool
+        default: false
+      node_selector:
+        description: Labels of nodes that a pod may run on.
+        type: dict
+      tolerations:
+        description: Tolerations of the pods, as in a pod's specification, for example of the taint of control planes.
+        type: list
+        elements: dict
+      pull_secrets:
+        description: Names of Secrets in the pods' namespace that their image is pulled with.
+        type: list
+        elements: str
+      timeout_seconds:
+        description: How long a pod may take to run and to ask.
+        type: int
+        default: 120
   timeout_seconds:
     description: How long one connection or file may take.
     type: int
@@ -136,6 +188,16 @@ EXAMPLES = r"""
         sha256: "{{ lookup('ansible.builtin.file', '/srv/http/boot.ipxe', rstrip=false) | hash('sha256') }}"
     dhcp:
       - {interface: eno2, mac: "00:5c:52:31:3a:01", expected_servers: [172.22.0.1]}
+
+- name: What the operator's pods must reach, from each of two nodes
+  metal3.baremetal.network_check:
+    tcp:
+      - {name: Ironic, host: ironic.example.org, port: 6385}
+    from_pods:
+      kubeconfig: ~/.kube/management
+      namespace: baremetal-operator-system
+      image: quay.io/metal3-io/ironic:v39.0.0
+      nodes: [node-1, node-2]
 """
 
 RETURN = r"""
@@ -159,6 +221,9 @@ checks:
       type: bool
     found:
       description: What came back.
+      type: str
+    asked_from:
+      description: The pod and its node, with O(from_pods).
       type: str
   sample: [{kind: tcp, target: "172.22.0.1:6385", name: Ironic, ok: true, found: a connection}]
 problems:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+from urllib.parse import urlsplit
 
 import bmc_certificates
 import plane_site
@@ -17,7 +18,9 @@ from demanding_proxy import TlsProxy
 from support import eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import pod_question
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 
 pytestmark = pytest.mark.plane
@@ -92,6 +95,39 @@ def test_an_ironic_that_only_this_machine_reaches_is_refused_before_anything_is_
         f"asked from Pod {OPERATORS}/{pod_question.NAME}", "an Ironic that answers where the Bare Metal Operator runs")
     assert not plane_site.definitions(target)
     eventually(lambda: not probes(target), 60, "the pod gone")
+
+
+@pytest.fixture(scope="module")
+def questions(lab, target, kubeconfig, outside):
+    """Variables of the playbook network_check: each node's pod asks for an Ironic that it reaches."""
+    address, nodes = urlsplit(outside.url), [node["metadata"]["name"] for node in target.list(KNOWN["Node"])[0]]
+    assert nodes
+    return {"network_check_tcp": [{"name": "Ironic outside", "host": address.hostname, "port": address.port}],
+            "network_check_http": [{"name": "its API", "url": outside.url, "ca_file": str(lab.dir / "pki" / "ca.crt")}],
+            "network_check_pods": {"kubeconfig": str(kubeconfig), "namespace": OPERATORS, "image": IMAGE,
+                                   "nodes": sorted(nodes), "tolerations": [{"operator": "Exists"}],
+                                   "timeout_seconds": 300}}
+
+
+def asking(target):
+    kind = {short_pod.NAME_LABEL: pod_reach.KIND}.items()
+    return [item for item in target.list(KNOWN["Pod"])[0] if kind <= (item["metadata"].get("labels") or {}).items()]
+
+
+def test_pods_on_each_node_ask_for_what_they_reach(lab, target, variables, questions):
+    run = lab.playbook("network_check", extra=questions, seconds=SECONDS).ok()
+    for node in questions["network_check_pods"]["nodes"]:
+        assert f" on node {node})" in run.output
+    assert not asking(target)
+
+
+def test_a_port_that_only_this_machine_reaches_is_named_with_the_node_that_asked(lab, target, variables, questions):
+    only_here = {"name": "here", "host": lab.figures["address"], "port": lab.figures["ports"]["ironic"]}
+    wrong = dict(questions, network_check_tcp=[only_here], network_check_http=[])
+    lab.playbook("network_check", extra=wrong, seconds=SECONDS).failed(
+        f"here ({only_here['host']}:{only_here['port']}): tcp: found connection refused, asked from Pod {OPERATORS}/",
+        f" on node {questions['network_check_pods']['nodes'][0]}, expected a connection")
+    assert not asking(target)
 
 
 def test_an_image_that_the_registry_does_not_have_says_nothing_of_ironic(lab, target, variables):

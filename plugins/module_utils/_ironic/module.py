@@ -11,6 +11,7 @@ from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._common.problem import Problem
 from .._common.redaction import NODE_KEYS
+from .._kube import short_pod
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES
 from . import (
@@ -143,15 +144,8 @@ def check_argument_spec() -> dict[str, dict[str, Any]]:
         "boot_images": {"type": "dict", "options": dict((name, {"type": "str"}) for name in fitness.image_names())},
         "image_ca_cert": {"type": "path"},
         "maximum_clock_difference_seconds": {"type": "int", "default": fitness.DEFAULT_CLOCK_DIFFERENCE_SECONDS},
-        "from_pod": {"type": "dict", "options": {
-            "kubeconfig": {"type": "path"},
-            "context": {"type": "str"},
-            "namespace": {"type": "str", "default": "baremetal-operator-system"},
-            "image": {"type": "str", "required": True},
-            "node_selector": {"type": "dict"},
-            "tolerations": {"type": "list", "elements": "dict"},
-            "pull_secrets": {"type": "list", "elements": "str", "no_log": False},
-            "timeout_seconds": {"type": "int", "default": 120}}},
+        "from_pod": {"type": "dict", "options": dict(short_pod.OPTIONS, namespace={
+            "type": "str", "default": "baremetal-operator-system"})},
     }
 
 

@@ -4,7 +4,6 @@
 """The question for Ironic's API that a pod asks where the Bare Metal Operator runs, and its answer; pure."""
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,7 +21,7 @@ _SECONDS = 10
 _ANSWERED = (200, 300, 401, 403)
 
 # The question is an argument, never a part of the program.
-_PROGRAM = r'''
+PROGRAM = r'''
 import http.client, json, socket, ssl, sys
 def ask(question):
     place, seconds = (question["host"], question["port"]), question["seconds"]
@@ -68,19 +67,6 @@ def question(params: Mapping[str, Any], server: str, authority: str) -> Object:
             "connect_only": bool(params.get("client_cert"))}
 
 
-def pod(given: Mapping[str, Any], namespace: str, asked: Object) -> Object:
-    """Return the Pod that asks.
-
-    :param given: the option ``from_pod``
-    :param namespace: of the pod
-    :param asked: from :func:`question`
-    """
-    return short_pod.manifest(
-        NAME, namespace, NAME, given["image"], ["python3", "-c", _PROGRAM, json.dumps(asked)], given["timeout_seconds"],
-        nodeSelector=given.get("node_selector"), tolerations=given.get("tolerations"),
-        imagePullSecrets=[{"name": name} for name in given.get("pull_secrets") or []])
-
-
 def not_asked(words: str, place: str) -> Problem:
     """Return the problem of a pod that could not ask, which says nothing about Ironic.
 
@@ -88,7 +74,7 @@ def not_asked(words: str, place: str) -> Problem:
     :param place: where the pod is
     """
     return Problem(fitness.CODE, "ironic", "from_pod", f"no answer from {place}: {words}",
-                   "a pod that has asked Ironic", "correct image, pull_secrets, node_selector or tolerations")
+                   "a pod that has asked Ironic", short_pod.HINT)
 
 
 def problems(log: bytes, asked: Object, place: str) -> list[Problem]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._common.problem import Problem
-from .._kube import short_pods
+from .._kube import short_pod, short_pods
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
 from . import fitness, pod_question
@@ -37,7 +37,8 @@ def ask(client: Any, params: Mapping[str, Any], server: str, clock: Callable[[],
     # Before the first installation there is none.
     namespace = given["namespace"] if client.get(KNOWN["Namespace"], None, given["namespace"]) else _DEFAULT_NAMESPACE
     place = f"Pod {namespace}/{pod_question.NAME}"
-    ended, = short_pods.run(client, [pod_question.pod(given, namespace, asked)], given["timeout_seconds"], clock, sleep)
+    made = short_pod.of_options(given, (namespace, pod_question.NAME), pod_question.NAME, pod_question.PROGRAM, asked)
+    ended, = short_pods.run(client, [made], given["timeout_seconds"], clock, sleep)
     if isinstance(ended, KubeError):
         raise ended
     if ended.is_foreign:

@@ -4,6 +4,7 @@
 """A pod that asks one question and ends: its object, and in words why one does not end; pure."""
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,17 @@ from .._common.plain_text import cut, plain
 
 Object = dict[str, Any]
 
+# How module options describe such a pod; documented where they are used.
+OPTIONS: Object = {
+    "kubeconfig": {"type": "path"},
+    "context": {"type": "str"},
+    "image": {"type": "str", "required": True},
+    "node_selector": {"type": "dict"},
+    "tolerations": {"type": "list", "elements": "dict"},
+    "pull_secrets": {"type": "list", "elements": "str", "no_log": False},
+    "timeout_seconds": {"type": "int", "default": 120},
+}
+HINT = "correct image, pull_secrets, node_selector or tolerations"
 NAME_LABEL = "app.kubernetes.io/name"
 _USER = 65532
 _WORDS_LIMIT = 300
@@ -39,6 +51,29 @@ def manifest(name: str, namespace: str, label: str, image: str, command: list[st
     spec.update((field, value) for field, value in more.items() if value)
     return {"apiVersion": "v1", "kind": "Pod", "spec": spec,
             "metadata": {"name": name, "namespace": namespace, "labels": {NAME_LABEL: label}}}
+
+
+def of_options(given: Mapping[str, Any], place: tuple[str, str], label: str, program: str, question: Any,
+               node: str | None = None) -> Object:
+    """Return a Pod as a module's options describe it, that runs a program of Python.
+
+    :param given: options as in ``OPTIONS``, and ``host_network``
+    :param place: its namespace and name
+    :param label: as for :func:`manifest`
+    :param program: it prints its answer as JSON in the last line, and needs no more than Python has
+    :param question: plain data, which the program finds as JSON in its first argument: it is no part of the program
+    :param node: name of the node that it must run on; None for one that the scheduler chooses
+    """
+    more: Object = {"nodeSelector": given.get("node_selector"), "tolerations": given.get("tolerations"),
+                    "imagePullSecrets": [{"name": name} for name in given.get("pull_secrets") or []]}
+    if given.get("host_network"):
+        more.update(hostNetwork=True, dnsPolicy="ClusterFirstWithHostNet")
+    if node is not None:
+        # Unlike nodeName it leaves taints to the scheduler, which says why a pod does not run there.
+        more["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}}}
+    return manifest(place[1], place[0], label, given["image"], ["python3", "-c", program, json.dumps(question)],
+                    given["timeout_seconds"], **more)
 
 
 def has_ended(current: Mapping[str, Any]) -> bool:

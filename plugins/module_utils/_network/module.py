@@ -10,7 +10,10 @@ from typing import Any
 from .._common.errors import RefusedError, os_errors_reported
 from .._common.module import Module
 from .._common.problem import Problem, as_results
-from . import dhcp_service, keepalived, keepalived_service, reach
+from .._kube import short_pod
+from .._kube.client import KubeClient
+from .._kube.connection import HAS_KUBERNETES
+from . import dhcp_service, keepalived, keepalived_service, pod_reach, reach, reach_answers
 from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
 from .service import NetworkService
@@ -136,15 +139,26 @@ def run_network_check() -> None:
             "name": {"type": "str"}, "interface": {"type": "str", "required": True}, "mac": {"type": "str"},
             "expected_servers": _texts(), "allowed_servers": _texts(),
             "seconds": {"type": "int", "default": 5}}},
+        "from_pods": {"type": "dict", "options": dict(
+            short_pod.OPTIONS, namespace={"type": "str", "default": "default"}, nodes=_texts(),
+            host_network={"type": "bool", "default": False})},
         "timeout_seconds": {"type": "int", "default": 5},
         "fail": {"type": "bool", "default": True},
     })
+    given = module.params["from_pods"]
     with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
-        wrong = reach.problems(module.params)
+        wrong = reach_answers.problems(module.params) + (reach_answers.pod_problems(module.params) if given else [])
         if wrong:
             raise RefusedError(wrong)
-        checks, found = reach.check(module.params)
+        if given:
+            module.require(kubernetes=HAS_KUBERNETES)
+            # Check mode creates no pod.
+            checks, found = ([], []) if module.check_mode else pod_reach.check(
+                KubeClient({"kubeconfig": given["kubeconfig"], "context": given["context"]}), module.params)
+        else:
+            checks, found = reach.check(module.params)
     result = {"changed": False, "checks": checks, "problems": as_results(found)}
     failure = "" if not found or not module.params["fail"] else "\n".join(
-        [f"{len(found)} of {len(checks)} checks failed:", *(f"- {problem}" for problem in found)])
+        [f"{len(found)} problems in {len(checks)} checks:" if given else
+         f"{len(found)} of {len(checks)} checks failed:", *(f"- {problem}" for problem in found)])
     module.finish(result, failure)

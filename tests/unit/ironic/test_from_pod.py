@@ -43,7 +43,8 @@ def answering(status):
 def found(url, **params):
     """Return the problems that the pod's program finds, run here."""
     asked = pod_question.question(params, url, "")
-    command = pod_question.pod(GIVEN, "operators", asked)["spec"]["containers"][0]["command"]
+    made = short_pod.of_options(GIVEN, ("operators", "x"), "y", pod_question.PROGRAM, asked)
+    command = made["spec"]["containers"][0]["command"]
     done = subprocess.run([sys.executable, *command[1:]], capture_output=True, check=True, timeout=60)
     assert done.stderr == b""
     return [str(problem) for problem in pod_question.problems(done.stdout, asked, "Pod operators/x")]

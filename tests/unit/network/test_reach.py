@@ -12,7 +12,7 @@ import threading
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._network import reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import reach, reach_answers
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_probe import DhcpProbeError
 
@@ -111,7 +111,7 @@ def test_a_file_by_http_is_the_right_one(files, closed):
 
 
 def test_what_is_too_large_to_compare_is_not_read_to_its_end(files, monkeypatch):
-    monkeypatch.setattr(reach, "LARGEST_BYTES", 4)
+    monkeypatch.setattr(reach_answers, "LARGEST_BYTES", 4)
     assert ask(http=[{"url": f"http://{files}/known", "sha256": KNOWN}])[0] == [(False, "more than 0 MiB")]
 
 
@@ -130,7 +130,7 @@ def test_dhcp_servers_that_are_missing_or_somebody_elses():
 
 
 def test_mistakes_are_found_before_anything_is_asked():
-    wrong = reach.problems({"tcp": [{"port": 0}], "tftp": [{"port": 69, "path": "a\nb"}], "timeout_seconds": 0,
+    wrong = reach_answers.problems({"tcp": [{"port": 0}], "tftp": [{"port": 69, "path": "a\nb"}], "timeout_seconds": 0,
                             "dhcp": [{"mac": "x", "seconds": 0}], "http": [
                                 {"url": "ftp://192.0.2.1/a"}, {"url": "http://[/", "sha256": "short"}]})
     assert [(problem.subject, problem.field) for problem in wrong] == [
