@@ -125,7 +125,9 @@ options:
         description: What iPXE reads, for example Ironic's V(http://172.22.0.1:6180/boot.ipxe).
         type: str
       http_boot_url:
-        description: Boot loader for firmware that boots by HTTP over IPv4.
+        description:
+          - URL of the boot loader for firmware that boots by HTTP.
+          - It is given by DHCPv6 too, where the network has an address of IPv6, unless its host is an address of IPv4.
         type: str
 requirements:
   - root

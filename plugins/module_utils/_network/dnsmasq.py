@@ -7,7 +7,9 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
+from .._common import ip_texts
 from .description import LOADERS, family, interfaces
 from .interface_files import HEADER
 
@@ -17,6 +19,11 @@ TFTP_ARCHITECTURES = {"bios": (0,), "x86_64": (7, 9), "arm64": (11,)}
 HTTP_ARCHITECTURES = {"x86_64": (16,), "arm64": (19,)}
 # DHCPv6's option of the same numbers, RFC 5970; dnsmasq has no name for it, and takes its two bytes as they are.
 _ARCHITECTURE6 = 61
+# DHCPv6's vendor class has a number of four bytes and then texts, each behind its length in two (RFC 8415, 21.16).
+# dnsmasq writes this option as texts alone: a first one of two bytes makes the number 0x00023030, which is nobody's.
+# Firmware looks at the text behind it (EDK II, HttpBootDxe/HttpBootDhcp6.c, HttpBootParseDhcp6Packet).
+_VENDOR_CLASS6, _NO_VENDOR = 16, "00"
+_HTTP_CLIENT = "HTTPClient"
 
 
 def configuration(network: Mapping[str, Any], leases: str) -> str:
@@ -119,9 +126,22 @@ def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
         lines += [f"dhcp-match=set:http,option:client-arch,{number}"
                   for numbers in HTTP_ARCHITECTURES.values() for number in numbers]
         # UEFI 2.10, 24.7.2: the firmware takes only an offer whose vendor class is HTTPClient.
-        lines += [f"dhcp-boot=tag:http,tag:!ipxe,{http}", "dhcp-option-force=tag:http,60,HTTPClient"]
-    # By IPv4 alone: dnsmasq can't write DHCPv6's vendor class, by which firmware knows such an offer (RFC 8415, 21.16).
+        lines += [f"dhcp-boot=tag:http,tag:!ipxe,{http}",
+                  f"dhcp-option-force=tag:http,60,{_HTTP_CLIENT}"]
+        if any(own.version == 6 for own in interfaces(network)):
+            lines += _http6(http)
     return lines
+
+
+def _http6(url: str) -> list[str]:
+    host = urlsplit(url).hostname or ""
+    # Firmware that has asked by IPv6 has no address of IPv4.
+    if ip_texts.is_address(host) and ip_texts.address(host).version == 4:
+        return []
+    lines = [f"dhcp-match=set:http6,option6:{_ARCHITECTURE6},{number.to_bytes(2, 'big').hex(':')}"
+             for numbers in HTTP_ARCHITECTURES.values() for number in numbers]
+    return [*lines, f"dhcp-option=tag:http6,tag:!ipxe,option6:bootfile-url,{url}",
+            f"dhcp-option-force=tag:http6,tag:!ipxe,option6:{_VENDOR_CLASS6},{_NO_VENDOR},{_HTTP_CLIENT}"]
 
 
 def _loaders6(own: Any, loaders: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,8 @@ import time
 
 ALL_SERVERS, CLIENT_PORT, SERVER_PORT = "ff02::1:2", 546, 547
 SOLICIT, ADVERTISE = 1, 2
-CLIENT_ID, IA_NA, IA_ADDRESS, ORO, ELAPSED, USER_CLASS, BOOT_FILE, ARCHITECTURE = 1, 3, 5, 6, 8, 15, 59, 61
+CLIENT_ID, IA_NA, IA_ADDRESS, ORO, ELAPSED, USER_CLASS, VENDOR_CLASS = 1, 3, 5, 6, 8, 15, 16
+BOOT_FILE, ARCHITECTURE = 59, 61
 REPEAT_SECONDS = 1
 ETHERNET, DUID_LL = 1, 3
 
@@ -30,7 +31,7 @@ def options(data):
 
 
 def offered(interface, mac, architecture, user_class, seconds):
-    """Return what a server offers, a dict of address and boot_file; None when nobody answers.
+    """Return what a server offers, a dict of address, boot_file and http; None when nobody answers.
 
     :param interface: name of an interface that is up and has a link-local address
     :param mac: its MAC address
@@ -40,7 +41,7 @@ def offered(interface, mac, architecture, user_class, seconds):
     """
     transaction = secrets.token_bytes(3)
     asked = [option(CLIENT_ID, struct.pack("!HH", DUID_LL, ETHERNET) + bytes.fromhex(mac.replace(":", ""))),
-             option(IA_NA, struct.pack("!III", 1, 0, 0)), option(ORO, struct.pack("!H", BOOT_FILE)),
+             option(IA_NA, struct.pack("!III", 1, 0, 0)), option(ORO, struct.pack("!HH", BOOT_FILE, VENDOR_CLASS)),
              option(ELAPSED, bytes(2)), option(ARCHITECTURE, struct.pack("!H", architecture))]
     if user_class:
         asked.append(option(USER_CLASS, struct.pack("!H", len(user_class)) + user_class.encode()))
@@ -63,5 +64,8 @@ def offered(interface, mac, architecture, user_class, seconds):
 
 def read(found):
     address = options(found[IA_NA][12:]).get(IA_ADDRESS) if IA_NA in found else None
+    # EDK II takes an offer for one to boot by HTTP by this (HttpBootDhcp6.c, HttpBootParseDhcp6Packet).
+    vendor = found.get(VENDOR_CLASS, b"")
     return {"address": socket.inet_ntop(socket.AF_INET6, address[:16]) if address else None,
-            "boot_file": found.get(BOOT_FILE, b"").decode()}
+            "boot_file": found.get(BOOT_FILE, b"").decode(),
+            "http": len(vendor) >= 16 and vendor[6:16] == b"HTTPClient"}

@@ -19,6 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._network import d
 
 KNOWN, UNKNOWN = "00:5c:52:31:3a:01", "00:5c:52:31:3a:77"
 SCRIPT = "http://[fd00:22::1]:6180/boot.ipxe"
+HTTP_LOADER = "http://[fd00:22::1]:6180/shimx64.efi"
 RELAY = """\
 port=0
 interface=inner
@@ -33,7 +34,7 @@ BOOTS = {
     "UEFI as others": ((9, ""), "tftp://[fd00:22::1]/shim/shimx64.efi"),
     "UEFI on ARM": ((11, ""), "tftp://[fd00:22::1]/snponly-arm64.efi"),
     "iPXE on UEFI": ((7, "iPXE"), SCRIPT),
-    # It takes what it reads by TFTP for nothing that it could boot.
+    # Without a URL for it: it takes nothing that it could read by TFTP.
     "UEFI by HTTP": ((16, ""), ""),
 }
 
@@ -97,3 +98,19 @@ def test_each_firmware_is_given_what_it_can_boot_by_ipv6(tmp_path):
     assert {name: answer["boot_file"] for name, answer in zip(BOOTS, found["answers"])} == {
         name: wanted for name, (_question, wanted) in BOOTS.items()}
     assert {answer["address"] for answer in found["answers"]} == {"fd00:22::11"}
+    assert not any(answer["http"] for answer in found["answers"])
+
+
+def test_firmware_that_boots_by_http_is_given_a_url_and_knows_the_offer_by_its_vendor_class(tmp_path):
+    asked = {"UEFI by HTTP": (16, ""), "ARM by HTTP": (19, ""), "UEFI by TFTP": (7, ""), "iPXE by HTTP": (16, "iPXE")}
+    found = clients(tmp_path, network(tmp_path, http_boot_url=HTTP_LOADER), mac=KNOWN, questions=[
+        {"architecture": number, "user_class": user_class} for number, user_class in asked.values()])
+    assert {name: (answer["boot_file"], answer["http"]) for name, answer in zip(asked, found["answers"])} == {
+        "UEFI by HTTP": (HTTP_LOADER, True), "ARM by HTTP": (HTTP_LOADER, True),
+        "UEFI by TFTP": (BOOTS["UEFI as OVMF"][1], False), "iPXE by HTTP": (SCRIPT, False)}
+
+
+def test_a_url_with_an_address_of_ipv4_is_not_given_to_firmware_that_has_none(tmp_path):
+    found = clients(tmp_path, network(tmp_path, http_boot_url="http://172.22.0.1:6180/shimx64.efi"), mac=KNOWN,
+                    questions=[{"architecture": 16, "user_class": ""}])
+    assert [(answer["boot_file"], answer["http"]) for answer in found["answers"]] == [("", False)]
