@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 import bmc_system
+import lacp_partner
 import pytest
 import sushy
 import vlan_probe
@@ -41,9 +42,16 @@ GIB = 1024 ** 3
 HINTED = {MEDIA: 2, IPMI: 0, HTTP: 1}
 # Of the seven that are asked for the agent keeps half a GiB of each disk for boot loaders.
 ARRAY_GIB = 6.4
-VLAN = 100
-# In the lab's range of addresses, of which no lab has the end.
-VLAN_ADDRESSES = {4: ("198.19.255.1/24", "198.19.255.2/24"), 6: ("fd5c:52::1/64", "fd5c:52::2/64")}
+VLAN, LACP_VLAN = 100, 200
+# In the lab's range of addresses, of which no lab has the end: who asks, who is asked.
+ADDRESSES = {
+    VLAN: {4: ("198.19.255.1/24", "198.19.255.2/24"), 6: ("fd5c:52::1/64", "fd5c:52::2/64")},
+    LACP_VLAN: {4: ("198.19.254.1/24", "198.19.254.2/24"), 6: ("fd5c:53::1/64", "fd5c:53::2/64")},
+    # Of a NIC alone, without a tag.
+    None: {4: ("198.19.253.1/24", "198.19.253.2/24"), 6: ("fd5c:54::1/64", "fd5c:54::2/64")}}
+# Numbers of the NICs of each bond.
+BONDS = {"active-backup": (1, 2), "802.3ad": (3, 4)}
+ALONE = 5
 LIVE_PORT = 8080
 # What a system that boots may be waited for.
 NOT_YET = (AssertionError, subprocess.TimeoutExpired)
@@ -73,23 +81,32 @@ def other_disks(lab, room, name):
 
 
 def bond_network_data(lab):
-    """Return network data with an address by DHCP, and a VLAN of two addresses on a bond of the other two NICs."""
-    boot, *others = lab.servers[HTTP]["nics"]
-    mac = others[0]["mac"]
-    addresses = dict((family, ipaddress.ip_interface(pair[1])) for family, pair in VLAN_ADDRESSES.items())
-    return {
-        "links": [
-            {"id": "eno1", "type": "phy", "ethernet_mac_address": boot["mac"]},
-            *({"id": f"eno{number}", "type": "phy", "ethernet_mac_address": nic["mac"]}
-              for number, nic in enumerate(others, 2)),
-            {"id": "bond0", "type": "bond", "bond_links": ["eno2", "eno3"], "bond_mode": "active-backup",
-             "bond_miimon": 100, "ethernet_mac_address": mac},
-            {"id": "vlan", "type": "vlan", "vlan_link": "bond0", "vlan_id": VLAN, "vlan_mac_address": mac}],
-        "networks": [
-            {"id": "provisioning", "link": "eno1", "type": "ipv4_dhcp"},
-            *({"id": f"site{family}", "link": "vlan", "type": f"ipv{family}", "ip_address": str(address.ip),
-               "netmask": str(address.netmask)} for family, address in addresses.items())],
-        "services": []}
+    """Return network data: an address by DHCP, two of a NIC alone, and a VLAN of two addresses on each of two bonds."""
+    nics, links = lab.servers[HTTP]["nics"], []
+    for nic in nics:
+        links.append({"id": nic["name"], "type": "phy", "ethernet_mac_address": nic["mac"]})
+    for number, ((mode, numbers), vlan) in enumerate(zip(BONDS.items(), (VLAN, LACP_VLAN))):
+        mac = nics[numbers[0]]["mac"]
+        links += [
+            {"id": f"bond{number}", "type": "bond", "bond_links": [nics[one]["name"] for one in numbers],
+             "bond_mode": mode, "bond_miimon": 100, "ethernet_mac_address": mac},
+            {"id": f"vlan{vlan}", "type": "vlan", "vlan_link": f"bond{number}", "vlan_id": vlan,
+             "vlan_mac_address": mac}]
+    networks = [{"id": "provisioning", "link": nics[0]["name"], "type": "ipv4_dhcp"}]
+    for vlan, families in ADDRESSES.items():
+        for family, pair in families.items():
+            address = ipaddress.ip_interface(pair[1])
+            networks.append({"id": f"site{vlan}-{family}", "link": f"vlan{vlan}" if vlan else nics[ALONE]["name"],
+                             "type": f"ipv{family}", "ip_address": str(address.ip), "netmask": str(address.netmask)})
+    return {"links": links, "networks": networks, "services": []}
+
+
+@pytest.fixture(scope="module")
+def lacp_partner_runs(lab):
+    """The switch's side of LACP at the links of the bond that wants it."""
+    with lacp_partner.answering([f"m3v{lab.figures['index']}-{lab.servers[HTTP]['number']}n{number}"
+                                 for number in BONDS["802.3ad"]]):
+        yield
 
 
 def published(lab, name):
@@ -154,7 +171,7 @@ def enrolled(lab, inventory, without_dhcp):
 
 
 @pytest.fixture(scope="module")
-def provisioned(lab, room, enrolled, inventory):
+def provisioned(lab, room, enrolled, inventory, lacp_partner_runs):
     """All servers with the node image, logged in to."""
     for name in (MEDIA, HTTP):
         for path in other_disks(lab, room, name):
@@ -231,15 +248,32 @@ def test_the_root_file_system_is_on_an_array_of_both_disks(lab, ssh):
     assert lab.host(IPXE)["status"]["provisioning"]["raid"]["softwareRAIDVolumes"][0]["level"] == "1"
 
 
-def test_bond_and_vlan_have_their_addresses_and_answer(lab, ssh):
+def test_a_bond_has_both_its_links(ssh):
     state = ssh(HTTP, "cat /proc/net/bonding/bond0")
     assert "active-backup" in state and state.count("Slave Interface:") == 2
     assert state.count("MII Status: up") == 3
-    addresses = ssh(HTTP, f"ip -o address show dev bond0.{VLAN}")
-    for here, there in VLAN_ADDRESSES.values():
+
+
+def test_a_bond_by_lacp_joins_both_its_links_to_one_aggregate(ssh):
+    def joined():
+        state = ssh(HTTP, "cat /proc/net/bonding/bond1")
+        assert "IEEE 802.3ad Dynamic link aggregation" in state and state.count("Slave Interface:") == 2
+        return state if "Number of ports: 2" in state else None
+
+    state = eventually(joined, 120, "both links in one aggregate", 2, NOT_YET)
+    partner = ":".join(f"{byte:02x}" for byte in lacp_partner.SYSTEM)
+    assert f"Partner Mac Address: {partner}" in state and state.count(f"system mac address: {partner}") == 2
+    assert state.count("MII Status: up") == 3
+    assert len(set(re.findall(r"^Aggregator ID: (\d+)$", state, re.MULTILINE))) == 1
+
+
+@pytest.mark.parametrize("vlan", ADDRESSES, ids=str)
+def test_a_nic_and_vlans_on_bonds_have_their_addresses_and_answer(lab, ssh, vlan):
+    addresses = ssh(HTTP, "ip -o address show")
+    for here, there in ADDRESSES[vlan].values():
         assert f" {there} " in addresses
         asking, asked = (ipaddress.ip_interface(address).ip for address in (here, there))
-        assert vlan_probe.ask(lab.figures["bridge"]["name"], VLAN, asking, asked, 60), f"{asked} does not answer"
+        assert vlan_probe.ask(lab.figures["bridge"]["name"], vlan, asking, asked, 60), f"{asked} does not answer"
 
 
 def test_the_firmware_is_the_one_that_the_boot_mode_asks_for(ssh):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asks for an address in a VLAN by tagged frames, on machines whose kernel has no VLAN links (module 8021q)."""
+"""Asks for an address, in a VLAN by tagged frames, on machines whose kernel has no VLAN links (module 8021q)."""
 from __future__ import annotations
 
 import ipaddress
@@ -21,11 +21,11 @@ def frame(mac, vlan, asking, asked):
     """Return the frame that asks who has an address: ARP, or neighbour solicitation (RFC 4861).
 
     :param mac: the asker's MAC address, bytes
-    :param vlan: number of the VLAN
+    :param vlan: number of the VLAN, None for a frame without a tag
     :param asking: the asker's address, an ipaddress
     :param asked: the address asked for, of the same version
     """
-    tag = struct.pack("!HH", VLAN_TAG, vlan)
+    tag = b"" if vlan is None else struct.pack("!HH", VLAN_TAG, vlan)
     if asked.version == 4:
         body = struct.pack("!HHHBBH", ARP, 1, 0x0800, 6, 4, 1) + mac + asking.packed + bytes(6) + asked.packed
         return (b"\xff" * 6 + mac + tag + body).ljust(SHORTEST_FRAME, b"\0")
@@ -55,7 +55,8 @@ def answer(data, asked):
 def ask(link, vlan, asking, asked, seconds):
     """Ask in a VLAN who has an address, and return the MAC address of who answers in it; None when nobody does.
 
-    :param link: the link that carries the tagged frames
+    :param link: the link that carries the frames
+    :param vlan: number of the VLAN, None to ask without a tag
     """
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
         raw.bind((link, 0))
@@ -79,15 +80,15 @@ def ask(link, vlan, asking, asked, seconds):
 
 
 def _untagged(data, beside, vlan):
-    """Return a frame of the VLAN without its tag, empty for one of another VLAN or of none."""
+    """Return a frame of the VLAN, or of none, without its tag; empty for another frame."""
     for level, kind, value in beside:
         if (level, kind) == (SOL_PACKET, PACKET_AUXDATA) and len(value) >= AUXDATA.size:
             status, *_lengths, tag, _protocol = AUXDATA.unpack(value[:AUXDATA.size])
             if status & TAG_VALID:
                 return data if tag & 0xFFF == vlan else b""
-    if data[12:14] == struct.pack("!H", VLAN_TAG) and int.from_bytes(data[14:16], "big") & 0xFFF == vlan:
-        return data[:12] + data[16:]
-    return b""
+    if data[12:14] == struct.pack("!H", VLAN_TAG):
+        return data[:12] + data[16:] if int.from_bytes(data[14:16], "big") & 0xFFF == vlan else b""
+    return data if vlan is None else b""
 
 
 def _checksum(data):

@@ -102,6 +102,7 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
         arguments += [
             "-netdev", f"tap,id=nic{number},fd={tap}",
             # UEFI has a driver of its own, and without a ROM nothing of iPXE is in the NIC. A BIOS has none.
-            "-device", f"virtio-net-pci,netdev=nic{number},mac={nic['mac']}" + (",romfile=" if booted else "")
-            + priority(f"nic{number}")]
+            # Without a speed a bond by LACP takes no NIC.
+            "-device", f"virtio-net-pci,netdev=nic{number},mac={nic['mac']},speed={nic['speed_mbps']},duplex=full"
+            + (",romfile=" if booted else "") + priority(f"nic{number}")]
     return arguments
