@@ -82,7 +82,10 @@ options:
             type: str
             required: true
           addresses:
-            description: Addresses that are kept for it.
+            description:
+              - Addresses that are kept for it.
+              - Firmware that boots by IPv6 takes one of a range for what it boots, and a kept one for its own network.
+                The system has another identity by DHCPv6, and needs a second kept address until that lease has ended.
             type: list
             elements: str
             default: []

@@ -51,6 +51,7 @@ def configuration(network: Mapping[str, Any], leases: str) -> str:
     if not dhcp.get("unknown_hosts"):
         lines.append("dhcp-ignore=tag:!known")
     lines += [_host(host) for host in dhcp.get("hosts") or ()]
+    lines += _firmware6(dhcp)
     lines += _boot(network, dhcp)
     return "\n".join(lines) + "\n"
 
@@ -103,6 +104,20 @@ def _options(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:
 def _host(host: Mapping[str, Any]) -> str:
     addresses = [text if family(text) == 4 else f"[{text}]" for text in host.get("addresses") or ()]
     return "dhcp-host=" + ",".join([host["mac"].lower(), *addresses, *([host["name"]] if host.get("name") else [])])
+
+
+def _firmware6(dhcp: Mapping[str, Any]) -> list[str]:
+    """Return what lends firmware that boots by IPv6 an address of a range, instead of the one kept for its server.
+
+    UEFI asks twice at once, for what boots and for its own network (EDK II, Ip6Dxe, after an advertisement), and
+    dnsmasq offers both the kept address: who asks for it second is refused it for good.
+    """
+    macs = [host["mac"].lower() for host in dhcp.get("hosts") or ()
+            if any(family(text) == 6 for text in host.get("addresses") or ())]
+    if not macs:
+        return []
+    return [f"dhcp-match=set:firmware6,option6:{_ARCHITECTURE6}",
+            *(f"dhcp-host=tag:firmware6,{mac}" for mac in macs)]
 
 
 def _boot(network: Mapping[str, Any], dhcp: Mapping[str, Any]) -> list[str]:

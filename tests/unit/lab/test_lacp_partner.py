@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a bond of Linux 6.1 sends by LACP is answered as it must be, and a VLAN's frame is told from one without a tag."""
+"""What a bond of Linux 6.1 sends by LACP is answered; a frame of a VLAN is told from one without a tag."""
 from __future__ import annotations
 
 import ipaddress

@@ -35,14 +35,16 @@ def offered(interface, mac, architecture, user_class, seconds):
 
     :param interface: name of an interface that is up and has a link-local address
     :param mac: its MAC address
-    :param architecture: IANA's number of the firmware's processor architecture
+    :param architecture: IANA's number of the firmware's processor architecture; None for a system
     :param user_class: as iPXE says it, or empty
     :param seconds: how long to listen
     """
     transaction = secrets.token_bytes(3)
     asked = [option(CLIENT_ID, struct.pack("!HH", DUID_LL, ETHERNET) + bytes.fromhex(mac.replace(":", ""))),
              option(IA_NA, struct.pack("!III", 1, 0, 0)), option(ORO, struct.pack("!HH", BOOT_FILE, VENDOR_CLASS)),
-             option(ELAPSED, bytes(2)), option(ARCHITECTURE, struct.pack("!H", architecture))]
+             option(ELAPSED, bytes(2))]
+    if architecture is not None:
+        asked.append(option(ARCHITECTURE, struct.pack("!H", architecture)))
     if user_class:
         asked.append(option(USER_CLASS, struct.pack("!H", len(user_class)) + user_class.encode()))
     question = bytes([SOLICIT]) + transaction + b"".join(asked)
