@@ -124,6 +124,12 @@ options:
         neither that of a cluster's endpoint.
     type: bool
     default: false
+  standby:
+    description:
+      - Whether Ironic is only prepared, without a pod, until a pivot starts it when the one that lets go has stopped.
+        So it may have that one's address and its range of DHCP. A pod that runs by then stays.
+    type: bool
+    default: false
   mariadb:
     description:
       - Whether Ironic's database is MariaDB in a container of the same pod (upstream's component C(mariadb)) in place
@@ -347,6 +353,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+standby:
+  description: Whether it has no pod until a pivot starts it.
+  returned: success, with O(state=present)
+  type: bool
+  sample: false
 objects:
   description: Each object and what became of it, or would in check mode.
   returned: success

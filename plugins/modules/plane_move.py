@@ -32,7 +32,7 @@ description:
     uid fits.
   - A journal, C(~/.local/state/metal3.baremetal/moves/*.jsonl) (or below E(XDG_STATE_HOME)) of the machine that the
     module runs on, says when a move began and ended, and what it moves; readable by its owner only, without secrets.
-    It is for people, for when neither plane answers; no run reads it. Without a place to write it no move begins.
+    It helps when neither plane answers; no run reads it. Without a place to write it no move begins.
   - Before such a move goes on, this plane is checked again as long as nothing has left it. What the record does not
     name is in the way, because C(clusterctl move) would take it along.
 options:
@@ -132,6 +132,16 @@ options:
         description: IP address of Ironic's API.
         type: str
         default: ""
+      keepalived_address:
+        description: Address that keepalived of the role provisioning_network holds here, which can move with Ironic.
+        type: str
+        default: ""
+      let_go:
+        description: What the role provisioning_network has let go here for another plane.
+        type: list
+        elements: str
+        choices: [address, dhcp]
+        default: []
       dhcp_networks:
         description: Networks in which this machine serves DHCP, as V(192.0.2.10/24).
         type: list
@@ -326,6 +336,21 @@ fits:
   type: list
   elements: str
   sample: ["room: all pods of the plane's 6 Deployments over there run already"]
+handover:
+  description: What goes from one Ironic to the other in a move that is due, or back when it is taken back.
+  returned: success
+  type: dict
+  contains:
+    starts:
+      description: Whether the Deployment over there has no pod, and must be started when the former Ironic has stopped.
+      type: bool
+    address:
+      description: Whether both have one address, which keepalived holds for one of them at a time.
+      type: bool
+    dhcp:
+      description: Whether both serve DHCP in one network, one of them at a time.
+      type: bool
+  sample: {starts: true, address: true, dhcp: false}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -314,10 +314,14 @@ def test_the_operator_and_ironic_of_either_side_are_killed_on_the_way(
     sides = {"from": lab.kube, "to": target} if way == "forth" else {"from": target, "to": lab.kube}
     # Stopped by the move before; it has no node of these hosts. The cluster has two machines by now, of which one has
     # Ironic's address.
-    on_its_node = dict(there, ironic_node_selector={"node-role.kubernetes.io/control-plane": ""})
+    waits = moment == "arrived"
+    on_its_node = dict(there, ironic_node_selector={"node-role.kubernetes.io/control-plane": ""}, ironic_standby=waits)
     lab.playbook("install", "--tags", "ironic", extra=on_its_node if way == "forth" else None, seconds=SECONDS).ok()
     before, had = facts(sides["from"]), managed(sides["from"])
     assert had and managed(sides["to"]) == []
+    # One that waits is started by the move, when the former one has stopped.
+    pods = target.get(KNOWN["Deployment"], "baremetal-operator-system", "ironic")["spec"]["replicas"]
+    assert pods == (0 if waits else 1)
     killers = [Killer.of_processes(lab), Killer.of_pods(lab)]
     killers = dict(zip(("from", "to") if way == "forth" else ("to", "from"), killers))
     variables = dict(forth if way == "forth" else back, metal3_confirm=len(hosts))

@@ -16,7 +16,7 @@ from .._host import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
-from . import backup_service, checks, hosts_service
+from . import backup_service, checks, hosts_service, provisioning
 from .host_move_service import HostMove
 from .journal import Journal
 from .manager_service import SiteManager
@@ -85,6 +85,9 @@ def run_plane_move() -> None:
         former_ironic_deployment={"type": "str", "default": ""},
         machine_ironic={"type": "dict", "apply_defaults": True, "options": {
             "ip": {"type": "str", "default": ""},
+            "keepalived_address": {"type": "str", "default": ""},
+            "let_go": {"type": "list", "elements": "str", "choices": [provisioning.ADDRESS, provisioning.DHCP],
+                       "default": []},
             "dhcp_networks": {"type": "list", "elements": "str", "default": []},
         }},
         media_checks=_checks_argument(), node_checks=_checks_argument(),

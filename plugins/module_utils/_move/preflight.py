@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._bmc import reach
-from .._common.errors import ReportedError
 from .._common.problem import Problem
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
@@ -16,7 +14,6 @@ from .._metal3.kinds import KNOWN
 from .._plane import catalogue, fit, fit_service
 from . import (
     access,
-    address_holder,
     bmc_reach,
     checks,
     class_admission,
@@ -25,7 +22,7 @@ from . import (
     node_question,
     node_reach,
     plane_room,
-    provisioning,
+    provisioning_reading,
 )
 from .reading import Side
 
@@ -74,47 +71,12 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     without_room, uncounted, fits = plane_room.problems(
         there.client, (params["ironic_namespace"], params["ironic_deployment"]))
     silent, answering = node_reach.warnings(moving.of("Machine"), asked) if asked else ([], "")
-    twice, unknown = _provisioning(here, there, params, asked)
+    twice, unknown, moving_along = provisioning_reading.checked(here, there, params, asked)
     cut_off, unheard, reaching = node_question.read(params["node_checks"])
     return Found(
         found + refused + unreached + without_room + twice + bmc_reach.media_problems(params["media_checks"]) + cut_off,
         warnings + others + unread + untried + unasked + uncounted + silent + unknown + unheard,
-        [text for text in (fits, answering, reaching) if text])
-
-
-def _provisioning(here: Side, there: Side, params: Mapping[str, Any],
-                  asked: reach.Asked | None) -> tuple[list[Problem], list[str]]:
-    """Return what both planes would have of the provisioning network, and warnings of what was not read or asked."""
-    machine = provisioning.of_machine(params["machine_ironic"])
-    try:
-        next_one = machine if params["reach_from"] == "here" else _ironic(
-            there, params["ironic_namespace"], params["ironic_deployment"])
-        before = machine if not params["former_ironic_deployment"] else _ironic(
-            here, params["former_ironic_namespace"], params["former_ironic_deployment"])
-    except KubeError as exc:
-        if exc.status != 403:
-            raise
-        return [], [f"address and DHCP of the provisioning network were not checked: {exc.message}"]
-    if next_one is None or before is None or next_one is before:
-        return [], []
-    twice = provisioning.problems(before, next_one)
-    # A pod in a network of its own is reached at an address that its machine need not have.
-    if twice or asked is None or not next_one.address or not next_one.on_host or params["reach_from"] != "auto":
-        return twice, []
-    try:
-        holder = address_holder.answer(next_one.address, asked)
-    except ReportedError as exc:
-        return [], [f"address {next_one.address}: who has it was not asked from {asked.place}: {exc}"]
-    return [provisioning.held_elsewhere(next_one)] if holder == address_holder.ELSEWHERE else [], []
-
-
-def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
-    deployment = side.client.get(KNOWN["Deployment"], namespace, name) if namespace and name else None
-    if deployment is None:
-        return None
-    maps = dict((item, side.client.get(KNOWN["ConfigMap"], namespace, item))
-                for item in provisioning.config_maps_of(deployment))
-    return provisioning.of_deployment(deployment, dict((item, obj) for item, obj in maps.items() if obj is not None))
+        [text for text in (fits, moving_along, answering, reaching) if text])
 
 
 def _quotas(there: Side) -> tuple[list[Object], list[str]]:

@@ -26,6 +26,8 @@ from . import (
     move_texts,
     operator_rehearsal,
     preflight,
+    provisioning,
+    provisioning_reading,
     record,
     rehearsal,
 )
@@ -193,14 +195,22 @@ class Move:
             over there is no copy of what is here
         """
         if self._records.begun() is None:
-            return self._result(None, False)
+            return self._nothing_undone()
         with self._locked():
             return self._undone()
+
+    def _nothing_undone(self) -> dict[str, Any]:
+        # A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
+        has_hosts = any(kind == "BareMetalHost" for _group, kind, _name in self._there.by_key)
+        is_used = has_hosts or self._there.record is not None
+        back = provisioning.Handover() if is_used else provisioning_reading.handover(
+            self._here, self._there, self._params)
+        return dict(self._result(None, False), handover=back._asdict())
 
     def _undone(self) -> dict[str, Any]:
         begun = self._records.begun()
         if begun is None:
-            return self._result(None, False)
+            return self._nothing_undone()
         missing = self._missing(begun, self._here)
         if missing:
             raise RefusedError([Problem(
@@ -331,7 +341,13 @@ class Move:
                 "hosts": move_texts.hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed,
-                "fits": self._fits}
+                "fits": self._fits, "handover": self._handover(what)}
+
+    def _handover(self, what: record.Record | None) -> dict[str, bool]:
+        """Return what goes from one Ironic to the other in this move, or back."""
+        due = what is not None and what.state == record.MOVING
+        return (provisioning_reading.handover(self._here, self._there, self._params)
+                if due else provisioning.Handover())._asdict()
 
 
 def _is_gone(obj: Object, entry: record.Entry) -> bool:

@@ -62,6 +62,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
         keepalived={"type": "bool", "default": False},
+        standby={"type": "bool", "default": False},
         mariadb={"type": "bool", "default": False},
         mariadb_claim={"type": "str"},
         database={"type": "dict", "options": {

@@ -53,7 +53,7 @@ def noted(journal, tmp_path):
     return path, [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def test_a_move_that_was_killed_and_finished_is_told_step_by_step_without_a_secret(
+def test_a_move_that_was_killed_and_finished_has_a_line_for_each_step_and_no_secret(
         here, there, journal, tmp_path, lines):
     here.objects["BareMetalHost", "used"]["status"]["provisioning"]["image"] = {
         "url": f"https://me:{PASSWORD}@images.example.org/a.img?signature={PASSWORD}"}
@@ -73,7 +73,7 @@ def test_a_move_that_was_killed_and_finished_is_told_step_by_step_without_a_secr
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
-def test_a_move_that_is_taken_back_is_told(here, there, journal, tmp_path):
+def test_a_move_that_is_taken_back_is_noted(here, there, journal, tmp_path):
     with pytest.raises(Killed):
         move(here, there, journal, Clusterctl(here, there, 3)).moved()
     move(here, there, journal, Clusterctl(here, there)).undone()

@@ -75,6 +75,14 @@ def put(side, *items):
 
 
 def attempt(here, there, **options):
+    return run(here, there, **options).moved()
+
+
+def undone(here, there, **options):
+    return run(here, there, **options).undone()
+
+
+def run(here, there, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
               "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
@@ -82,7 +90,7 @@ def attempt(here, there, **options):
               "former_ironic_namespace": IRONIC[0], "former_ironic_deployment": "", "media_checks": [],
               "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, **options}
-    return service.Move(here, there, params, True, Progress(None), alone=at_once).moved()
+    return service.Move(here, there, params, True, Progress(None), alone=at_once)
 
 
 def refused(here, there, **options):
@@ -311,6 +319,74 @@ def test_two_dhcp_servers_on_a_wire_are_refused_with_what_stops_one(here, there)
     assert "stop its dnsmasq: run playbook provisioning_network with provisioning_network_dhcp_ranges: []" in text
     others = ["198.51.100.1/24", "2001:db8::1/64"]
     assert attempt(here, there, machine_ironic={"ip": "", "dhcp_networks": others})["changed"]
+
+
+def keepalived(deployment, config, replicas=0):
+    """Return an Ironic whose address keepalived holds, by default one that waits without a pod."""
+    deployment["spec"]["replicas"] = replicas
+    deployment["spec"]["template"]["spec"]["containers"].append({"name": "ironic-endpoint-keepalived", "image": "i"})
+    return deployment, config
+
+
+BOTH = {"starts": True, "address": True, "dhcp": True}
+
+
+def test_an_address_and_dhcp_move_with_an_ironic_that_waits(here, there):
+    put(there, *keepalived(*ironic()))
+    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_address": "192.0.2.20/24"}
+    found = attempt(here, there, machine_ironic=machine)
+    assert found["handover"] == BOTH
+    assert ("Ironic over there: it is started when the former one has stopped; address 192.0.2.20 and DHCP move with it"
+            in found["fits"])
+
+
+def test_they_move_between_two_clusters_too(here, there):
+    put(here, *keepalived(*ironic(), replicas=1))
+    put(there, *keepalived(*ironic()))
+    assert attempt(here, there, former_ironic_deployment="ironic")["handover"] == BOTH
+
+
+@pytest.mark.parametrize("held, former_is_held, replicas, missing", [
+    (True, False, 0, ["have keepalived hold it for this machine", "provisioning_network_keepalived_address"]),
+    (False, True, 0, ["install this one with ironic_keepalived"]),
+    (True, True, 1, ["install this one with ironic_standby, or scale it to 0"]),
+    (False, False, 1, ["have keepalived hold it", "ironic_keepalived", "ironic_standby"])])
+def test_an_address_that_can_not_move_is_refused_with_what_is_missing(
+        here, there, held, former_is_held, replicas, missing):
+    deployment, config = ironic(serves="")
+    deployment["spec"]["replicas"] = replicas
+    put(there, *(keepalived(deployment, config, replicas) if held else (deployment, config)))
+    (text,) = refused(here, there, machine_ironic={
+        "ip": "192.0.2.20", "dhcp_networks": [], "keepalived_address": "192.0.2.20/24" if former_is_held else ""})
+    hint = text.partition("or let it move: ")[2]
+    assert hint and all(words in hint for words in missing), text
+    assert hint.count(", ") + 1 >= len(missing)
+
+
+def test_an_ironic_that_waits_with_an_address_of_its_own_takes_nothing_along(here, there):
+    put(there, *keepalived(*ironic(serves="")))
+    found = attempt(here, there, machine_ironic={"ip": "192.0.2.9", "dhcp_networks": ["192.0.2.10/24"]})
+    assert found["handover"] == {"starts": True, "address": False, "dhcp": False}
+    assert "Ironic over there: it is started when the former one has stopped" in found["fits"]
+
+
+def test_a_run_that_was_killed_when_the_other_ironic_had_started_goes_on(here, there):
+    put(there, *keepalived(*ironic(), replicas=1))
+    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_address": "192.0.2.20/24"}
+    assert len(refused(here, there, machine_ironic=machine)) == 2
+    assert attempt(here, there, machine_ironic=dict(machine, let_go=["address", "dhcp"]))["changed"]
+    put(here, *keepalived(*ironic()))
+    assert attempt(here, there, former_ironic_deployment="ironic")["changed"]
+
+
+def test_what_goes_back_is_said_as_long_as_nothing_over_there_is_in_use(here, there):
+    """A run that was killed before its record may have started the Ironic over there."""
+    put(here, *keepalived(*ironic()))
+    put(there, *keepalived(*ironic(), replicas=1))
+    back = {"former_ironic_deployment": "ironic", "state": "undone"}
+    assert undone(here, there, **back)["handover"] == dict(BOTH, starts=False)
+    there.objects["BareMetalHost", "theirs"] = copy.deepcopy(here.objects["BareMetalHost", "free"])
+    assert not any(undone(here, there, **back)["handover"].values())
 
 
 def test_two_pods_with_dhcp_and_the_way_back_to_a_machine(here, there):

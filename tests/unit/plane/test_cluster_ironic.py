@@ -55,7 +55,7 @@ def options(**changes):
     return dict({
         "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
         "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE,
-        "provisioning_ip": "192.0.2.2", "keepalived": False, "mariadb": False, "mariadb_claim": None,
+        "provisioning_ip": "192.0.2.2", "keepalived": False, "standby": False, "mariadb": False, "mariadb_claim": None,
         "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
@@ -279,6 +279,26 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(changes, text):
 def run(server, given, check_mode=False):
     return ironic_service.IronicComponents(
         server, given, [shipped()[0]], check_mode, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0)
+
+
+def test_an_ironic_that_is_to_wait_gets_no_pod_and_one_that_runs_by_then_stays():
+    server, given = Server(), options(standby=True)
+    assert run(server, given).present()["standby"] is True
+    deployment = server.objects["Deployment", NAMESPACE, "ironic"]
+    assert deployment["spec"]["replicas"] == 0
+    assert run(server, given).present()["changed"] is False and deployment["spec"]["replicas"] == 0
+    # As a pivot does.
+    server.objects["Deployment", NAMESPACE, "ironic"]["spec"]["replicas"] = 1
+    again = run(server, given).present()
+    assert again["standby"] is False
+    assert server.objects["Deployment", NAMESPACE, "ironic"]["spec"].get("replicas", 1) == 1
+
+
+def test_an_ironic_that_need_not_wait_any_more_gets_its_pod():
+    server = Server()
+    run(server, options(standby=True)).present()
+    assert run(server, options()).present()["standby"] is False
+    assert server.objects["Deployment", NAMESPACE, "ironic"]["spec"].get("replicas", 1) == 1
 
 
 def test_credentials_are_created_once_kept_and_in_no_result(tmp_path):

@@ -36,7 +36,7 @@ def options(**changes):
     return dict({
         "namespace": NAMESPACE, "authentication": "http_basic", "credentials_dir": None, "tls": "files",
         "tls_certificate": CERTIFICATE, "tls_key": KEY, "tls_authority": CERTIFICATE, "provisioning_ip": "192.0.2.2",
-        "keepalived": False, "mariadb": False, "mariadb_claim": None, "http_port": 6180,
+        "keepalived": False, "standby": False, "mariadb": False, "mariadb_claim": None, "http_port": 6180,
         "deploy_kernel_url": "https://images.example/kernel", "deploy_ramdisk_url": "https://images.example/ramdisk",
         "fast_track": True, "image_version": "v39.0.0", "environment": {}, "rotation": "none",
         "renew_certificate": False, "with_cert_manager": False, "confirm": "ironic", "confirm_among": [],

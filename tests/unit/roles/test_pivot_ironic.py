@@ -24,14 +24,20 @@ def _shown(task):
     if module is None:
         return task
     given = task[module]
+    if task.get("register") == "pivot_back":
+        # As the play says it.
+        return {"ansible.builtin.set_fact": {"pivot_back": "{{ pivot_found }}"}}
     shown = {"module": module, "name": task["name"], "programs": given.get("programs"), "nodes": given.get("nodes")}
     # Where the plane is a process, nothing reads what these return.
     return dict(((key, value) for key, value in task.items() if key not in (module, "check_mode")),
                 **{"ansible.builtin.debug": {"msg": {key: value for key, value in shown.items() if value}}})
 
 
-def _run(folder, name, programs):
-    """Run one of the role's files on a plane of processes, and return what was printed."""
+def _run(folder, name, programs, back=None):
+    """Run one of the role's files on a plane of processes, and return what was printed.
+
+    :param back: what of the result of ``plane_move`` differs that says what goes back
+    """
     plane = folder / "plane"
     (plane / "supervisor" / "conf.d").mkdir(parents=True)
     for program in (*programs, *OTHERS):
@@ -42,7 +48,10 @@ def _run(folder, name, programs):
         "pivot_ironic_mode": "process", "pivot_ironic_directory": str(plane), "pivot_ironic_url": "https://192.0.2.1",
         "pivot_ironic_ca_file": "", "pivot_ironic_username_file": "", "pivot_ironic_password_file": "",
         "pivot_namespace": "metal3", "pivot_plan": {"hosts": ["server-01"], "due": True},
-        "pivot_undone": {"due": True}, "pivot_kubeconfig": "", "pivot_to_kubeconfig": "", "pivot_ironic_namespace": "",
+        "pivot_undone": {"due": True}, "pivot_reach_from": "auto", "pivot_to_ironic_namespace": "",
+        "pivot_to_ironic_deployment": "there", "pivot_found": dict(
+            {"handover": {"starts": False, "address": False, "dhcp": False}}, **(back or {})),
+        "pivot_kubeconfig": "", "pivot_to_kubeconfig": "", "pivot_ironic_namespace": "",
         "pivot_ironic_deployment": "", "pivot_wait_timeout_seconds": 1},
         "tasks": [{"include_vars": str(ROLE / "vars" / "main.yml")}, {"import_tasks": name}]}])
     return playbook.play(folder, INVENTORY, text, "play.yml")
@@ -73,3 +82,36 @@ def test_a_plane_without_ironic_is_left_alone(tmp_path):
 def test_a_move_is_taken_back_only_when_ironic_runs_again(tmp_path, programs, is_taken_back):
     code, output = _run(tmp_path, "undone.yml", programs)
     assert (code == 0) is is_taken_back and ("expected it; start it" in output) is not is_taken_back, output
+
+
+@pytest.mark.parametrize("part", ["address", "dhcp"])
+def test_what_has_moved_along_goes_back_before_ironic_is_looked_for(tmp_path, part):
+    """It can't start here without its address."""
+    code, output = _run(tmp_path, "undone.yml", [], {"handover": {"starts": False, "address": False, "dhcp": False,
+                                                                  part: True}})
+    assert code != 0 and "expected it; start it" in output
+    assert output.index("Stop the Ironic over there") < output.index("Check that Ironic runs here again"), output
+    assert '"metal3.baremetal.plane_scale"' in output, output
+
+
+def test_without_the_number_of_hosts_nothing_over_there_is_stopped(tmp_path):
+    code, output = _run(tmp_path, "undone.yml", ["ironic"], {"confirmation": "repeat how many", "handover": {
+        "starts": False, "address": True, "dhcp": False}})
+    assert code != 0 and "repeat how many" in output and "plane_scale" not in output, output
+
+
+@pytest.mark.parametrize("handover, parts", [
+    ({"dhcp": True, "address": True}, ["dhcp", "address"]), ({"dhcp": True, "address": False}, ["dhcp"]),
+    ({"dhcp": False, "address": True}, ["address"]), ({"dhcp": False, "address": False}, None)])
+def test_only_what_the_other_ironic_takes_is_let_go_before_it_is_started(tmp_path, handover, parts):
+    tasks = ansible_yaml.read(ROLE / "tasks" / "hand_over.yml")
+    letting, starting = tasks
+    assert "plane_scale" in str(starting) and starting["metal3.baremetal.plane_scale"]["replicas"] == 1
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
+        "pivot_plan": {"handover": dict(handover, starts=True)}, "pivot_ironic_mode": "process",
+        "provisioning_network_name": "provisioning"}, "tasks": [
+            {"debug": {"msg": "parts: {{ " + letting["vars"]["provisioning_network_parts"].strip("{} ") + " }}"},
+             "when": letting["when"]}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0 and ("parts: " in output) is (parts is not None), output
+    assert parts is None or f"parts: {parts}" in output, output

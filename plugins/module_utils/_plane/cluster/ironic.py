@@ -228,6 +228,8 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
                 issued: dict[str, str] | None) -> None:
     template = obj["spec"]["template"]
     pod = template["spec"]
+    if options.get("standby"):
+        obj["spec"]["replicas"] = 0
     if not options.get("dhcp_range"):
         pod["containers"] = [item for item in pod["containers"] if item["name"] != DHCP_CONTAINER]
     if not options.get("cache_url"):

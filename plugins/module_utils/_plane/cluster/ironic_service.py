@@ -123,7 +123,7 @@ class IronicComponents(Components):
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.seconds_left)
-        return dict(result, warnings=[*result.get("warnings", []), *unconfirmed])
+        return dict(result, standby=self._waits(), warnings=[*result.get("warnings", []), *unconfirmed])
 
     def _deployment(self) -> Object | None:
         found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
@@ -198,11 +198,17 @@ class IronicComponents(Components):
         issued = None
         if self.params["tls"] == "cert_manager":
             issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
-        found = ironic.desired(self.shipped[IRONIC.name][0], self.params, made, issued)
+        options = dict(self.params, standby=self._waits())
+        found = ironic.desired(self.shipped[IRONIC.name][0], options, made, issued)
         for obj in found:
             if obj["kind"] == "Deployment":
                 mounted_secrets.mark(obj, [item for item in self._database_secrets().values() if item])
         return [namespace, *found]
+
+    def _waits(self) -> bool:
+        """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
+        stored = self._deployment() if self.params["standby"] else None
+        return bool(self.params["standby"]) and (stored is None or not stored["spec"].get("replicas", 1))
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
