@@ -70,8 +70,8 @@ class NodesAsked:
             items: list[Object] = self._here.list(KNOWN[kind], self._params["namespace"])[0]
             return items
         except KubeError as exc:
-            # A plane without Cluster API; what must be there is another check's.
-            if exc.status != 404:
+            # A plane without Cluster API, or a missing right, which the check of both planes reports with all else.
+            if exc.status not in (403, 404):
                 raise
             return []
 
@@ -79,6 +79,14 @@ class NodesAsked:
         """Return the Deployment of the Ironic that takes over, where servers reach it, and why nothing can be asked."""
         namespace, name = self._params["ironic_namespace"], self._params["ironic_deployment"]
         where = f"Deployment {namespace}/{name}"
+        try:
+            return self._read_ironic(namespace, name, where)
+        except KubeError as exc:
+            if exc.status != 403:
+                raise
+            return None, [], f"{where} can't be read: {exc.message}"
+
+    def _read_ironic(self, namespace: str, name: str, where: str) -> tuple[Object | None, list[Place], str]:
         if not bmc_reach.has_deployment(self._there, namespace, name):
             return None, [], f"over there is no {where} with an available pod, which says where Ironic is"
         deployment = self._there.get(BASE["Deployment"], namespace, name)

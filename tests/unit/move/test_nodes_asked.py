@@ -177,6 +177,18 @@ def test_an_ironic_that_does_not_say_where_it_is_leaves_all_unknown(here, there)
     assert "with an available pod" in asked(here, there, Cluster({}))[0]["checks"][0]["text"]
 
 
+def test_a_right_that_is_missing_leaves_all_unknown_and_the_report_to_the_check_of_both_planes(
+        here, there, monkeypatch):
+    def forbidden(*_arguments):
+        raise KubeError("forbidden", 403)
+
+    monkeypatch.setattr(there, "get", forbidden)
+    checks = asked(here, there, Cluster({}))[0]["checks"]
+    assert [item["status"] for item in checks] == ["unknown", "unknown"] and "can't be read" in checks[0]["text"]
+    monkeypatch.setattr(here, "list", forbidden)
+    assert asked(here, there, Cluster({}))[0]["checks"] == []
+
+
 @pytest.mark.parametrize("variables, mounts, expected", [
     ({}, (), TARGETS),
     ({"IRONIC_EXTERNAL_IP": "198.51.100.1", "IRONIC_LISTEN_PORT": "7000"}, (), ["198.51.100.1:7000",
