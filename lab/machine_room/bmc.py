@@ -17,6 +17,8 @@ from sushy_tools.emulator.resources.systems import fakedriver
 from . import account_service, bios, event_service, update_service
 from .server import BY_HTTP, OFF, ON, RESET_TYPES
 
+# As Dell's BMCs say it; Ironic looks for the first word.
+DELL = "Dell Inc."
 POWER_EVENTS = {ON: "ResourceEvent.1.0.ResourcePoweredOn", OFF: "ResourceEvent.1.0.ResourcePoweredOff"}
 
 
@@ -135,9 +137,11 @@ class MachineRoomDriver(fakedriver.FakeDriver):
 
     def identity(self, system):
         """Return what sushy-tools' template of a system has no place for, as a mapping of Redfish properties."""
-        spec = self._server(system).spec
-        return {"Manufacturer": spec["vendor"], "Model": spec["model"], "SerialNumber": spec["serial"],
-                "HostName": spec["name"], "PartNumber": "SIM-1", "SKU": "SIM-1"}
+        server = self._server(system)
+        spec = server.spec
+        return {"Manufacturer": DELL if server.knobs.get("made_by_dell") else spec["vendor"],
+                "Model": spec["model"], "SerialNumber": spec["serial"], "HostName": spec["name"],
+                "PartNumber": "SIM-1", "SKU": "SIM-1"}
 
     def boot(self, system, found):
         """Return a system's Boot; in sushy-tools' template each boot device is for all boots."""

@@ -11,6 +11,7 @@ KNOBS = {
     "lockout_threshold": (int, "wrong passwords in a row after which the BMC's account is locked for a while"),
     "slow_password": (int, "seconds that pass between a new password of the BMC's account and the answer to it"),
     "password_ignored": (bool, "the BMC accepts a new password, and the old one goes on to count"),
+    "made_by_dell": (bool, "the BMC says that the server is Dell's; nothing else of it is as with Dell"),
     "slow_power": (int, "seconds that pass between a power request and its effect"),
     "slow_download": (int, "MiB per second at which images arrive"),
     "agent_never_calls_back": (bool, "the agent boots, but never reaches Ironic"),
