@@ -234,7 +234,8 @@ def test_a_timeout_tells_the_last_state_and_error():
      "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed')))",
      "the BMC does not trust", True),
     ("inspection error", "Failed to inspect hardware. Reason: unable to start inspection: The redfish-virtual-media "
-     "boot interface is not suitable for node u with vendor Dell Inc. and BMC version 2.0", "server of this vendor", True),
+     "boot interface is not suitable for node u with vendor Dell Inc. and BMC version 2.0",
+     "server of this vendor", True),
     (*UNREACHABLE, "does not answer", False),
     ("registration error", "HTTP GET https://b/redfish/v1/ returned code 503. busy", "does not answer", False),
     ("inspection error", "timeout reached while inspecting the node", "never reported", False),

@@ -127,6 +127,7 @@ def test_a_database_outside_is_reached_by_the_sites_secrets_and_never_by_a_key(r
     ({"database": None}, "ironic: database: not set, expected one MariaDB outside of the pods with replicas=2"),
     ({"database": None, "mariadb": True, "mariadb_certificate": CERTIFICATE, "mariadb_key": KEY},
      "ironic: database: found that of mariadb=true, which each pod would have for itself"),
+    ({"standby": True}, "ironic: standby: found true, expected no Ironic that waits with replicas=2"),
     ({"tls": "none"}, 'ironic: tls: found "none", expected TLS with replicas=2'),
     ({"dhcp_range": "192.0.2.20,192.0.2.30"}, "ironic: dhcp_range: found"),
     ({"provisioning_interface": None, "keepalived": False}, "ironic: provisioning_interface: not set"),

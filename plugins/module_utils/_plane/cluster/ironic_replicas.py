@@ -59,6 +59,9 @@ def problems(options: Object) -> list[Problem]:
         add("dhcp_range", show(options["dhcp_range"]),
             f"none {with_replicas}, as upstream has it: each pod would lend the same addresses",
             "leave it out, and let the role provisioning_network serve DHCP")
+    if options.get("standby"):
+        add("standby", "true", f"no Ironic that waits {with_replicas}: a pivot starts one pod",
+            "set replicas=1 until the move has ended")
     if not options.get("provisioning_interface"):
         add("provisioning_interface", None, "the interface whose address each pod has for itself", "set it")
     address, own = options.get("provisioning_ip"), options.get("replica_addresses") or []
