@@ -35,7 +35,7 @@ def refuse_unfolded(text: str) -> None:
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _begin in opened):
                 raise ValueError("an alias inside of what it stands for")
-            total += sizes.get(event.anchor, 1)
+            total += sizes.get(event.anchor or "", 1)
         elif isinstance(event, yaml.ScalarEvent):
             total += len(event.value) + 1
             if event.anchor:
