@@ -111,7 +111,7 @@ def main(questions: list[list[object]]) -> None:
     known = {"tcp": tcp, "tftp": tftp, "web": web}
     with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
         answers = pool.map(lambda question: known[str(question[0])](*question[1:]), questions)  # type: ignore
-        print(json.dumps(list(answers)))
+        sys.stdout.write(json.dumps(list(answers)) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import vlan_probe
 
 MAC = bytes.fromhex("00155d000001")
 # Priority 65535, system 00:5c:52:00:00:40, key 15, priority 255, port 1, state 61.
-THEIRS = bytes.fromhex("ffff" "005c52000040" "000f" "00ff" "0001" "3d" "000000")
-SENT = lacp_partner.GROUP + MAC + bytes.fromhex("8809" "01" "01" "0114") + THEIRS + bytes(90)
+THEIRS = bytes.fromhex("ffff005c52000040000f00ff00013d000000")
+SENT = lacp_partner.GROUP + MAC + bytes.fromhex("880901010114") + THEIRS + bytes(90)
 
 
 def test_the_answer_repeats_the_bond_s_side_and_is_in_sync():

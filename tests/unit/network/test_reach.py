@@ -130,9 +130,10 @@ def test_dhcp_servers_that_are_missing_or_somebody_elses():
 
 
 def test_mistakes_are_found_before_anything_is_asked():
-    wrong = reach_answers.problems({"tcp": [{"port": 0}], "tftp": [{"port": 69, "path": "a\nb"}], "timeout_seconds": 0,
-                            "dhcp": [{"mac": "x", "seconds": 0}], "http": [
-                                {"url": "ftp://192.0.2.1/a"}, {"url": "http://[/", "sha256": "short"}]})
+    wrong = reach_answers.problems({
+        "tcp": [{"port": 0}], "tftp": [{"port": 69, "path": "a\nb"}], "timeout_seconds": 0,
+        "dhcp": [{"mac": "x", "seconds": 0}],
+        "http": [{"url": "ftp://192.0.2.1/a"}, {"url": "http://[/", "sha256": "short"}]})
     assert [(problem.subject, problem.field) for problem in wrong] == [
         ("tcp[0]", "port"), ("tftp[0]", "path"), ("http[0]", "url"), ("http[1]", "url"),
         ("http[1]", "sha256"), ("dhcp[0]", "mac"), ("dhcp[0]", "seconds"),
