@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hardware manager that the role agent_image adds for ``agent_image_reach``, with the agent's own modules played."""
+"""The hardware manager that role agent_image adds for ``agent_image_reach``, with the agent's own modules played."""
 from __future__ import annotations
 
 import importlib
