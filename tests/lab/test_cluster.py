@@ -25,6 +25,7 @@ from support import HOST, NAMESPACE, REPOSITORY, eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -34,6 +35,7 @@ VERSION = "1.35.4"
 KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
          "Metal3Machine", "KubeadmConfig", "KubeadmConfigTemplate", "Metal3MachineTemplate", "Metal3DataTemplate",
          "Metal3Data", "Metal3DataClaim", "IPPool", "IPClaim", "IPAddress", "Secret")
+RESOURCE_SET = Resource("addons.cluster.x-k8s.io", "v1beta2", "clusterresourcesets", "ClusterResourceSet", True)
 # Long enough for a busy machine; a test that takes longer has something wrong.
 SECONDS = 900
 
@@ -238,6 +240,38 @@ def test_a_node_reaches_the_image_server(lab):
             ["ip", "netns", "exec", network_namespace(lab.figures["index"], host_of(lab, node)), sys.executable, "-c",
              ask, url, str(lab.dir / "pki" / "ca.crt")], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == (lab.dir / "www" / "images" / "lab.raw.sha256").read_text().strip()
+
+
+def test_a_cluster_resource_set_of_somebody_else_reaches_the_cluster_and_runs_leave_it_alone(lab):
+    """Cluster API itself brings its objects into each cluster with a label, which is set beside the playbook."""
+    def labelled(value):
+        lab.kube.patch(KNOWN["Cluster"], NAMESPACE, NAME, {"metadata": {"labels": {"example.org/extra": value}}})
+
+    def brought():
+        return workload(lab).get(KNOWN["ConfigMap"], "default", "brought")
+
+    inner = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "brought", "namespace": "default"},
+             "data": {"by": "Cluster API"}}
+    lab.kube.create(KNOWN["ConfigMap"], NAMESPACE, {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "extra", "namespace": NAMESPACE},
+        "data": {"brought.json": json.dumps(inner)}})
+    try:
+        lab.kube.create(RESOURCE_SET, NAMESPACE, {
+            "apiVersion": RESOURCE_SET.api_version, "kind": RESOURCE_SET.kind,
+            "metadata": {"name": "extra", "namespace": NAMESPACE},
+            "spec": {"clusterSelector": {"matchLabels": {"example.org/extra": "yes"}}, "strategy": "Reconcile",
+                     "resources": [{"kind": "ConfigMap", "name": "extra"}]}})
+        assert brought() is None
+        labelled("yes")
+        found = eventually(brought, 120, "the object of the ClusterResourceSet", not_yet=KubeError)
+        assert found["data"] == inner["data"]
+        assert lab.playbook("cluster", seconds=SECONDS).ok().changed() == 0
+        assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, NAME)["metadata"]["labels"]["example.org/extra"] == "yes"
+    finally:
+        labelled(None)
+        lab.kube.delete(RESOURCE_SET, NAMESPACE, "extra")
+        lab.kube.delete(KNOWN["ConfigMap"], NAMESPACE, "extra")
+        eventually(lambda: lab.kube.get(RESOURCE_SET, NAMESPACE, "extra") is None, 60, "the ClusterResourceSet gone")
 
 
 def test_what_does_not_start_is_reported_with_the_pods_reason(lab):

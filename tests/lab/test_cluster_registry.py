@@ -18,6 +18,7 @@ import registry_store
 import small_cluster
 from registry_store import IMAGE, PINS, push
 from support import NAMESPACE, eventually
+from workload import Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
@@ -31,6 +32,8 @@ SECONDS = 1500
 KUBERNETES = PINS.version(go_mod.KUBERNETES)
 LOGIN_NEEDED, OTHER_AUTHORITY = "private.example.org", "other-authority.example.org"
 SECRET = "registry-login"
+# kubeadm makes it.
+OF_KUBEADM = "/etc/kubernetes/admin.conf"
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +49,10 @@ def cluster(lab, store):
     authority = (lab.dir / "pki" / "ca.crt").read_text()
     variables = dict(
         small_cluster.variables(lab, NAME, {}, endpoint=12),
-        cluster_control_plane={"replicas": 1, "node_taints": []},
+        cluster_control_plane={
+            "replicas": 1, "node_taints": [],
+            "pre_commands": [f"test -e {OF_KUBEADM} || touch /root/before"],
+            "post_commands": [f"ls {OF_KUBEADM} /root/before > /root/after"]},
         cluster_options=dict(small_cluster.labs_options(), provider_id_by_kubelet=True),
         lab_registry_mirrors=[
             {"registry": "quay.io", "url": url + "/quay.io", "ca_certificate": authority},
@@ -114,6 +120,12 @@ def test_the_kubelet_says_the_provider_id_by_which_the_node_is_linked(lab, clust
     assert [entry["manager"] for entry in node["metadata"]["managedFields"]
             if "f:providerID" in entry["fieldsV1"].get("f:spec", {})] == ["kubelet"]
     assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
+
+
+def test_commands_run_before_kubeadm_and_after_it(lab, cluster):
+    machines = Workload(lab, NAME, lab.dir / "kubeconfigs" / NAME)
+    server, = machines.hosts().values()
+    assert machines.inside(server, "cat", "/root/after").split() == [OF_KUBEADM, "/root/before"]
 
 
 def test_a_controllers_image_runs_under_its_upstream_name(lab, store, cluster):

@@ -157,6 +157,15 @@ def test_the_operator_runs_with_it(lab, external):
     assert "Run the Bare Metal Operator" not in refusal.output, json.dumps(broken)
 
 
+@pytest.mark.parametrize("option", ["ironic_auth_type", "ironic_tls"])
+def test_the_labs_own_is_never_without_login_or_tls(lab, option):
+    """It is a process (decision 0745)."""
+    before = lab.pid("ironic")
+    lab.playbook("install", "--tags", "ironic", extra={option: "none"}).failed(
+        f"{option}: found none", "expected http_basic and not none", "run Ironic in a cluster")
+    assert lab.pid("ironic") == before
+
+
 @pytest.fixture
 def demanding(lab, tmp_path):
     """A server in front of the lab's Ironic that lets in who shows a certificate, and the pair that does."""
