@@ -30,7 +30,9 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
      "check the loader's name and the folder of the TFTP server"),
     (r"Security (?:Policy )?Violation|Access Denied", "secure boot has refused its boot loader",
      "give one that its firmware's keys have signed, or switch secure boot off (boot_mode)"),
-    (r'failure reading sector|I/O error, dev sr\d|Failed to open \S{1,200} - No Media|'
+    # GRUB of a medium that was there when it was loaded finds no file system on it, and stays at its prompt.
+    (r'failure reading sector|I/O error, dev sr\d|error: unknown filesystem|error: no such device: /\.disk/|'
+     r'Failed to open \S{1,200} - No Media|'
      r'failed to start Boot[0-9A-F]{4} "[^"]{0,80}\b(?:CD|DVD)', "it cannot read its boot medium any more",
      "check whether its BMC was restarted or has let go of the medium"),
 ))

@@ -22,6 +22,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console imp
     ("  PXE-E23: Client received TFTP error from server.", "refuses its boot loader"),
     ("BdsDxe: failed to load Boot0001 \"UEFI PXEv4\": Access Denied", "secure boot has refused"),
     ("error: failure reading sector 0x1234 from `cd0'.", "cannot read its boot medium"),
+    ("\x1b[0m\x1b[37m\x1b[40merror: unknown filesystem.", "cannot read its boot medium"),
+    ("error: no such device: /.disk/info.", "cannot read its boot medium"),
     ("Failed to open \\EFI\\BOOT\\options.csv - No Media", "cannot read its boot medium"),
     ('BdsDxe: failed to start Boot0001 "UEFI QEMU DVD-ROM QM00001 " from PciRoot(0x0)/Pci(0x1F,0x2): Invalid Parameter',
      "cannot read its boot medium"),
