@@ -132,7 +132,9 @@ options:
     default: []
   kernel_parameters:
     description:
-      - Parameters of the kernel, for example C(ipa-api-url=https://ironic.example.org:6385).
+      - Parameters of the kernel, for example C(ipa-api-url=https://ironic.example.org:6385) and
+        C(ipa-inspection-collectors=default,logs), without which the agent of O(iso) does not find Ironic and does not
+        inspect.
       - They are written into C(agent.iso). For all other ways to boot, Ironic gives the parameters;
         RV(kernel_parameters) is
         what to put into its settings C(kernel_append_params).
@@ -237,7 +239,7 @@ EXAMPLES = r"""
       - "{{ lookup('ansible.builtin.file', '~/.ssh/id_ed25519.pub') }}"
     consoles: [tty0, "ttyS0,115200n8"]
     ntp_servers: [ntp.example.org]
-    kernel_parameters: ["ipa-api-url=https://ironic.example.org:6385"]
+    kernel_parameters: ["ipa-api-url=https://ironic.example.org:6385", "ipa-inspection-collectors=default,logs"]
 
 - name: Add a hardware manager and the tool that it runs
   metal3.baremetal.agent_image:
