@@ -123,7 +123,8 @@ options:
                     required: true
   api_version:
     description:
-      - API version that objects of Cluster API and CAPM3 are written in.
+      - API version that objects of Cluster API and CAPM3 are written in. What a plane serves in V(v1beta1) only is
+        written in that version, whatever is set.
       - A Metal3DataTemplate with bonds is always written in V(v1beta1), for the C(v1beta2) CRD of CAPM3 1.13 refuses
         bond parameters. A Metal3MachineTemplate whose selector has C(Exists) or C(DoesNotExist) is always written in
         V(v1beta2), for what CAPM3 1.13 converts from C(v1beta1) lacks the values that its CRD requires.

@@ -20,14 +20,12 @@ from operator_account import kubectl
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import objects as conversion
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
     objects as cluster_render,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
-    v1beta1 as cluster_v1beta1,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import objects as conversion
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import older as cluster_v1beta1
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 GOLDEN = REPOSITORY / "tests" / "unit" / "cluster" / "golden"

@@ -12,7 +12,7 @@ from .._common.problem import Problem
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.finalizers import staying_problems
-from .._metal3.kinds import KNOWN
+from .._metal3.kinds import CAPI_VERSION, KNOWN
 from . import ownership as cluster_ownership
 from .checks.addon import addon_problems
 from .checks.metalstack import provider_problems
@@ -24,6 +24,7 @@ from .network_questions import NetworkQuestions
 from .providers import with_classes
 from .reading import read_all
 from .render import standalone as cluster_standalone
+from .render.health import with_template_version
 from .run import ClusterRun
 from .workflow.snapshot import Snapshot
 
@@ -73,6 +74,10 @@ def check(run: ClusterRun) -> CheckedCluster:
     if description.by_topology:
         run.writes.provider = with_classes(run.provider)
     objects, addresses = read_all(run.client, run.namespace, run.provider)
+    version = run.client.version_of(KNOWN["Metal3RemediationTemplate"])
+    if version != CAPI_VERSION and run.client.version_of(KNOWN["MachineHealthCheck"]) == CAPI_VERSION:
+        # CAPM3 1.11 and 1.12 beside a Cluster API that is newer than they are.
+        desired = with_template_version(desired, version)
     snapshot = Snapshot(objects, run.name)
     facts, unread = facts_of_namespace(objects, addresses, snapshot, run.options.get("neighbours", ()),
                                        run.provider), []

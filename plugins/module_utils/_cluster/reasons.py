@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .._kube.diff import compare
+from .._metal3.conversion.older import downgrade
 from . import endpoint as cluster_endpoint
 from . import kube_vip
 from . import registries as cluster_registries
 from .model import ClusterDescription
 from .render import kubeadm as cluster_kubeadm
-from .render.v1beta1 import downgrade
 from .rollout import Key, references
 
 # Fields of a KubeadmConfigSpec that one option fills.

@@ -31,7 +31,7 @@ from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
 from .._kube.precondition import ABSENT
 from .._kube.resources import KNOWN as BASE
-from .._metal3.kinds import KNOWN
+from .._metal3.kinds import CAPI_VERSION, KNOWN
 from . import control_plane as planes
 from . import delivery, machine_address, receiver, restore_checks, restored_nodes
 from . import site as sites
@@ -87,6 +87,7 @@ class Restore:
             database = os.path.join(folder, "snapshot.db")
             about, sha256 = self._read(database)
             site = sites.read(self._client, self._namespace, self._name)
+            self._refuse_older()
             snapshot = snapshot_of(self._client, self._namespace, self._name)
             is_there = self._has_taken(site, sha256) and self._is_restored(site, about)
             doomed = [] if is_there else site.machines
@@ -101,6 +102,15 @@ class Restore:
                 data = delivery.made(self._params["etcdutl"], database, folder)
                 self._replace(self._checked_again(site, about, sha256), sha256, data, about)
         return dict(result, **self._finished(), seconds=round(self._clock() - self._began_at, 1))
+
+    def _refuse_older(self) -> None:
+        """Refuse a management cluster whose control planes are written in another version than the steps write."""
+        version = self._client.version_of(KNOWN["KubeadmControlPlane"])
+        if version != CAPI_VERSION:
+            raise RefusedError([Problem(
+                "etcd-version", self._subject, "", f"KubeadmControlPlanes that are served in {version} only",
+                f"{CAPI_VERSION}, in which alone the steps of a restore are written",
+                "upgrade the management cluster's Cluster API, or restore by hand")])
 
     def _read(self, database: str) -> tuple[About, str]:
         path = self._params["path"]

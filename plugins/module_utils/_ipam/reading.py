@@ -12,13 +12,13 @@ from .._kube.errors import KubeError
 from .._kube.finalizers import deletion_of
 from .._kube.plan import by_name
 from .._kube.resources import Resource
-from .._metal3.kinds import CAPI_VERSION, KNOWN
+from .._metal3.kinds import CAPI_VERSION, KNOWN, OLDER_IPAM
 from . import goals
 from .usage import usage
 
 POOL = KNOWN["IPPool"]
 CLAIM_RESOURCES = {"IPClaim": KNOWN["IPClaim"], "IPAddressClaim": KNOWN["IPAddressClaim"]}
-CAPI_ADDRESS = Resource("ipam.cluster.x-k8s.io", CAPI_VERSION, "ipaddresses", "IPAddress", True)
+CAPI_ADDRESS = Resource("ipam.cluster.x-k8s.io", CAPI_VERSION, "ipaddresses", "IPAddress", True, OLDER_IPAM)
 ADDRESS_RESOURCES = (KNOWN["IPAddress"], CAPI_ADDRESS)
 
 

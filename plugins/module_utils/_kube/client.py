@@ -1,16 +1,18 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A thin client: known paths, plain dicts."""
+"""A thin client: known paths, plain dicts, in the version that callers know whatever the server serves."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
-from . import precondition, transport
+from . import precondition, transport, versions
 from .answers import list_subject, read_event, read_list, read_object
 from .errors import KubeError
 from .transport import FIELD_MANAGER, Transport
+from .versions import Versions
 
 try:
     import urllib3
@@ -33,6 +35,15 @@ class KubeClient(Transport):
     :raises KubeError: when no usable configuration is found
     """
 
+    @cached_property
+    def versions(self) -> Versions:
+        """Which version of each kind the server is asked for."""
+        return Versions(self.request)
+
+    def version_of(self, resource: Any) -> str:
+        """Return the version in which the server is asked for a kind, by what it has answered so far."""
+        return self.versions.asked(resource)[0].version
+
     def list(self, resource: Any, namespace: str | None = None, label_selector: str | None = None,
              field_selector: Any = None) -> tuple[Any, str | None]:
         """Return ``(items, resource_version)`` of one LIST, every item with its apiVersion and kind.
@@ -40,17 +51,35 @@ class KubeClient(Transport):
         :param resource: a :class:`Resource`
         :param namespace: None for all namespaces
         """
-        answer = self.request(
-            "GET", resource.path(namespace),
-            {"labelSelector": label_selector, "fieldSelector": field_selector},
-            subject=list_subject(resource, namespace), timeout_seconds=transport.LIST_TIMEOUT_SECONDS)
-        return read_list(answer, resource, namespace)[:2]
+        return self._listed(resource, namespace, {"labelSelector": label_selector, "fieldSelector": field_selector},
+                            transport.LIST_TIMEOUT_SECONDS)[:2]
+
+    def list_page(self, resource: Any, namespace: str | None, label_selector: str | None, size: int,
+                  token: str | None) -> tuple[Any, str | None, str | None]:
+        """Return ``(items, resource_version, token of the next page)`` of one page of a LIST.
+
+        :param size: of the page at most
+        :param token: None for the first page
+        """
+        return self._listed(resource, namespace,
+                            {"limit": size, "continue": token, "labelSelector": label_selector})
+
+    def _listed(self, resource: Any, namespace: str | None, query: dict[str, Any],
+                timeout_seconds: int | None = None) -> tuple[Any, str | None, str | None]:
+        def send(*asked: Any) -> tuple[Any, str | None, str | None]:
+            items, version, token = read_list(self.request(
+                "GET", asked[0].path(namespace), query, subject=list_subject(resource, namespace),
+                timeout_seconds=timeout_seconds), asked[0], namespace)
+            return [versions.read(asked, item) for item in items], version, token
+
+        return self.versions.run(resource, send)
 
     def get(self, resource: Any, namespace: str | None, name: str) -> dict[str, Any] | None:
         """Return one object, or None when there is none."""
         subject = _subject(resource, namespace, name)
         try:
-            return read_object(self.request("GET", resource.path(namespace, name), subject=subject), subject)
+            return self._object(resource, subject, lambda asked: self.request(
+                "GET", asked[0].path(namespace, name), subject=subject))
         except KubeError as exc:
             if exc.status == 404:
                 return None
@@ -59,9 +88,9 @@ class KubeClient(Transport):
     def create(self, resource: Any, namespace: Any, body: Any, dry_run: bool = False) -> Any:
         """Create an object and return it as stored."""
         subject = _subject(resource, namespace, body["metadata"].get("name", "(generated)"))
-        return read_object(self.request(
-            "POST", resource.path(namespace), {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, body,
-            subject=subject), subject)
+        return self._object(resource, subject, lambda asked: self.request(
+            "POST", asked[0].path(namespace), {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)},
+            versions.written(asked, body, subject), subject=subject))
 
     def apply(self, resource: Any, namespace: str | None, body: dict[str, Any], dry_run: bool = False,
               force: bool = True, checked: Any = None) -> dict[str, Any]:
@@ -73,10 +102,10 @@ class KubeClient(Transport):
         """
         name = body["metadata"]["name"]
         subject = _subject(resource, namespace, name)
-        return read_object(self.request(
-            "PATCH", resource.path(namespace, name),
+        return self._object(resource, subject, lambda asked: self.request(
+            "PATCH", asked[0].path(namespace, name),
             {"fieldManager": FIELD_MANAGER, "force": "true" if force else None, "dryRun": _dry_run(dry_run)},
-            precondition.in_body(body, checked), APPLY_PATCH, subject=subject), subject)
+            precondition.in_body(versions.written(asked, body, subject), checked), APPLY_PATCH, subject=subject))
 
     def patch(self, resource: Any, namespace: str | None, name: str, body: dict[str, dict[str, Any]],
               content_type: str = MERGE_PATCH, subresource: Any = None, dry_run: bool = False,
@@ -86,10 +115,10 @@ class KubeClient(Transport):
         :param checked: for merge patches: refuse (409) when the object is no longer this one, as it was read
         """
         subject = _subject(resource, namespace, name)
-        return read_object(self.request(
-            "PATCH", resource.path(namespace, name, subresource),
-            {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)}, precondition.in_body(body, checked),
-            content_type, subject=subject), subject)
+        return self._object(resource, subject, lambda asked: self.request(
+            "PATCH", asked[0].path(namespace, name, subresource),
+            {"fieldManager": FIELD_MANAGER, "dryRun": _dry_run(dry_run)},
+            precondition.in_body(versions.patched(asked, body, subject), checked), content_type, subject=subject))
 
     def delete(self, resource: Any, namespace: str | None, name: str, propagation: str = "Background",
                uid: str | None = None, dry_run: bool = False, checked: Any = None) -> bool:
@@ -107,8 +136,8 @@ class KubeClient(Transport):
             # In the query it would not count: the API server takes all options from the body when there is one.
             body["dryRun"] = ["All"]
         try:
-            self.request("DELETE", resource.path(namespace, name), None, body,
-                         subject=_subject(resource, namespace, name))
+            self.versions.run(resource, lambda asked, _older: self.request(
+                "DELETE", asked.path(namespace, name), None, body, subject=_subject(resource, namespace, name)))
         except KubeError as exc:
             if exc.status == 404:
                 return False
@@ -124,8 +153,10 @@ class KubeClient(Transport):
         :raises KubeError: status 410 when the resource version is too old: LIST again
         """
         subject = f"watch of {resource.kind} in {namespace or 'all namespaces'}"
+        # The LIST before it has found out.
+        asked = self.versions.asked(resource)
         response = self.request(
-            "GET", resource.path(namespace),
+            "GET", asked[0].path(namespace),
             {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": resource_version,
              "timeoutSeconds": timeout_seconds, "labelSelector": label_selector, "fieldSelector": field_selector},
             subject=subject, timeout_seconds=timeout_seconds + _WATCH_GRACE_SECONDS, stream=True)
@@ -138,12 +169,22 @@ class KubeClient(Transport):
                         subject, f"an event of more than {EVENT_LIMIT_BYTES // 1024 ** 2} MiB")
                 for line in lines:
                     if line.strip():
-                        yield read_event(line, subject)
+                        event = read_event(line, subject)
+                        if event["type"] != "BOOKMARK":
+                            event["object"] = versions.read(asked, event["object"])
+                        yield event
         except (urllib3.exceptions.HTTPError, OSError) as exc:
             raise KubeError(f"{subject}: connection to {self.server} lost: {exc}",
                             reason="Unreachable") from exc
         finally:
             response.close()
+
+    def _object(self, resource: Any, subject: str, send: Any) -> dict[str, Any]:
+        """Return the object that a request is answered with.
+
+        :param send: callable that takes what is asked for, see ``versions.Asked``
+        """
+        return self.versions.run(resource, lambda *asked: versions.read(asked, read_object(send(asked), subject)))
 
 
 def _subject(resource: Any, namespace: str | None, name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from .answers import list_subject, read_list
+from .answers import list_subject
 from .errors import KubeError
 
 # The API server needs about as long to write a page of this size as Python needs to read it.
@@ -32,11 +32,7 @@ def pages(client: Any, resource: Any, namespace: str | None = None, label_select
     :raises KubeError: when the API server refuses or does not answer
     """
     def fetch(token: str | None) -> Any:
-        answer = client.request(
-            "GET", resource.path(namespace),
-            {"limit": page_size, "continue": token, "labelSelector": label_selector},
-            subject=list_subject(resource, namespace))
-        return read_list(answer, resource, namespace)
+        return client.list_page(resource, namespace, label_selector, page_size, token)
 
     seen, tokens = set(), set()
     with ThreadPoolExecutor(max_workers=1) as pool:

@@ -5,17 +5,35 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from .errors import KubeError
 
 
-class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "namespaced"])):
+class Older(NamedTuple):
+    """An older version of a kind, for API servers that do not serve the one that is asked for.
+
+    :ivar version: its name
+    :ivar read: callable that takes an object of it, which may be changed, and returns it in the newer version
+    :ivar write: callable that takes an object of the newer version and the name of this one, and returns it in this
+        one
+    :ivar patch: callable that takes a merge patch for the newer version and returns one for this one; this and
+        ``write`` raise ValueError for what can't be said in it
+    """
+
+    version: str
+    read: Callable[[dict[str, Any]], dict[str, Any]]
+    write: Callable[[dict[str, Any], str], dict[str, Any]]
+    patch: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class Resource(namedtuple("Resource", ["group", "version", "plural", "kind", "namespaced", "older"], defaults=[()])):
     """One kind of object, with what is needed to build its URL.
 
-    ``group`` is empty for the core API; ``namespaced`` is a boolean.
+    ``group`` is empty for the core API; ``namespaced`` is a boolean; ``older`` has an :class:`Older` for each version
+    that may be asked for in place of ``version``, the newest first.
     """
 
     __slots__ = ()
@@ -60,12 +78,13 @@ def _segment(name: str) -> str:
     return quote(name, safe=":", errors="replace")
 
 
-def table(group: str, version: str, *kinds: tuple[str, str, bool]) -> list[Resource]:
+def table(group: str, version: str, *kinds: tuple[str, str, bool], older: tuple[Older, ...] = ()) -> list[Resource]:
     """Return the resources of one group and version.
 
     :param kinds: plural, kind, and whether its objects are in namespaces
+    :param older: see :class:`Resource`
     """
-    return [Resource(group, version, plural, kind, namespaced) for plural, kind, namespaced in kinds]
+    return [Resource(group, version, plural, kind, namespaced, older) for plural, kind, namespaced in kinds]
 
 
 # kubectl keeps all that it has applied in it, values of Secrets, too.
@@ -98,7 +117,7 @@ KNOWN = dict((resource.kind, resource) for resource in (
 def resource_for(api_version: str, kind: str, known: Mapping[str, Resource] | None = None) -> Resource:
     """Return the resource of an object's ``apiVersion`` and ``kind``.
 
-    :param api_version: for example ``metal3.io/v1alpha1``; its version wins over the table's
+    :param api_version: for example ``metal3.io/v1alpha1``; its version wins over the table's, and no other is asked for
     :param kind: for example ``BareMetalHost``
     :param known: resources by kind, those of Kubernetes itself when left out
     :raises KeyError: when the kind is not in the table or is there with another group
@@ -107,7 +126,7 @@ def resource_for(api_version: str, kind: str, known: Mapping[str, Resource] | No
     resource = (KNOWN if known is None else known)[kind]
     if resource.group != group:
         raise KeyError(f"{api_version}/{kind}")
-    return resource._replace(version=version)
+    return resource if resource.version == version else resource._replace(version=version, older=())
 
 
 def group_of(obj: dict[str, Any]) -> str:

@@ -17,9 +17,10 @@ from .._common.problem import Problem
 from .._host import annotations as host_annotations
 from .._host.goals import AVAILABLE, RUNNING, error_of, state_of
 from .._kube.finalizers import is_going
+from .._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
 from .._plane import fit
 from .._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
-from .graph import Graph, Kind, key, title, unlabelled
+from .graph import CLUSTER, Graph, Kind, key, title, unlabelled
 
 Object = dict[str, Any]
 Keys = tuple[str, str, str]
@@ -55,6 +56,10 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str, taken_up: bool =
     :param taken_up: whether a clusterctl that was killed may have left the clusters paused
     """
     known = list(known)
+    if any((item.resource.group, item.resource.kind, item.resource.version) == (*CLUSTER, OLD_CAPI_VERSION)
+           for item in known):
+        return [Problem("move-version", f"namespace {namespace}", "", f"Cluster API that stores {OLD_CAPI_VERSION}",
+                        f"{CAPI_VERSION}, whose status the checks know", "upgrade Cluster API of this plane first")]
     found = completeness(graph, known, namespace)
     found += [problem for host in graph.of("BareMetalHost") for problem in host_problems(host)]
     found += [problem for cluster in graph.of("Cluster") for problem in _cluster(cluster, taken_up)]

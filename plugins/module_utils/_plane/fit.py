@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from .._common.problem import Problem
 from .._common.text_table import lines
 from .._ironic.fitness import OPERATOR_MINOR
+from .._metal3.kinds import KNOWN
 from . import matrix
 from .catalogue import BY_NAME, PARTS, PROVIDER_LABEL, Part
 
@@ -166,10 +167,13 @@ def _present(name: str, there: Plane) -> list[Problem]:
                  for version in spec["versions"] if version.get("served", True))
     for api_version, kind in part.managed:
         group, _slash, version = api_version.partition("/")
-        if (group, version, kind) not in served:
+        known = KNOWN.get(kind)
+        older = [item.version for item in known.older] if known and known.api_version == api_version else []
+        if not any((group, name, kind) in served for name in (version, *older)):
             others = sorted(entry[1] for entry in served if (entry[0], entry[2]) == (group, kind))
             found.append(Problem("part-version-not-served", subject, kind, ", ".join(others) or "no such kind",
-                                 f"{version}, which this collection reads and writes", f"upgrade {part.title}"))
+                                 f"{' or '.join((version, *older))}, which this collection reads and writes",
+                                 f"upgrade {part.title}"))
     return found
 
 

@@ -9,13 +9,13 @@ Cluster API" of CAPM3 and IPAM; Metal3's page "Supported release versions", tabl
 from __future__ import annotations
 
 # Minor of Cluster API 1.x: first and last minor of the Kubernetes 1.x that it runs in.
-KUBERNETES = {11: (30, 34), 12: (31, 35), 13: (32, 36), 14: (33, 37)}
+KUBERNETES = {9: (28, 32), 10: (29, 33), 11: (30, 34), 12: (31, 35), 13: (32, 36), 14: (33, 37)}
 # First patch of a Cluster API minor that knows a Kubernetes minor.
 FIRST_PATCH = {(13, 37): 6}
 
 # Minor of Cluster API 1.x: versions of its contract that providers may implement.
-CONTRACTS = {11: ("v1beta1", "v1beta2"), 12: ("v1beta1", "v1beta2"), 13: ("v1beta1", "v1beta2"),
-             14: ("v1beta1", "v1beta2")}
+CONTRACTS = {9: ("v1beta1",), 10: ("v1beta1",), 11: ("v1beta1", "v1beta2"), 12: ("v1beta1", "v1beta2"),
+             13: ("v1beta1", "v1beta2"), 14: ("v1beta1", "v1beta2")}
 
 # Parts of one release with Cluster API's core.
 SAME_VERSION = ("cabpk", "kcp")
@@ -24,7 +24,7 @@ SAME_MINOR = ("cabpk", "kcp", "ipam", "capm3")
 
 # Minor of CAPM3 1.x: first and last minor of the Bare Metal Operator 0.x. Upstream tests the first; the operator is
 # upgraded before CAPM3, so that the one after it works for that while.
-OPERATOR = {11: (11, 12), 12: (12, 13), 13: (13, 14), 14: (14, 15)}
+OPERATOR = {9: (9, 10), 10: (10, 11), 11: (11, 12), 12: (12, 13), 13: (13, 14), 14: (14, 15)}
 
 # Minors that a part may be upgraded over at once. Cluster API's by its page "Cluster API and Kubernetes version
 # support"; Metal3 and cert-manager test the step from one minor to the next only.

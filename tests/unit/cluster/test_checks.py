@@ -223,6 +223,9 @@ def test_hardware_comes_from_hardware_data_before_the_hosts_status():
 
 
 SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructure.cluster.x-k8s.io": ["v1beta2"]}
+OLD_PLANE = dict((name, ["v1beta1"]) for name in SERVED)
+# Of CAPM3 1.12 beside Cluster API 1.12.
+MIXED = dict(SERVED, **{"metal3clusters.infrastructure.cluster.x-k8s.io": ["v1beta1"]})
 
 
 @pytest.mark.parametrize("changes, providers, served, words", [
@@ -230,6 +233,18 @@ SERVED = {"clusters.cluster.x-k8s.io": ["v1beta2"], "metal3clusters.infrastructu
     ({}, {}, SERVED, None),
     ({}, {}, {}, "no resource clusters.cluster.x-k8s.io"),
     ({"api_version": "v1beta1"}, {}, SERVED, "found \"v1beta1\", expected one of v1beta2"),
+    ({"kubernetes_version": "v1.33.1"}, {"cluster-api": "v1.10.10", "infrastructure-metal3": "v1.10.4"}, OLD_PLANE,
+     None),
+    ({"api_version": "v1beta1"}, {}, OLD_PLANE, None),
+    ({}, {}, MIXED, None),
+    ({}, {"cluster-api": "v1.8.12"}, OLD_PLANE, "found Cluster API v1.8.12, expected Cluster API v1.9 or newer"),
+    ({"topology": True}, {}, OLD_PLANE,
+     "found a cluster with a topology, and clusters.cluster.x-k8s.io in v1beta1 only, expected v1beta2, in which alone "
+     "it is written; upgrade Cluster API, or make"),
+    ({"topology": True}, {}, MIXED, "upgrade CAPM3, or make a plain cluster"),
+    ({"provider": "metalstack"}, {}, dict(OLD_PLANE, **{"metalstackclusters.infrastructure.cluster.x-k8s.io": ["v1"]}),
+     "found a cluster of the provider of metal-stack"),
+    ({}, {}, dict((name, ["v1alpha4"]) for name in SERVED), 'found "v1beta2", expected one of v1alpha4'),
     ({"kubernetes_version": "v1.29.0"}, {"cluster-api": "v1.13.5"}, SERVED, "expected v1.30 to v1.36"),
     ({"kubernetes_version": "v1.36.0"}, {"cluster-api": "v1.13.0"}, SERVED, "Cluster API v1.13.1 or newer"),
     ({}, {"cluster-api": "v1.13.5", "infrastructure-metal3": "v1.12.0"}, SERVED, "the same minor version"),

@@ -18,8 +18,8 @@ import yaml
 from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents, service
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion.objects import convert
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.v1beta1 import downgrade
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion.objects import convert
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion.older import downgrade
 from ansible_collections.metal3.baremetal.plugins.modules import manifest_conversion
 
 HERE = pathlib.Path(__file__).parent

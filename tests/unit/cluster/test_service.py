@@ -302,3 +302,15 @@ def test_flannel_is_among_what_is_applied_and_nothing_is_missing(plane):
     result = run(plane, check_mode=True, wait_for="available", network_addon="flannel", pod_cidrs=["10.244.0.0/16"])
     assert not [line for line in result["warnings"] if "network_addon" in line]
     assert [item["object"] for item in result["manifests"]][-1] == "DaemonSet kube-flannel/kube-flannel-ds"
+
+
+@pytest.mark.parametrize("versions, expected", [
+    ({}, "v1beta2"), ({"Metal3RemediationTemplate": "v1beta1"}, "v1beta1"),
+    # The client converts both then.
+    ({"Metal3RemediationTemplate": "v1beta1", "MachineHealthCheck": "v1beta1"}, "v1beta2")])
+def test_a_health_check_refers_to_its_template_in_the_version_that_is_served(plane, versions, expected):
+    plane.versions = versions
+    run(plane, control_plane={"replicas": 1, "health_check": {"reboot_retry_limit": 1}})
+    [check] = [item for (kind, _name), item in plane.objects.items() if kind == "MachineHealthCheck"]
+    reference = check["spec"]["remediation"]["templateRef"]
+    assert reference["apiVersion"] == f"infrastructure.cluster.x-k8s.io/{expected}"

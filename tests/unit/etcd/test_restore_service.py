@@ -226,6 +226,13 @@ def test_what_is_not_confirmed_is_refused(run, given, said):
     assert run.plane.writes() == []
 
 
+def test_a_plane_of_an_older_version_is_refused(run):
+    run.plane.versions["KubeadmControlPlane"] = "v1beta1"
+    with pytest.raises(RefusedError, match="KubeadmControlPlanes that are served in v1beta1 only, expected v1beta2"):
+        run.restore()
+    assert run.plane.writes() == []
+
+
 @pytest.mark.parametrize(("about", "said"), [
     ({"cluster": "other"}, f"found a snapshot of cluster {NAMESPACE}/other"),
     ({"namespace": "other"}, f"found a snapshot of cluster other/{NAME}"),

@@ -32,6 +32,8 @@ class Server:
         self.unreachable = 0
         self.lock = threading.Lock()
         self.version = 0
+        # Kinds that are served in an older version only.
+        self.versions = {}
         self.only_one_namespace = False
         self.detaches = True
         self.logs_in = True
@@ -69,6 +71,9 @@ class Server:
             key, dummy, value = label_selector.partition("=")
             found = [item for item in found if item["metadata"].get("labels", {}).get(key) == value]
         return found, str(self.version)
+
+    def version_of(self, resource):
+        return self.versions.get(resource.kind, resource.version)
 
     def get(self, resource, namespace, name):
         self._request("GET", resource, name)

@@ -107,6 +107,13 @@ def version_not_served(_here, there, _versions):
     there.objects["CustomResourceDefinition", "machines.cluster.x-k8s.io"]["spec"]["versions"][0]["name"] = "v1beta1"
 
 
+def older_cluster_api(here, there, _versions):
+    of_here, of_there = (side.objects["CustomResourceDefinition", "clusters.cluster.x-k8s.io"]["spec"]["versions"]
+                         for side in (here, there))
+    of_here[0]["name"] = "v1beta1"
+    of_there.append({"name": "v1beta1", "served": True, "storage": False})
+
+
 def may_not_create(_here, there, _versions):
     there.forbidden = frozenset(("create baremetalhosts", "create secrets"))
 
@@ -159,6 +166,7 @@ REFUSALS = {
     older_operator: "part bmo: version: found v0.12.1 over there (Deployment x/bmo), expected v0.13.2 as here",
     name_taken: "BareMetalHost used: found an object of this name over there",
     version_not_served: "kind Machine: versions: found v1beta1, expected v1beta2",
+    older_cluster_api: "namespace metal3: found Cluster API that stores v1beta1, expected v1beta2",
     may_not_create: "to_kubeconfig: found a user who may not create secrets, create baremetalhosts.metal3.io, expected",
     may_not_delete: "kubeconfig: found a user who may not delete machines.cluster.x-k8s.io, expected one who may",
     no_room: "ResourceQuota few: spec.hard.count/secrets: found room for 1 over there, expected room for 3",

@@ -115,9 +115,19 @@ def test_a_contract_is_foreseen_before_the_manifests_are_rendered(monkeypatch):
 def test_a_kind_that_is_not_served_in_the_version_that_is_read_is_refused():
     there = plane()
     old = there.definitions["metal3machines.infrastructure.cluster.x-k8s.io"]
-    old["spec"]["versions"] = [{"name": "v1beta1", "served": True}, {"name": "v1beta2", "served": False}]
+    old["spec"]["versions"] = [{"name": "v1alpha5", "served": True}, {"name": "v1beta2", "served": False}]
     [problem] = problems(there)[0]
-    assert (problem.code, problem.field, problem.actual) == ("part-version-not-served", "Metal3Machine", "v1beta1")
+    assert (problem.code, problem.field, problem.actual) == ("part-version-not-served", "Metal3Machine", "v1alpha5")
+    assert "expected v1beta2 or v1beta1, which" in str(problem)
+
+
+def test_a_plane_of_v1beta1_fits():
+    old = dict.fromkeys(("capi", "cabpk", "kcp"), "v1.10.10")
+    there = plane("v1.33.1", contract="v1beta1", **old, ipam="v1.10.4", capm3="v1.10.4", bmo="v0.10.5")
+    for definition_ in there.definitions.values():
+        if definition_["spec"]["group"].endswith("x-k8s.io"):
+            definition_["spec"]["versions"] = [{"name": "v1beta1", "served": True}]
+    assert problems(there) == ([], [])
 
 
 def test_pods_that_are_not_available_are_named():

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which versions fit together: Cluster API, CAPM3, the workload's Kubernetes; pure.
 
-Source: Cluster API's book, "Supported versions matrix", as of Cluster API 1.13.
+Source: Cluster API's book, "Supported versions matrix", as of Cluster API 1.13; for 1.9 and 1.10 as of 1.10.
 """
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ import re
 
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
+from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
 from ..providers import provider_of
 from ..spec import METAL3, METALSTACK
 
 VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
 
 # Cluster API minor: first and last Kubernetes minor of a workload cluster.
-_WORKLOAD = {11: (28, 34), 12: (29, 36), 13: (30, 36)}
+_WORKLOAD = {9: (26, 32), 10: (27, 33), 11: (28, 34), 12: (29, 36), 13: (30, 36)}
+# Its first minor whose status has the conditions and numbers of v1beta2.
+_OLDEST = (1, 9)
 # First patch of a Cluster API minor that knows a Kubernetes minor.
-_FIRST_PATCH = {(11, 34): 1, (12, 35): 1, (12, 36): 8, (13, 36): 1}
+_FIRST_PATCH = {(9, 32): 1, (10, 33): 1, (11, 34): 1, (12, 35): 1, (12, 36): 8, (13, 36): 1}
 
 
 def parse(version):
@@ -57,8 +60,7 @@ def version_problems(description, providers, served):
         elif provider.name == METALSTACK and not crd.startswith("clusters."):
             continue
         elif description.api_version not in served[crd]:
-            found.append(Problem("version", subject, "api_version", shown(description.api_version),
-                                 f"one of {', '.join(served[crd])}, which {crd} serves"))
+            found += _older(description, provider, crd, served[crd], providers)
     kubernetes = parse(description.kubernetes_version)
     core = parse(providers.get("cluster-api"))
     if core and kubernetes:
@@ -69,6 +71,28 @@ def version_problems(description, providers, served):
         found.append(Problem("version", subject, "", both, "the same minor version of both",
                              "CAPM3 is built and tested against the Cluster API of its own minor version"))
     return found
+
+
+def _older(description, provider, crd, served, providers):
+    """Return what keeps a cluster from being written in a version that is not the described one.
+
+    A plane that serves only v1beta1 is written in it whatever the description says.
+    """
+    subject, core = description.subject, parse(providers.get("cluster-api"))
+    if description.api_version != CAPI_VERSION or OLD_CAPI_VERSION not in served:
+        return [Problem("version", subject, "api_version", shown(description.api_version),
+                        f"one of {', '.join(served)}, which {crd} serves")]
+    if core and core[:2] < _OLDEST:
+        return [Problem("version", subject, "", f"Cluster API {providers['cluster-api']}",
+                        f"Cluster API v{_OLDEST[0]}.{_OLDEST[1]} or newer, whose status has what is waited for",
+                        "upgrade Cluster API")]
+    if provider.name == METAL3 and not description.by_topology:
+        return []
+    what = "a cluster with a topology" if description.by_topology else f"a cluster of {provider.title}"
+    upgrade = f"upgrade {'Cluster API' if crd.startswith('clusters.') else provider.title}"
+    return [Problem("version", subject, "", f"{what}, and {crd} in {', '.join(served)} only",
+                    f"{CAPI_VERSION}, in which alone it is written",
+                    f"{upgrade}, or make a plain cluster" if description.by_topology else upgrade)]
 
 
 def upgrade_problems(description, current):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..._common import yaml_aliases, yaml_mistakes
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
-from .objects import Converted, convert
+from ..._metal3.conversion.objects import Converted, convert
 
 try:
     import yaml

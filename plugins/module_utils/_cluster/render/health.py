@@ -44,3 +44,22 @@ def health_check(description, group):
         spec["remediation"] = remediation
     objects.append(made(description, CAPI, "MachineHealthCheck", name, spec))
     return objects
+
+
+def with_template_version(objects, version):
+    """Return objects whose MachineHealthChecks refer to a template of a version: that in which it is served.
+
+    Who reads such a reference takes the version out of it, unlike that of others.
+
+    :param objects: list of rendered objects
+    :param version: for example ``v1beta1``
+    """
+    return [_referring(item, version) if item["kind"] == "MachineHealthCheck" else item for item in objects]
+
+
+def _referring(check, version):
+    remediation = check["spec"].get("remediation") or {}
+    if "templateRef" not in remediation:
+        return check
+    reference = dict(remediation["templateRef"], apiVersion=f"{INFRASTRUCTURE}/{version}")
+    return dict(check, spec=dict(check["spec"], remediation=dict(remediation, templateRef=reference)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
+from ..._metal3.conversion.older import downgrade
 from ..checks import image as cluster_image
 from ..providers import provider_of
 from ..spec import METALSTACK
@@ -35,7 +36,6 @@ from .parts import (
     reference,
     rollout,
 )
-from .v1beta1 import downgrade
 
 LABEL_SYNC_ANNOTATION = "metal3.io/metal3-label-sync-prefixes"
 MACHINE_TEMPLATE_KINDS = ("Metal3MachineTemplate", "MetalStackMachineTemplate")

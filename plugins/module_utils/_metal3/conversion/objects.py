@@ -19,7 +19,7 @@ _CONVERTED = f"{_CORE}/conversion-data"
 _TEMPLATE = "template.spec"
 # Where an empty dictionary is something else than none.
 _MEANT = ("controlPlane", "selector")
-_KINDS: dict[tuple[str, str], tuple[str, Callable[[Place], None]]] = {
+SPECS: dict[tuple[str, str], tuple[str, Callable[[Place], None]]] = {
     (_CORE, "Cluster"): ("", machines.cluster),
     (_CORE, "Machine"): ("", machines.machine),
     (_CORE, "MachineDeployment"): ("", machines.machine_deployment),
@@ -63,7 +63,7 @@ def convert(obj: Any) -> Converted:
     if version != OLD or not (group == _CORE or group.endswith(f".{_CORE}")):
         return Converted(obj)
     kind = str(obj.get("kind"))
-    if (group, kind) not in _KINDS:
+    if (group, kind) not in SPECS:
         return Converted(obj, "this kind is not converted")
     result, notes = copy.deepcopy(obj), Notes()
     whole = Place(result, "", notes)
@@ -72,9 +72,9 @@ def convert(obj: Any) -> Converted:
     if reason:
         return Converted(obj, reason)
     result["apiVersion"] = f"{group}/{NEW}"
-    way, rules = _KINDS[group, kind]
+    way, rules = SPECS[group, kind]
     rules(spec.inner(way) if way else spec)
-    _prune(spec.value)
+    prune(spec.value)
     whole.lose("status")
     annotations = whole.inner("metadata.annotations")
     annotations.lose(_CONVERTED)
@@ -83,10 +83,10 @@ def convert(obj: Any) -> Converted:
     return Converted(obj if notes.mistakes else result, "", tuple(notes.lost), tuple(dict.fromkeys(notes.mistakes)))
 
 
-def _prune(value: Any) -> None:
+def prune(value: Any) -> None:
     """Take empty dictionaries away, which v1beta2 refuses; those of v1beta1 say nothing."""
     for entry in list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _prune(entry)
+        prune(entry)
     if isinstance(value, dict):
         for key in [key for key, entry in value.items() if entry == {} and key not in _MEANT]:
             del value[key]

@@ -28,7 +28,7 @@ def machine(spec: Place) -> None:
     spec.move("infrastructureRef", "infrastructureRef", _reference)
     bootstrap = spec.inner("bootstrap")
     bootstrap.move("configRef", "configRef", _reference)
-    _deletion(spec, "deletion")
+    deletion(spec, "deletion")
 
 
 def machine_deployment(spec: Place) -> None:
@@ -48,13 +48,21 @@ def machine_deployment(spec: Place) -> None:
     spec.move("machineNamingStrategy", "machineNaming")
 
 
+def machine_set(spec: Place) -> None:
+    """Convert the spec of a MachineSet."""
+    spec.move("minReadySeconds", "template.spec.minReadySeconds")
+    machine(spec.inner("template.spec"))
+    spec.move("deletePolicy", "deletion.order")
+    spec.move("machineNamingStrategy", "machineNaming")
+
+
 def control_plane(spec: Place) -> None:
     """Convert the spec of a KubeadmControlPlane, and that in a KubeadmControlPlaneTemplate."""
     template = spec.inner("machineTemplate")
     template.move("infrastructureRef", "spec.infrastructureRef", _reference)
     template.move("readinessGates", "spec.readinessGates")
     template.move("taints", "spec.taints")
-    _deletion(template, "spec.deletion")
+    deletion(template, "spec.deletion")
     spec.move("rolloutStrategy", "rollout.strategy")
     spec.move("rolloutBefore", "rollout.before")
     spec.move("rolloutAfter", "rollout.after")
@@ -79,7 +87,8 @@ def health_check(spec: Place) -> None:
     spec.move("remediationTemplate", "remediation.templateRef", _template_reference)
 
 
-def _deletion(place: Place, target: str) -> None:
+def deletion(place: Place, target: str) -> None:
+    """Move the timeouts of a deletion below a path."""
     for key in _DELETION:
         place.move(key, f"{target}.{key}Seconds", seconds)
 

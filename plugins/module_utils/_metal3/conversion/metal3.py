@@ -30,11 +30,32 @@ def cluster(spec: Place) -> None:
 def machine(spec: Place) -> None:
     """Convert the spec of a Metal3Machine, and that in a Metal3MachineTemplate."""
     spec.inner("image").move("format", "diskFormat")
-    spec.move("dataTemplate", "dataTemplate", _object_reference)
+    spec.move("dataTemplate", "dataTemplate", object_reference)
+    with_values(spec)
+
+
+def with_values(spec: Place) -> None:
+    """Give each expression of a Metal3Machine's hostSelector values: both versions' definitions require them."""
     for entry in spec.inner("hostSelector").entries("matchExpressions"):
-        # The definition requires it, also where an operator takes none.
         if entry.value.get("values") is None:
             entry.value["values"] = []
+
+
+def data(spec: Place) -> None:
+    """Convert the spec of a Metal3Data."""
+    spec.lose("templateReference")
+    for key in ("claim", "template"):
+        spec.move(key, key, object_reference)
+
+
+def data_claim(spec: Place) -> None:
+    """Convert the spec of a Metal3DataClaim."""
+    spec.move("template", "template", object_reference)
+
+
+def remediation(spec: Place) -> None:
+    """Convert the spec of a Metal3Remediation."""
+    spec.inner("strategy").move("timeout", "timeoutSeconds", seconds)
 
 
 def data_template(spec: Place) -> None:
@@ -54,7 +75,7 @@ def data_template(spec: Place) -> None:
 
 def remediation_template(spec: Place) -> None:
     """Convert the spec of a Metal3RemediationTemplate."""
-    spec.inner("template.spec.strategy").move("timeout", "timeoutSeconds", seconds)
+    remediation(spec.inner("template.spec"))
 
 
 def _domains(place: Place, key: str, value: Any) -> Any:
@@ -64,7 +85,8 @@ def _domains(place: Place, key: str, value: Any) -> Any:
     return [{"name": name, **(value[name] or {})} for name in sorted(value, key=str)] or None
 
 
-def _object_reference(place: Place, key: str, value: Any) -> Any:
+def object_reference(place: Place, key: str, value: Any) -> Any:
+    """Return a reference by name and namespace, which is all that v1beta2 has of it."""
     if not isinstance(value, dict):
         place.refuse(key, type_name(value), "a dictionary")
         return None

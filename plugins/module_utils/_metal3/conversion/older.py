@@ -9,6 +9,10 @@ The rules are those of the conversion functions of Cluster API 1.13 (``api/*/v1b
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from typing import Any
+
+Object = dict[str, Any]
 
 _VERSION = "v1beta1"
 _EXTRA_ARGS_OWNERS = ("apiServer", "controllerManager", "scheduler")
@@ -17,21 +21,21 @@ _HEALTH_CHECK = "controlPlaneComponentHealthCheckSeconds"
 _TLS_BOOTSTRAP = "tlsBootstrapSeconds"
 
 
-def downgrade(obj):
+def downgrade(obj: Object) -> Object:
     """Return a v1beta2 object of Cluster API or CAPM3 in v1beta1; other objects are returned as they are.
 
     :raises ValueError: when a field has no counterpart in v1beta1
     """
     group, _slash, version = obj["apiVersion"].rpartition("/")
-    if version != "v1beta2" or obj["kind"] not in _CONVERSIONS:
+    if version != "v1beta2" or obj["kind"] not in CONVERSIONS:
         return obj
     result = copy.deepcopy(obj)
     result["apiVersion"] = f"{group}/{_VERSION}"
-    _CONVERSIONS[obj["kind"]](result["spec"], obj["metadata"].get("namespace"))
+    CONVERSIONS[obj["kind"]](result["spec"], obj["metadata"].get("namespace"))
     return result
 
 
-def _reference(reference, namespace):
+def _reference(reference: Object, namespace: str | None) -> Object:
     result = {"apiVersion": f"{reference['apiGroup']}/{_VERSION}", "kind": reference["kind"],
               "name": reference["name"]}
     if namespace:
@@ -39,7 +43,7 @@ def _reference(reference, namespace):
     return result
 
 
-def _seconds(value):
+def _seconds(value: int) -> str:
     """Return a metav1.Duration as Go prints it, which is what the API server stores."""
     hours, rest = divmod(value, 3600)
     minutes, seconds = divmod(rest, 60)
@@ -48,17 +52,18 @@ def _seconds(value):
     return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
 
 
-def _move(source, old, target, new, convert=lambda value: value):
+def _move(source: Object, old: str, target: Object, new: str,
+          convert: Callable[[Any], Any] = lambda value: value) -> None:
     if old in source:
         target[new] = convert(source.pop(old))
 
 
-def _cluster(spec, namespace):
+def _cluster(spec: Object, namespace: str | None) -> None:
     for key in ("controlPlaneRef", "infrastructureRef"):
         spec[key] = _reference(spec[key], namespace)
 
 
-def _metal3_cluster(spec, _namespace):
+def _metal3_cluster(spec: Object, _namespace: str | None) -> None:
     if "failureDomains" in spec:
         # There, false and nothing are the same.
         spec["failureDomains"] = dict(
@@ -66,7 +71,7 @@ def _metal3_cluster(spec, _namespace):
             for domain in spec["failureDomains"])
 
 
-def _deletion(source):
+def _deletion(source: Object) -> None:
     deletion = source.pop("deletion", {})
     for old, new in (("nodeDrainTimeoutSeconds", "nodeDrainTimeout"),
                      ("nodeDeletionTimeoutSeconds", "nodeDeletionTimeout"),
@@ -74,7 +79,7 @@ def _deletion(source):
         _move(deletion, old, source, new, _seconds)
 
 
-def _control_plane(spec, namespace):
+def _control_plane(spec: Object, namespace: str | None) -> None:
     template = spec["machineTemplate"]
     inner = template.pop("spec")
     inner["infrastructureRef"] = _reference(inner["infrastructureRef"], namespace)
@@ -88,7 +93,7 @@ def _control_plane(spec, namespace):
     _config(spec["kubeadmConfigSpec"])
 
 
-def _machine_deployment(spec, namespace):
+def _machine_deployment(spec: Object, namespace: str | None) -> None:
     _machine(spec["template"]["spec"], namespace)
     rollout = spec.pop("rollout", {})
     _move(rollout, "strategy", spec, "strategy")
@@ -96,26 +101,26 @@ def _machine_deployment(spec, namespace):
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
 
 
-def _machine(spec, namespace):
+def _machine(spec: Object, namespace: str | None) -> None:
     spec["infrastructureRef"] = _reference(spec["infrastructureRef"], namespace)
     spec["bootstrap"]["configRef"] = _reference(spec["bootstrap"]["configRef"], namespace)
     _deletion(spec)
 
 
-def _bootstrap_config(spec, _namespace):
+def _bootstrap_config(spec: Object, _namespace: str | None) -> None:
     _config(spec)
 
 
-def _metal3_machine(spec, _namespace):
+def _metal3_machine(spec: Object, _namespace: str | None) -> None:
     image = spec.get("image") or {}
     _move(image, "diskFormat", image, "format")
 
 
-def _config_template(spec, _namespace):
+def _config_template(spec: Object, _namespace: str | None) -> None:
     _config(spec["template"]["spec"])
 
 
-def _config(spec):
+def _config(spec: Object) -> None:
     configuration = spec.get("clusterConfiguration") or {}
     for owner in _EXTRA_ARGS_OWNERS:
         _extra_args(configuration.get(owner) or {}, "extraArgs")
@@ -128,12 +133,12 @@ def _config(spec):
             _move(token, "ttlSeconds", token, "ttl", _seconds)
 
 
-def _extra_args(owner, key):
+def _extra_args(owner: Object, key: str) -> None:
     if key in owner:
         owner[key] = dict((argument["name"], argument["value"]) for argument in owner[key])
 
 
-def _timeouts(spec, key, part):
+def _timeouts(spec: Object, key: str, part: Object) -> None:
     timeouts = part.pop("timeouts", {})
     # Init and join agree (KubeadmControlPlane webhook).
     if _HEALTH_CHECK in timeouts:
@@ -145,11 +150,11 @@ def _timeouts(spec, key, part):
         raise ValueError(f"{key}.timeouts: {', '.join(sorted(timeouts))}: no such field in v1beta1")
 
 
-def _machine_template(spec, _namespace):
+def _machine_template(spec: Object, _namespace: str | None) -> None:
     _metal3_machine(spec["template"]["spec"], None)
 
 
-def _data_template(spec, _namespace):
+def _data_template(spec: Object, _namespace: str | None) -> None:
     meta_data = spec.get("metaData") or {}
     for form in ("ipAddresses", "prefixes", "gateways", "dnsServers"):
         _move(meta_data, form + "FromPool", meta_data, form + "FromIPPool")
@@ -169,7 +174,7 @@ def _data_template(spec, _namespace):
         network.setdefault("ipAddressFromIPPool", (network.get("fromPoolRef") or {}).get("name", ""))
 
 
-def _health_check(spec, _namespace):
+def _health_check(spec: Object, _namespace: str | None) -> None:
     checks = spec.pop("checks", {})
     _move(checks, "nodeStartupTimeoutSeconds", spec, "nodeStartupTimeout", _seconds)
     for old, new in (("unhealthyNodeConditions", "unhealthyConditions"),
@@ -187,12 +192,12 @@ def _health_check(spec, _namespace):
         spec["remediationTemplate"] = reference
 
 
-def _remediation_template(spec, _namespace):
+def _remediation_template(spec: Object, _namespace: str | None) -> None:
     strategy = spec["template"]["spec"]["strategy"]
     _move(strategy, "timeoutSeconds", strategy, "timeout", _seconds)
 
 
-_CONVERSIONS = {
+CONVERSIONS: dict[str, Callable[[Object, str | None], None]] = {
     "Cluster": _cluster,
     "Metal3Cluster": _metal3_cluster,
     "KubeadmControlPlane": _control_plane,
