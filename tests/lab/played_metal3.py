@@ -136,14 +136,13 @@ class PlayedMetal3:
         self.workload.apply(KNOWN["Node"], None, {
             "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels},
             "spec": {"providerID": provider_id}})
-        self.workload.patch(KNOWN["Node"], None, name, {"status": {
-            "nodeInfo": {"kubeletVersion": self.kubernetes_version, "kernelVersion": "", "osImage": "",
-                         "containerRuntimeVersion": "", "kubeProxyVersion": "", "machineID": "", "systemUUID": "",
-                         "bootID": "", "operatingSystem": "linux", "architecture": "amd64"},
-            "conditions": [dict(condition(kind, status), reason="Played", message="", lastHeartbeatTime=_NOW)
-                           for kind, status in (("Ready", "True"), ("MemoryPressure", "False"),
-                                                ("DiskPressure", "False"), ("PIDPressure", "False"))]}},
-                            subresource="status")
+        info = dict.fromkeys(("kernelVersion", "osImage", "containerRuntimeVersion", "kubeProxyVersion", "machineID",
+                              "systemUUID", "bootID"), "")
+        info.update(kubeletVersion=self.kubernetes_version, operatingSystem="linux", architecture="amd64")
+        states = {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
+        self.workload.patch(KNOWN["Node"], None, name, {"status": {"nodeInfo": info, "conditions": [
+            dict(condition(kind, state), reason="Played", message="", lastHeartbeatTime=_NOW)
+            for kind, state in states.items()]}}, subresource="status")
         if is_control_plane:
             self.workload.apply(KNOWN["ConfigMap"], "kube-system", {
                 "apiVersion": "v1", "kind": "ConfigMap",
