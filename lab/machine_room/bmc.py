@@ -14,7 +14,7 @@ from sushy_tools import error
 from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
 
-from . import account_service, bios, event_service, update_service
+from . import account_service, bios, event_service, redfish, storage_service, task_service, update_service
 from .server import BY_HTTP, OFF, ON, RESET_TYPES
 
 # As Dell's BMCs say it; Ironic looks for the first word.
@@ -166,8 +166,9 @@ def application(servers, settings):
         "SUSHY_EMULATOR_FEATURE_SET": "full",
         # A BMC with the site's CA installed.
         "SUSHY_EMULATOR_VMEDIA_VERIFY_SSL": settings.ca_file,
-        "SUSHY_EMULATOR_STORAGE": _storage(servers),
-        "SUSHY_EMULATOR_DRIVES": _drives(servers),
+        "SUSHY_EMULATOR_STORAGE": {server.uuid: storage_service.storages(server) for server in servers},
+        "SUSHY_EMULATOR_DRIVES": {(server.uuid, storage_service.CONTROLLER): storage_service.drives(server)
+                                  for server in servers},
     })
     driver = MachineRoomDriver(servers)
     # sushy-tools chooses among its own drivers only.
@@ -175,9 +176,10 @@ def application(servers, settings):
 
     app.view_functions["UpdateService.update_service_simple_update"] = update_service.simple_update
     # In the place of sushy-tools' only task.
-    app.view_functions["simple_task"] = lambda: update_service.task_resource("42")
-    for blueprint in (update_service.service, event_service.service, account_service.service):
+    app.view_functions["simple_task"] = lambda: task_service.task_resource("42")
+    for blueprint in (update_service.service, event_service.service, account_service.service, task_service.service):
         app.register_blueprint(blueprint)
+    storage_service.replace(app)
     for server in servers:
         server.on_power_change = _report_power
 
@@ -218,21 +220,15 @@ def _complete_registry(_driver, found):
     return bios.registry(found)
 
 
+def _complete_storage(_driver, found):
+    return storage_service.complete_storage(found)
+
+
+def _complete_drive(_driver, found):
+    return storage_service.complete_drive(redfish.asked(), found)
+
+
 # Endpoint of sushy-tools → what its answer lacks.
 ADDITIONS = {"system_resource": _complete_system, "manager_resource": _complete_manager,
-             "root_resource": _complete_root, "bios_registry": _complete_registry}
-
-
-def _storage(servers):
-    return {server.uuid: [{
-        "Id": "1", "Name": "SATA controller",
-        "StorageControllers": [{"MemberId": "0", "Name": "AHCI", "SpeedGbps": 6}],
-        "Drives": [disk["serial"] for disk in server.spec["disks"]],
-    }] for server in servers}
-
-
-def _drives(servers):
-    return {(server.uuid, "1"): [{
-        "Id": disk["serial"], "Name": disk["name"], "CapacityBytes": disk["size_gib"] * 1024 ** 3,
-        "Protocol": "SATA", "MediaType": "HDD" if disk["rotational"] else "SSD", "Volumes": [],
-    } for disk in server.spec["disks"]] for server in servers}
+             "root_resource": _complete_root, "bios_registry": _complete_registry,
+             "storage": _complete_storage, "drive_resource": _complete_drive}

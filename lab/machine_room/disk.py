@@ -50,6 +50,11 @@ class Disk:
         with open(self.path, "wb") as file:
             file.truncate(self.spec["size_gib"] * GIB)
 
+    def discard(self):
+        """Forget all that is on the disk, whatever its knobs say: a controller has taken or released it."""
+        if os.path.exists(self.path):
+            os.unlink(self.path)
+
     def erase_metadata(self):
         """Wipe both partition tables; data between them stays, as on a real disk."""
         self._fail_if_asked()

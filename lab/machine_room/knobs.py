@@ -23,6 +23,8 @@ KNOBS = {
                                 "at once, no boot and no agent finds it"),
     "disk_too_small": (bool, "every disk has SMALL_DISK_BYTES only"),
     "disks_read_only": (bool, "the disks are write-protected: metadata cleaning passes over them, writing is refused"),
+    "raid_refused": (bool, "the RAID controller makes no volume, and says so"),
+    "raid_at_boot": (bool, "the RAID controller makes and deletes volumes at the next boot, not at once"),
     "clock_behind": (bool, "from the next boot on the clock of a virtual server is years behind"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }

@@ -11,6 +11,7 @@ from .disk import Disk
 from .disk_boot import BootError
 from .firmware import FirmwareError, from_cd, from_network
 from .knobs import Knobs
+from .raid_controller import RaidController
 
 ON, OFF = "On", "Off"
 AGENT, SYSTEM, NOTHING = "agent", "system", "nothing"
@@ -47,6 +48,8 @@ class Server:
     boots_by_http = False
     # Whether its BMC knows a boot device for the next boot only; others take each for all boots, as sushy-tools does.
     boots_once = False
+    # Whether what runs on it sees at once that a volume has taken the place of drives.
+    swaps_disks = True
 
     def __init__(self, spec, settings, web, disk_boot):
         self.spec = spec
@@ -65,7 +68,8 @@ class Server:
         self.agent = None
         saved = state.load(self._state_file)
         self.knobs = Knobs(saved.get("knobs"))
-        self.disks = [Disk(disk, self._disk_file(disk["name"]), self.knobs) for disk in spec["disks"]]
+        self.drives = [self._disk(disk, os.path.basename(disk["name"]) + ".raw") for disk in spec["disks"]]
+        self.raid = RaidController(spec, self.drives, self._disk, self.knobs, saved.get("raid"))
         self.power = saved.get("power", OFF)
         self.boot_device = saved.get("boot_device", "Hdd")
         # How long the boot device counts: Redfish's BootSourceOverrideEnabled.
@@ -89,8 +93,13 @@ class Server:
         self.boots = saved.get("boots", 0)
         self._resume(saved.get("agent"))
 
-    def _disk_file(self, name):
-        return os.path.join(self.folder, "disks", os.path.basename(name) + ".raw")
+    def _disk(self, spec, file_name):
+        return Disk(spec, os.path.join(self.folder, "disks", file_name), self.knobs)
+
+    @property
+    def disks(self):
+        """The Disks that the server sees while all its drives are there: volumes in the place of their drives."""
+        return self.raid.disks()
 
     def _resume(self, agent):
         if self.power == ON and self.runs == AGENT:
@@ -117,6 +126,7 @@ class Server:
                 "firmware": self.firmware,
                 "firmware_staged": self.firmware_staged,
                 "tasks": self.tasks,
+                "raid": self.raid.dump(),
                 "subscriptions": self.subscriptions,
                 "account": self.account,
                 "runs": self.runs,
@@ -269,17 +279,24 @@ class Server:
                 self.console.print("agent: %s", action)
                 getattr(self, action)()
 
+    @property
+    def raid_waits(self):
+        """Whether volumes are made and deleted at the next boot only."""
+        return not self.swaps_disks or self.knobs.get("raid_at_boot")
+
     def present_disks(self):
         """Return the Disks that nobody has pulled."""
         if self.knobs.get("disk_missing"):
             return []
-        gone = self.knobs.get("first_disk_missing") or self.knobs.get("first_disk_failed")
-        return self.disks[1:] if gone else self.disks
+        return self._disks_unless("first_disk_missing", "first_disk_failed")
 
     def boot_disk(self):
         """Return the first Disk with a partition table, or None."""
-        alive = self.disks[1:] if self.knobs.get("first_disk_failed") else self.disks
-        return next((disk for disk in alive if disk.has_partitions()), None)
+        return next((disk for disk in self._disks_unless("first_disk_failed") if disk.has_partitions()), None)
+
+    def _disks_unless(self, *names):
+        """Return the Disks that are there, where each of the knobs takes the first drive away."""
+        return self.raid.disks(self.drives[0] if self.drives and any(map(self.knobs.get, names)) else None)
 
     def set_knobs(self, values):
         """Set some knobs, keep them, and let what they do at once happen.
@@ -292,7 +309,8 @@ class Server:
             self.save()
             if self.knobs.get("first_disk_failed") and not had_failed and self.runs == SYSTEM:
                 self.console.print("the first disk has died")
-                self._disk_boot.fail_disk(self)
+                if not self.raid.survives(self.drives[0]):
+                    self._disk_boot.fail_disk(self)
 
     def _take_over_pending(self):
         if self.bios_pending:
@@ -301,6 +319,9 @@ class Server:
         staged, self.firmware_staged = self.firmware_staged, {}
         for component, firmware in staged.items():
             self.flash_firmware(component, firmware["version"], firmware["task"])
+        for task, error in self.raid.boot():
+            self.console.print("RAID controller: %s: %s", self.tasks[task]["name"], error or "done")
+            self.update_task(task, "Exception" if error else "Completed", error)
 
     def _take_boot_device(self):
         """Return what this boot is from; what counts for one boot only is used up by it."""
@@ -372,4 +393,5 @@ class Server:
                 "knobs": self.knobs.dump(),
                 "account": self.bmc_account.describe() if self.bmc_account else None,
                 "disks": [{"name": disk.name, "path": disk.path, "size": disk.size} for disk in self.disks],
+                "volumes": self.raid.dump()["volumes"],
             }

@@ -10,11 +10,10 @@ import threading
 
 import flask
 
-from . import redfish
+from . import redfish, task_service
 from .firmware_image import COMPONENTS, FirmwareImageError, read_image
 
 ROOT = "/redfish/v1/UpdateService"
-TASKS = "/redfish/v1/TaskService/Tasks"
 
 service = flask.Blueprint("MachineRoomUpdate", __name__)
 
@@ -30,8 +29,7 @@ def simple_update():
         return redfish.fault(400, "Targets: expected this BMC's own system or manager")
     task = server.new_task(f"Firmware update from {url}")
     threading.Thread(target=flash, args=(server, task, url), daemon=True).start()
-    location = f"{TASKS}/{task}"
-    return dict(describe(server, task)), 202, {"Location": location}
+    return task_service.describe(server, task), 202, {"Location": task_service.path(task)}
 
 
 def _server(targets):
@@ -56,31 +54,6 @@ def flash(server, task, url):
         server.stage_firmware(component, version, task)
     else:
         server.flash_firmware(component, version, task)
-
-
-def describe(server, task):
-    """Return a task as Redfish shows it."""
-    known = server.tasks[task]
-    failed = known["state"] == "Exception"
-    messages = [{"MessageId": "Update.1.0.ApplyFailed", "Message": known["message"]}] if known["message"] else []
-    return {
-        "@odata.type": "#Task.v1_4_3.Task", "@odata.id": f"{TASKS}/{task}", "Id": task, "Name": known["name"],
-        "TaskState": known["state"], "TaskStatus": "Critical" if failed else "OK", "Messages": messages,
-        "PercentComplete": 100 if known["state"] in ("Completed", "Exception") else 50,
-    }
-
-
-@service.route(TASKS)
-def tasks():
-    """List the tasks."""
-    return redfish.collection("Tasks", TASKS, list(redfish.asked().tasks))
-
-
-@service.route(TASKS + "/<task>")
-def task_resource(task):
-    """Show a task."""
-    server = redfish.asked()
-    return describe(server, task) if task in server.tasks else redfish.fault(404, f"no task {task}")
 
 
 @service.route(ROOT + "/FirmwareInventory")

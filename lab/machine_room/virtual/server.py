@@ -29,6 +29,7 @@ class VirtualServer(simulated.Server):
 
     boots_by_http = True
     boots_once = True
+    swaps_disks = False
 
     def __init__(self, spec, settings, web):
         # Number of the process that runs it; who sets it to None acts on its end.
