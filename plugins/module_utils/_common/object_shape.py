@@ -57,6 +57,7 @@ _METADATA = Open(
     deletionTimestamp=TEXT, generation=NUMBER, managedFields=[Open(fieldsV1=Open(), manager=TEXT, operation=TEXT)])
 _CREDENTIALS = Open(credentials=_NAMED, credentialsVersion=TEXT)
 _IMAGE = Open(url=TEXT, checksum=TEXT, checksumType=TEXT, format=TEXT)
+_RAID = Open(hardwareRAIDVolumes=[Open()], softwareRAIDVolumes=[Open()])
 _PARTS = Open(
     cpu=Open(count=NUMBER, model=TEXT, arch=TEXT), systemVendor=_TEXTS, ramMebibytes=NUMBER, hostname=TEXT,
     storage=[Open(name=TEXT, sizeBytes=NUMBER, model=TEXT, serialNumber=TEXT, type=TEXT)],
@@ -67,8 +68,8 @@ HOST = Open(
     spec=Open(bmc=Open(address=TEXT, credentialsName=TEXT, disableCertificateVerification=TRUTH), bootMACAddress=TEXT,
               online=TRUTH, image=_IMAGE, customDeploy=Open(method=TEXT), consumerRef=_NAMED, userData=_NAMED,
               networkData=_NAMED, metaData=_NAMED, preprovisioningNetworkDataName=TEXT, externallyProvisioned=TRUTH,
-              disablePowerOff=TRUTH, inspectionMode=TEXT),
-    status=Open(provisioning=Open(state=TEXT, ID=TEXT, image=_IMAGE, customDeploy=Open(method=TEXT)),
+              disablePowerOff=TRUTH, inspectionMode=TEXT, raid=_RAID),
+    status=Open(provisioning=Open(state=TEXT, ID=TEXT, image=_IMAGE, customDeploy=Open(method=TEXT), raid=_RAID),
                 operationalStatus=TEXT, errorType=TEXT, errorMessage=TEXT, errorCount=NUMBER, poweredOn=TRUTH,
                 hardware=_PARTS, goodCredentials=_CREDENTIALS, triedCredentials=_CREDENTIALS, lastUpdated=TEXT,
                 operationHistory=Each(Open(start=is_moment, end=is_moment))))

@@ -25,6 +25,14 @@ _TABLE = (
      "give an image that fits the server, by another URL: BMO may take this one for flashed from now on", True),
     (r"apply_configuration failed|BIOS (apply )?configuration failed|[Ff]ailed to apply BIOS",
      "the BMC refused BIOS settings", "correct the settings", True),
+    # Ironic's redfish/raid.py; the last is Python's, of named disks none of which the server has.
+    (r"'create_configuration'.*(failed to find matching physical disks|spans count|too few for|is not enough for|"
+     r"single span|Cannot calculate spans|is not supported by the driver|is missing from logical_disk|"
+     r"min\(\) arg is an empty sequence)",
+     "the RAID volumes do not fit the server's drives",
+     "compare raid with the drives that the BMC lists: their number, sizes, kinds and names", True),
+    (r"'create_configuration'.*returned code (400|405|409|422)\b", "the RAID controller refused a volume",
+     "correct raid by what the BMC says, or look at the controller and its drives", True),
     # Before Ironic's own verification of the BMC, which Python reports in the same words.
     (r"Virtual media mount failed.*([Cc]ertificate|CERTIFICATE_VERIFY_FAILED|SSLError|x509)",
      "the BMC does not trust the TLS certificate of the server that gives out the boot image", TRUST, True),
@@ -109,12 +117,14 @@ _TABLE = (
     (r"[Ww]rit(e|ing).*(error|fail)", *_DISK),
     (r"configdrive|config drive", "the config drive could not be made or written",
      "look at the size and form of user_data, network_data and meta_data", False),
+    # Before cleaning, whose steps these are.
+    (r"RAID|'(create|delete)_configuration'", "the RAID volumes could not be made or deleted",
+     "compare raid with the controller's disks", False),
     (r"[Cc]leaning failed|clean step|Failed to clean|CleanFail",
      "cleaning the disks failed", "look at the disks' health; clean by hand or set "
      "automated_cleaning_mode to disabled", False),
     (r"power state|PowerStateFailure|power on|power off|PowerOn operation failed",
      "the BMC did not change or report the power state", "look at the BMC; power the server by hand once", False),
-    (r"RAID", "the RAID volumes could not be made", "compare raid with the controller's disks", False),
     (r"adoption failed|Adoption failed", "Ironic, after a restart, could not adopt the provisioned host again",
      "look whether the BMC answers and the image's URL is still valid", False),
 )

@@ -15,6 +15,7 @@ from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube.finalizers import HINT, deletion_of, is_going
 from .._kube.precondition import uid_of
 from . import annotations as host_annotations
+from . import preparation
 from .errors import explain
 
 GOALS = ("registered", "inspected", "available", "provisioned", "deleted")
@@ -53,8 +54,9 @@ def error_of(bmh):
 def reached(bmh, goal):
     """True when a host is where the goal wants it.
 
-    V(available) also counts a host that has been through it and stays beyond: provisioning or provisioned with the
-    image it is to have, or externally provisioned. V(provisioned) wants the image of the spec on the disk.
+    V(available) wants the RAID volumes of the spec. It also counts a host that has been through it and stays beyond:
+    provisioning or provisioned with the image it is to have, or externally provisioned. V(provisioned) wants the image
+    of the spec on the disk.
 
     :param bmh: the BareMetalHost, or None when there is none
     :param goal: one of :data:`GOALS`
@@ -72,7 +74,8 @@ def reached(bmh, goal):
     if goal == "inspected":
         return state not in UNINSPECTED and healthy
     if goal == "available":
-        return healthy and (state in AVAILABLE or state == "externally provisioned"
+        return healthy and ((state in AVAILABLE and not preparation.outstanding(bmh))
+                            or state == "externally provisioned"
                             or (state in ("provisioning", "provisioned") and has_deployment(spec)))
     if state == "externally provisioned":
         return healthy
@@ -179,7 +182,8 @@ class HostHistory(Awaited):
             return Verdict(WAITING, "delayed: BMO works on as many hosts as PROVISIONING_LIMIT allows", "")
         if self.goal == "provisioned" and (bmh.get("spec") or {}).get("online") is False:
             return Verdict(FAILED, "online is false, so BMO does not provision the host", "set online to true")
-        return Verdict(WAITING, lacking or self._phase(bmh, self.seconds_in_state(now)), "")
+        outstanding = preparation.outstanding(bmh) if self.state in AVAILABLE else ""
+        return Verdict(WAITING, lacking or outstanding or self._phase(bmh, self.seconds_in_state(now)), "")
 
     def _obstacle(self, bmh):
         """Return what keeps BMO from working on the host at all, as a Verdict, or None."""

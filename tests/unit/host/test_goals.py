@@ -20,8 +20,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 IMAGE = {"image": {"url": "http://192.0.2.1/i"}}
 
 
-def bmh(state="", status="OK", spec=None, image=None, error=None, metadata=None):
+PAIR = {"hardwareRAIDVolumes": [{"level": "1", "sizeGibibytes": 5}]}
+
+
+def bmh(state="", status="OK", spec=None, image=None, error=None, metadata=None, raid=None):
     body = {"operationalStatus": status, "provisioning": {"state": state, "image": {"url": image} if image else {}}}
+    if raid:
+        body["provisioning"]["raid"] = raid
     if error:
         body.update(operationalStatus="error", errorType=error[0], errorMessage=error[1], errorCount=error[2])
     return {"metadata": dict({"name": "h1"}, **(metadata or {})), "status": body,
@@ -53,6 +58,10 @@ def bmh(state="", status="OK", spec=None, image=None, error=None, metadata=None)
     (bmh("deprovisioning"), {"registered", "inspected"}),
     (bmh("externally provisioned"), {"registered", "inspected", "available", "provisioned"}),
     (bmh("available", metadata={"deletionTimestamp": "t"}), set()),
+    (bmh("available", spec={"raid": PAIR}), {"registered", "inspected"}),
+    (bmh("available", spec={"raid": PAIR}, raid=PAIR), {"registered", "inspected", "available"}),
+    (bmh("provisioned", spec=dict(IMAGE, raid=PAIR), image="http://192.0.2.1/i"), {"registered", "inspected",
+                                                                                   "available", "provisioned"}),
 ])
 def test_goals_reached(obj, goals):
     assert set(goal for goal in host_goals.GOALS if host_goals.reached(obj, goal)) == goals
@@ -218,6 +227,12 @@ def test_a_timeout_tells_the_last_state_and_error():
         "still inspecting after 30 s; last error: inspection error: timeout reached while inspecting the node")
 
 
+def _raid_error(text):
+    """Return Ironic's words for a clean step that has failed so."""
+    return ("Node 11111111-2222-3333-4444-555555555555 failed step {'interface': 'raid', 'step': "
+            "'create_configuration', 'abortable': False, 'priority': 0}: " + text)
+
+
 @pytest.mark.parametrize("error_type, message, cause, definitive", [
     ("registration error", "BMC CredentialsName secret doesn't exist secret \"x\" not found", "does not exist", True),
     ("registration error", "Validation error with BMC credentials: Missing BMC connection details 'password'",
@@ -275,6 +290,16 @@ def test_a_timeout_tells_the_last_state_and_error():
      "does not give out the image", True),
     ("provisioning error", "Validation of image href https://192.0.2.1/node.raw failed, reason: timed out",
      "can't be downloaded", False),
+    *(("preparation error", _raid_error(text), cause, definitive) for text, cause, definitive in (
+        ("Redfish exception occurred. Error: failed to find matching physical disks for all logical disks",
+         "do not fit the server's drives", True),
+        ("min() arg is an empty sequence", "do not fit the server's drives", True),
+        ("Redfish exception occurred. Error: HTTP POST https://192.0.2.1/redfish/v1/Systems/1/Storage/RAID.1/Volumes "
+         "returned code 400. Base.1.0.GeneralError: volume refused", "the RAID controller refused a volume", True),
+        ("Redfish exception occurred. Error: HTTP POST https://192.0.2.1/redfish/v1/Systems/1/Storage/RAID.1/Volumes "
+         "returned code 401. Base.1.0.GeneralError: no", "refused the credentials", True),
+        ("Redfish exception occurred. Error: HTTP POST https://192.0.2.1/redfish/v1/Systems/1/Storage/RAID.1/Volumes "
+         "returned code 500. Base.1.0.GeneralError: no", "could not be made or deleted", False))),
 ])
 def test_errors_are_explained(error_type, message, cause, definitive):
     explanation = host_errors.explain(error_type, message)
@@ -327,3 +352,12 @@ def summary_of(address):
     known = bmh("available", spec={"bootMACAddress": "00:5c:52:31:3a:01", "bmc": {"address": address}})
     known["status"].update(hardware=DETAILS, poweredOn=True)
     return host_table.summary(known)
+
+
+def test_volumes_that_nobody_has_looked_at_are_the_cause():
+    seen = history(baseline=bmh("available"))
+    seen.update(bmh("available", spec={"raid": PAIR}), 1)
+    assert "BMO has yet to begin with the RAID volumes" in seen.timeout_cause(5)
+    seen.update(bmh("preparing", spec={"raid": PAIR}), 6)
+    seen.update(bmh("available", spec={"raid": PAIR}, raid=PAIR), 60)
+    assert seen.verdict.outcome == host_goals.REACHED
