@@ -222,23 +222,29 @@ options:
         description:
           - RAID volumes to make when the host is prepared. Hardware or software volumes, not both; hardware RAID
             needs a Redfish scheme.
+          - An available host is prepared again when they change, and all its volumes of that kind are made once more,
+            which loses what is on them. The Bare Metal Operator 0.13 does it to no host that has an image.
+          - With O(wait_for=available) the wait ends when it has.
         type: dict
         suboptions:
           hardware_raid_volumes:
             description:
-              - Volumes of the RAID controller.
+              - Volumes of the RAID controller. An empty list deletes all that it has; without the option, and without
+                O(hosts[].raid), the operator leaves them as they are.
+              - Ironic 39 does not notice when a controller that makes volumes at the next boot fails at that. The host
+                is available then, without the volume.
             type: list
             elements: dict
             suboptions:
               level:
                 description:
-                  - RAID level.
+                  - RAID level. Ironic 39 makes no V(2) by Redfish, so that it is refused; V(1) takes two disks.
                 type: str
                 required: true
                 choices: ["0", "1", "2", "5", "6", "1+0", "5+0", "6+0"]
               size_gibibytes:
                 description:
-                  - Size in gibibytes; all there is when left out or 0.
+                  - Size in gibibytes. Left out, it is all there is, which can only be had of named C(physical_disks).
                 type: int
               name:
                 description:
@@ -254,11 +260,12 @@ options:
                 type: int
               controller:
                 description:
-                  - Name of the RAID controller.
+                  - Name of the RAID controller. Ironic 39 does not compare it with anything; which controller it is
+                    follows from the disks.
                 type: str
               physical_disks:
                 description:
-                  - Names of the disks to use; needs C(controller).
+                  - Names of the disks to use, C(Id) of the drives at the BMC; needs C(controller).
                 type: list
                 elements: str
           software_raid_volumes:

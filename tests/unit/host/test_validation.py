@@ -38,6 +38,11 @@ def image(**values):
     return dict({"url": "http://192.0.2.1/image.qcow2", "checksum": SUM}, **values)
 
 
+def volume(level, **values):
+    """Return a hardware RAID volume of a size."""
+    return dict({"level": level, "size_gibibytes": 5}, **values)
+
+
 @pytest.mark.parametrize("entry", [
     host(),
     host(name="rack1-01.example.org"),
@@ -54,6 +59,8 @@ def image(**values):
     host(raid={"software_raid_volumes": [{"level": "1", "size_gibibytes": 10}, {"level": "0"}]}),
     host(raid={"hardware_raid_volumes": [{"level": "5", "controller": "c", "physical_disks": ["a", "b", "c"],
                                           "number_of_physical_disks": 3}]}),
+    host(raid={"hardware_raid_volumes": []}),
+    host(raid={"hardware_raid_volumes": [volume("1+0", number_of_physical_disks=6), volume("1", name="data")]}),
     host(annotations={"reboot.metal3.io": '{"mode": "hard"}', "baremetalhost.metal3.io/detached": "yes"}),
     host(boot_mode="UEFISecureBoot"),
     host(boot_mode="", inspection_mode="", automated_cleaning_mode=""),
@@ -143,18 +150,32 @@ SINGLE = [
     (host(preprovisioning_network_data={"content": '{"links": ["eno1"], "networks": [], "services": []}'}),
      "preprovisioning_network_data.links[0]", "a mapping"),
     (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "a Secret of its own"),
-    (host(raid={"hardware_raid_volumes": [{"level": "0"}], "software_raid_volumes": [{"level": "1"}]}), "raid",
+    (host(raid={"hardware_raid_volumes": [volume("0")], "software_raid_volumes": [{"level": "1"}]}), "raid",
      "one of the two"),
-    (host(bmc={"address": "ipmi://192.0.2.1"}, raid={"hardware_raid_volumes": [{"level": "0"}]}),
+    (host(bmc={"address": "ipmi://192.0.2.1"}, raid={"hardware_raid_volumes": [volume("0")]}),
      "raid.hardware_raid_volumes", "does not support hardware RAID"),
     (host(raid={"hardware_raid_volumes": [{"level": "0", "physical_disks": ["a"]}]}),
      "raid.hardware_raid_volumes[0].controller", "a controller"),
     (host(raid={"hardware_raid_volumes": [{"level": "0", "controller": "c", "physical_disks": ["a"],
                                            "number_of_physical_disks": 2}]}),
      "raid.hardware_raid_volumes[0].number_of_physical_disks", "1, the number"),
-    (host(raid={"hardware_raid_volumes": [{"level": "5", "number_of_physical_disks": 2}]}),
+    (host(raid={"hardware_raid_volumes": [volume("5", number_of_physical_disks=2)]}),
      "raid.hardware_raid_volumes[0]", "at least 3 for RAID 5"),
-    (host(raid={"hardware_raid_volumes": [{"level": "0", "name": "v"}, {"level": "0", "name": "v"}]}),
+    (host(raid={"hardware_raid_volumes": [volume("1", number_of_physical_disks=3)]}),
+     "raid.hardware_raid_volumes[0]", "2 for RAID 1"),
+    (host(raid={"hardware_raid_volumes": [{"level": "1", "controller": "c", "physical_disks": ["a", "b", "d"]}]}),
+     "raid.hardware_raid_volumes[0]", "2 for RAID 1"),
+    (host(raid={"hardware_raid_volumes": [volume("1+0", number_of_physical_disks=5)]}),
+     "raid.hardware_raid_volumes[0]", "at least 4 and an even number for RAID 1+0"),
+    (host(raid={"hardware_raid_volumes": [volume("2")]}), "raid.hardware_raid_volumes[0].level", "one of 0, 1, 5"),
+    (host(raid={"hardware_raid_volumes": [{"level": "1"}]}), "raid.hardware_raid_volumes[0].size_gibibytes",
+     "set it, or controller and physical_disks"),
+    (host(raid={"hardware_raid_volumes": [volume("1", size_gibibytes=0)]}),
+     "raid.hardware_raid_volumes[0].size_gibibytes", "set it, or controller and physical_disks"),
+    (host(raid={"hardware_raid_volumes": [{"level": "1", "controller": "c", "physical_disks": ["a", "b"],
+                                           "size_gibibytes": 0}]}),
+     "raid.hardware_raid_volumes[0].size_gibibytes", "none, for all there is"),
+    (host(raid={"hardware_raid_volumes": [volume("0", name="v"), volume("0", name="v")]}),
      "raid.hardware_raid_volumes[1].name", "a name of its own"),
     (host(raid={"software_raid_volumes": [{"level": "0"}]}), "raid.software_raid_volumes[0].level", "first volume"),
     (host(raid={"software_raid_volumes": [{"level": "1"}, {"level": "0"}]}),

@@ -89,8 +89,9 @@ BROKEN = {
         server(4)["bmc"], address="ipmi://192.0.2.4")))), "server-04", "boot_mode", "secure boot"),
     "root-device-hints": (site(more(server(4, root_device_hints={"device_name": "sda"}))), "server-04",
                           "root_device_hints.device_name", "/dev/"),
-    "raid": (site(more(server(4, raid={"hardware_raid_volumes": [{"level": "5", "number_of_physical_disks": 2}]}))),
-             "server-04", "raid.hardware_raid_volumes[0]", "at least 3"),
+    "raid": (site(more(server(4, raid={"hardware_raid_volumes": [{"level": "1", "size_gibibytes": 5}] + [
+        {"level": "5", "size_gibibytes": 5, "number_of_physical_disks": 2}]}))), "server-04",
+        "raid.hardware_raid_volumes[1]", "at least 3"),
     "image": (site(more(server(4, image={"url": "http://192.0.2.4/a.raw"}))), "server-04", "image.checksum", "none"),
     "host-data": (site(more(server(4, user_data={"content": " "}))), "server-04", "user_data.content", "an empty text"),
     "metadata": (site(more(server(4, labels={"a b": "c"}))), "server-04", "labels.a b", "letters"),

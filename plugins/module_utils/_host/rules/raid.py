@@ -4,9 +4,15 @@
 """The RAID volumes of a host; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import show
+from ..._common.field_checks import show, shown
 from ..._common.problem import Problem
 from . import hint as host_hint_rules
+
+# Level → least and most disks, and what their number is a multiple of: RAID_LEVELS, _calculate_spans and
+# _calculate_volume_props of Ironic 39's redfish/raid.py, on which the interface for iDRACs rests as well. It does not
+# make level 2.
+_DISKS = {"0": (1, None, 1), "1": (2, 2, 1), "5": (3, None, 1), "6": (4, None, 1), "1+0": (4, None, 2),
+          "5+0": (6, None, 2), "6+0": (8, None, 2)}
 
 
 def check(label, host, address):
@@ -47,13 +53,33 @@ def _hardware(label, volumes):
                 Problem("raid", label, path + ".name", show(volume["name"]), "a name of its own", "rename it")
             )
         names.add(volume.get("name"))
-        count = len(disks) or number
-        least = {"1": 2, "5": 3, "6": 4, "1+0": 4, "5+0": 6, "6+0": 8}.get(volume.get("level"), 1)
-        if count and count < least:
-            problems.append(Problem("raid", label, path, f"{count} disks",
-                                    f"at least {least} for RAID {volume['level']}",
-                                    "add disks or choose another level"))
+        problems += _size(label, path, volume, disks) + _count(label, path, volume.get("level"), len(disks) or number)
     return problems
+
+
+def _size(label, path, volume, disks):
+    """Return the Problems of a size: none and 0 do not mean the same to Ironic 39 (convert_drive_units)."""
+    size = volume.get("size_gibibytes")
+    if size or (disks and size is None):
+        return []
+    expected, hint = ("none, for all there is, or at least 1", "remove it") if disks else (
+        "a size, since all there is can only be had of physical_disks", "set it, or controller and physical_disks")
+    return [Problem("raid", label, path + ".size_gibibytes", shown(size), expected, hint)]
+
+
+def _count(label, path, level, count):
+    if level is not None and level not in _DISKS:
+        return [Problem("raid", label, path + ".level", show(level), f"one of {', '.join(_DISKS)} (Ironic)",
+                        "choose another level")]
+    if not count or level is None:
+        return []
+    least, most, step = _DISKS[level]
+    if least <= count and count % step == 0 and (most is None or count <= most):
+        return []
+    number = f"{least}" if least == most else f"at least {least}" + (" and an even number" if step > 1 else "")
+    disks = f"{count} disk" + ("" if count == 1 else "s")
+    return [Problem("raid", label, path, disks, f"{number} for RAID {level}",
+                    "give that many disks or choose another level")]
 
 
 def _software(label, volumes):
