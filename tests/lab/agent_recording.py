@@ -17,6 +17,7 @@ RECORDED = REPOSITORY / "tests" / "lab" / "data" / "agent_commands.json"
 # In the environment: write that file.
 RECORD = "LAB_RECORD_AGENT"
 # Each phase is a playbook, with what confirms it.
+# To be enrolled a server is inspected, for which its agent is sent nothing; Ironic cleans it before it is provisioned.
 PHASES = {"enroll": (), "provision": (), "deprovision_hosts": ("-e", "metal3_confirm=1")}
 # Of everything Ironic would log secrets too.
 LOGGED = {"ironic_settings": {"DEFAULT": {"default_log_levels": "ironic.drivers.modules.agent_client=DEBUG"}}}
@@ -70,5 +71,5 @@ def recorded():
         f"{RECORD}=1 pytest tests/lab/test_virtual_agent.py")
     found = json.loads(RECORDED.read_text())
     phases = [phase for phase, commands in found.items() if commands]
-    assert phases == list(PHASES), f"{RECORDED}: found commands of {phases}, expected {list(PHASES)}"
+    assert phases == list(PHASES)[1:], f"{RECORDED}: found commands of {phases}, expected {list(PHASES)[1:]}"
     return found
