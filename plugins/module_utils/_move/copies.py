@@ -22,8 +22,9 @@ Object = dict[str, Any]
 # What an API server writes, and what an object that arrives elsewhere cannot have.
 _SET_BY_SERVER = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink",
                   "deletionTimestamp", "deletionGracePeriodSeconds")
-# Written by whoever moves, on each object or on Clusters.
-_OF_THE_MOVE = (CLUSTERCTL_LABEL + "/delete-for-move",)
+# Written by whoever moves, on each object that goes: Cluster API's and Metal³'s webhooks allow its deletion by it
+# (``cmd/clusterctl/api/v1alpha3/annotations.go``).
+DELETE_FOR_MOVE = CLUSTERCTL_LABEL + "/delete-for-move"
 # Secrets whose values the API server reads (``ValidateSecret``).
 _JSON_KEYS = (".dockercfg", ".dockerconfigjson")
 
@@ -74,6 +75,11 @@ def held(obj: Object, what_for: str = host_annotations.FOR_MOVE) -> Object:
     if status:
         annotations[host_annotations.STATUS] = status
     return dict(obj, metadata=dict(obj["metadata"], annotations=annotations))
+
+
+def is_stripped(obj: Object) -> bool:
+    """Return whether an object has clusterctl's mark in place of all annotations that it had: it is about to go."""
+    return list(host_annotations.of(obj)) == [DELETE_FOR_MOVE]
 
 
 def _without_values(secret: Object, salt: bytes) -> Object:
@@ -150,7 +156,7 @@ def differences(before: Object, after: Object) -> tuple[list[str], list[str]]:
 def _comparable(obj: Object) -> Object:
     metadata = dict((name, value) for name, value in obj["metadata"].items() if name not in _SET_BY_SERVER)
     annotations = dict((name, value) for name, value in (metadata.get("annotations") or {}).items()
-                       if name not in _OF_THE_MOVE)
+                       if name != DELETE_FOR_MOVE)
     metadata["annotations"] = annotations
     # Uids are others over there.
     metadata["ownerReferences"] = dict(

@@ -78,8 +78,12 @@ def no_copies(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[
 
 
 def resumed(obj: Object) -> list[Problem]:
-    """Return the problem of an object that is still here though it has a copy over there: a host that nobody holds."""
-    if key(obj)[1] != "BareMetalHost" or host_annotations.PAUSED in host_annotations.of(obj):
+    """Return the problem of an object that is still here though it has a copy over there: a host that nobody holds.
+
+    Nobody has resumed one that clusterctl was about to delete when it was killed, which has lost its annotations; it is
+    held again with the first request of its deletion.
+    """
+    if key(obj)[1] != "BareMetalHost" or host_annotations.PAUSED in host_annotations.of(obj) or copies.is_stripped(obj):
         return []
     return [checks.obstacle(
         obj, f"metadata.annotations.{host_annotations.PAUSED}", "not held here: the operator works on it, and would "

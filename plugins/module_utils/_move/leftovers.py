@@ -9,23 +9,27 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._common.problem import Problem
+from .._host import annotations as host_annotations
 from .._kube.errors import KubeError
 from .._kube.finalizers import is_going
 from .._kube.plan import Entry
 from .._kube.reconcile import Reconcile
 from .._kube.resources import Resource
-from .._plane.catalogue import CLUSTERCTL_LABEL
-from . import graph
+from . import copies, graph
 
 Object = dict[str, Any]
 
-# By which Cluster API's and Metal³'s webhooks allow the deletion (``cmd/clusterctl/api/v1alpha3/annotations.go``).
-_ANNOTATION = CLUSTERCTL_LABEL + "/delete-for-move"
-
 
 def is_on_its_way(obj: Object) -> bool:
-    """Say whether the deletion of an object for a move has begun, so that it cannot stay any more."""
-    return is_going(obj) and _ANNOTATION in (obj["metadata"].get("annotations") or {})
+    """Say whether the deletion of an object for a move has begun, so that it cannot stay any more.
+
+    clusterctl's mark replaces all annotations that it had before its deletion (``mover.go``: deleteSourceObject).
+    """
+    return copies.is_stripped(obj) or _is_deleted(obj)
+
+
+def _is_deleted(obj: Object) -> bool:
+    return is_going(obj) and copies.DELETE_FOR_MOVE in host_annotations.of(obj)
 
 
 def remove(side: Any, objects: Iterable[Object], progress: Any,
@@ -61,10 +65,13 @@ class _Removal(Reconcile):
         self._problems = problems
 
     def send(self, entry: Entry, dry_run: bool) -> Any:
-        """Mark and delete an object as it was read."""
+        """Mark and delete an object as it was read; a host is held, whatever clusterctl has left of its annotations."""
+        marks = {copies.DELETE_FOR_MOVE: ""}
+        if entry.resource.kind == "BareMetalHost":
+            marks[host_annotations.PAUSED] = host_annotations.FOR_MOVE
         try:
             stored = self.client.patch(entry.resource, entry.namespace, entry.name,
-                                       {"metadata": {"annotations": {_ANNOTATION: ""}}}, checked=entry.current)
+                                       {"metadata": {"annotations": marks}}, checked=entry.current)
         except KubeError as exc:
             # Gone with its owner, meanwhile.
             if exc.status != 404:
@@ -88,7 +95,7 @@ class _Removal(Reconcile):
         stored = read.value
         if stored is None or stored["metadata"]["uid"] != obj["metadata"]["uid"]:
             return
-        if not is_on_its_way(stored):
+        if not _is_deleted(stored):
             raise KubeError(f"{graph.title(graph.key(obj))}: somebody else deletes it; it stays as it is", 409,
                             "Conflict", next_step="wait until it is gone, then run again")
         self._take_finalizers(resource, obj)

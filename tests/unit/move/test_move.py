@@ -221,6 +221,28 @@ def test_a_clusterctl_that_dies_within_its_first_deletion_is_followed(here, ther
     assert second.runs == 0 and managed(here) == STAY and managed(there) == before - STAY
 
 
+@pytest.mark.parametrize("count, kind, name", [(11, "BareMetalHost", "used"), (13, *("BareMetalHost", "free"))])
+def test_a_clusterctl_that_dies_between_its_mark_and_its_deletion_is_followed(here, there, count, kind, name):
+    """Its mark takes the place of all annotations, so that the operator works on the host until it is held again."""
+    before = managed(here)
+    interrupted(here, there, count)
+    here.objects[kind, name]["metadata"]["annotations"] = {CLUSTERCTL_LABEL + "/delete-for-move": ""}
+    with pytest.raises(RefusedError, match="run with state moved, which finishes it"):
+        move(here, there).undone()
+    held, meet = [], here._meet
+
+    def met(verb, resource, its_name, given):
+        if (verb, resource.kind, its_name) == ("DELETE", kind, name):
+            held.append(here.objects[kind, name]["metadata"]["annotations"].get(host_annotations.PAUSED))
+        meet(verb, resource, its_name, given)
+
+    here._meet = met
+    second = Clusterctl(here, there)
+    move(here, there, second).moved()
+    assert second.runs == 0 and managed(here) == STAY and managed(there) == before - STAY
+    assert held == [host_annotations.FOR_MOVE]
+
+
 def annotated(side, name, value):
     """Have somebody else write the annotation that holds a host; None to resume it."""
     side.change("BareMetalHost", name)
