@@ -54,6 +54,8 @@ class Agent:
         self.token = parameters.get(TOKEN_PARAMETER)
         self.heartbeat_timeout = DEFAULT_HEARTBEAT_TIMEOUT_SECONDS
         self.commands = Commands(self)
+        # Of the image that it has written, as the real agent names them.
+        self.partition_uuids = {}
         self._inspected = False
         self._booted_at = time.monotonic()
         self._accepted_at = None
@@ -72,6 +74,7 @@ class Agent:
         agent.token = saved["token"]
         agent.heartbeat_timeout = saved["heartbeat_timeout"]
         agent._inspected = saved["inspected"]
+        agent.partition_uuids = saved["partition_uuids"]
         agent.commands.restore(saved["commands"])
         return agent
 
@@ -80,6 +83,7 @@ class Agent:
         return {
             "parameters": self.parameters,
             "node": self.node,
+            "partition_uuids": self.partition_uuids,
             "token": self.token,
             "heartbeat_timeout": self.heartbeat_timeout,
             "inspected": self._inspected,

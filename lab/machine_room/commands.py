@@ -151,7 +151,7 @@ class Commands:
 
     @command("standby.get_partition_uuids")
     def get_partition_uuids(self):
-        return {}
+        return self._agent.partition_uuids
 
     @command("standby.sync")
     def sync(self):

@@ -12,6 +12,8 @@ CHUNK_BYTES = 1024 * 1024
 GIB = 1024 ** 3
 # Both partition tables live here: protective MBR, header and entries, and the backup at the end.
 METADATA_BYTES = 34 * 512
+# In the first sector of a disk with a master boot record.
+_IDENTIFIER_OFFSET = 440
 
 
 class Disk:
@@ -94,6 +96,10 @@ class Disk:
             return bool(partitions.table(self.path)["partitions"])
         except partitions.PartitionError:
             return False
+
+    def identifier(self):
+        """Return the number by which a boot loader finds the disk, as the agent writes it (``get_disk_identifier``)."""
+        return f"0x{int.from_bytes(self.read(_IDENTIFIER_OFFSET, 4), 'little'):08x}"
 
     def digest(self, algorithm, length=None, offset=0):
         """Return the hexadecimal digest of a stretch of the disk.

@@ -138,7 +138,9 @@ def write_image(agent, node, image_info, configdrive=None):
         raise AgentError(str(error), kind="DeploymentError") from error
     except OSError as error:
         raise _not_written(image_info, disk, error) from error
-    return f"image ({image_info['id']}) written to device {disk.name} root_uuid=None"
+    identifier = disk.identifier()
+    agent.partition_uuids = {"root uuid": identifier}
+    return f"image ({image_info['id']}) written to device {disk.name} root_uuid={identifier}"
 
 
 def _not_written(image_info, disk, error):

@@ -107,6 +107,8 @@ def test_write_image_with_config_drive(server, agent, info, ironic):
     assert result["command_result"]["deploy_step"]["step"] == "write_image"
     assert server.disks[0].digest("sha256", 6144 * 512, 1024 * 1024)
     assert server.disks[0].read(1024 * 1024, 16) == b"operating system"
+    found = agent.commands.execute("standby.get_partition_uuids", {}, True)["command_result"]
+    assert found == {"root uuid": server.disks[0].identifier()} == agent.dump()["partition_uuids"]
     assert len(ironic.calls("/v1/heartbeat")) >= 1
 
 

@@ -51,6 +51,12 @@ def test_digest_of_a_stretch(disk, image):
     assert disk.digest("md5", 10, 5) == hashlib.md5(image[5:15]).hexdigest()
 
 
+def test_the_identifier_is_that_of_the_master_boot_record(disk):
+    assert disk.identifier() == "0x00000000"
+    disk.write([bytes.fromhex("78563412")], offset=440)
+    assert disk.identifier() == "0x12345678"
+
+
 def test_erasing_metadata_leaves_data(disk, image):
     disk.write([image])
     assert disk.has_partitions()
