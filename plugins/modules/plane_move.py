@@ -132,7 +132,7 @@ options:
         description: IP address of Ironic's API.
         type: str
         default: ""
-      keepalived_address:
+      keepalived_ip:
         description: Address that keepalived of the role provisioning_network holds here, which can move with Ironic.
         type: str
         default: ""

@@ -85,7 +85,7 @@ def run_plane_move() -> None:
         former_ironic_deployment={"type": "str", "default": ""},
         machine_ironic={"type": "dict", "apply_defaults": True, "options": {
             "ip": {"type": "str", "default": ""},
-            "keepalived_address": {"type": "str", "default": ""},
+            "keepalived_ip": {"type": "str", "default": ""},
             "let_go": {"type": "list", "elements": "str", "choices": [provisioning.ADDRESS, provisioning.DHCP],
                        "default": []},
             "dhcp_networks": {"type": "list", "elements": "str", "default": []},

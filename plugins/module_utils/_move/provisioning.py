@@ -110,10 +110,10 @@ def of_machine(machine: Mapping[str, Any]) -> Ironic:
     """Return what is said of an Ironic that is a process.
 
     :param machine: ``ip`` of its API, ``dhcp_networks``, as 192.0.2.10/24, that DHCP is served in,
-        ``keepalived_address``, which keepalived of the role ``provisioning_network`` holds, or an empty text, and
+        ``keepalived_ip``, which keepalived of the role ``provisioning_network`` holds, or an empty text, and
         ``let_go``: what of it, ADDRESS and DHCP, that role has let go for another plane
     """
-    held = (machine.get("keepalived_address") or "").partition("/")[0]
+    held = (machine.get("keepalived_ip") or "").partition("/")[0]
     networks = [_network(text) for text in machine.get("dhcp_networks") or ()]
     return Ironic("this machine", machine.get("ip") or "", tuple(item for item in networks if item), "",
                   "stop its dnsmasq: run playbook provisioning_network with provisioning_network_dhcp_ranges: [] and "

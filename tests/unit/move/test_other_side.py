@@ -333,7 +333,7 @@ BOTH = {"starts": True, "address": True, "dhcp": True}
 
 def test_an_address_and_dhcp_move_with_an_ironic_that_waits(here, there):
     put(there, *keepalived(*ironic()))
-    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_address": "192.0.2.20/24"}
+    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_ip": "192.0.2.20/24"}
     found = attempt(here, there, machine_ironic=machine)
     assert found["handover"] == BOTH
     assert ("Ironic over there: it is started when the former one has stopped; address 192.0.2.20 and DHCP move with it"
@@ -357,7 +357,7 @@ def test_an_address_that_can_not_move_is_refused_with_what_is_missing(
     deployment["spec"]["replicas"] = replicas
     put(there, *(keepalived(deployment, config, replicas) if held else (deployment, config)))
     (text,) = refused(here, there, machine_ironic={
-        "ip": "192.0.2.20", "dhcp_networks": [], "keepalived_address": "192.0.2.20/24" if former_is_held else ""})
+        "ip": "192.0.2.20", "dhcp_networks": [], "keepalived_ip": "192.0.2.20/24" if former_is_held else ""})
     hint = text.partition("or let it move: ")[2]
     assert hint and all(words in hint for words in missing), text
     assert hint.count(", ") + 1 >= len(missing)
@@ -372,7 +372,7 @@ def test_an_ironic_that_waits_with_an_address_of_its_own_takes_nothing_along(her
 
 def test_a_run_that_was_killed_when_the_other_ironic_had_started_goes_on(here, there):
     put(there, *keepalived(*ironic(), replicas=1))
-    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_address": "192.0.2.20/24"}
+    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"], "keepalived_ip": "192.0.2.20/24"}
     assert len(refused(here, there, machine_ironic=machine)) == 2
     assert attempt(here, there, machine_ironic=dict(machine, let_go=["address", "dhcp"]))["changed"]
     put(here, *keepalived(*ironic()))
