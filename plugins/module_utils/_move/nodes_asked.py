@@ -12,10 +12,9 @@ from .._bmc import reach
 from .._common.plain_text import few
 from .._kube import bulk, short_pods
 from .._kube.errors import KubeError
-from .._kube.resources import KNOWN as BASE
 from .._kube.workload_client import secret_title, workload_client
 from .._metal3.kinds import KNOWN
-from . import bmc_reach, host_nodes, node_question, nodes_now, provisioning
+from . import bmc_reach, host_nodes, node_question, nodes_now, provisioning_reading
 from .node_question import Asked, Place
 
 Object = dict[str, Any]
@@ -89,11 +88,11 @@ class NodesAsked:
     def _read_ironic(self, namespace: str, name: str, where: str) -> tuple[Object | None, list[Place], str]:
         if not bmc_reach.has_deployment(self._there, namespace, name):
             return None, [], f"over there is no {where} with an available pod, which says where Ironic is"
-        deployment = self._there.get(BASE["Deployment"], namespace, name)
-        maps = dict((item, self._there.get(BASE["ConfigMap"], namespace, item))
-                    for item in provisioning.config_maps_of(deployment))
-        targets = node_question.places(deployment, dict((item, obj) for item, obj in maps.items() if obj is not None))
-        return deployment, targets, "" if targets else f"{where} does not say which address Ironic has"
+        found = provisioning_reading.deployment_of(self._there, namespace, name)
+        if found is None:
+            return None, [], f"{where} is gone meanwhile"
+        targets = node_question.places(*found)
+        return found[0], targets, "" if targets else f"{where} does not say which address Ironic has"
 
     def _from_nodes(self, nodes: Mapping[str, host_nodes.HostNode], targets: list[Place], image: str) -> list[Asked]:
         clusters = sorted(set(node.cluster for node in nodes.values()))

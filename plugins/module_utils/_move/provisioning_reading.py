@@ -15,6 +15,8 @@ from .._metal3.kinds import KNOWN
 from . import address_holder, provisioning
 from .reading import Side
 
+Object = dict[str, Any]
+
 
 def checked(here: Side, there: Side, params: Mapping[str, Any],
             asked: reach.Asked | None) -> tuple[list[Problem], list[str], str]:
@@ -74,10 +76,22 @@ def _both(here: Side, there: Side,
     return before, next_one
 
 
-def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
-    deployment = side.client.get(KNOWN["Deployment"], namespace, name) if namespace and name else None
+def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
+    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
+
+    :param client: a KubeClient
+    :param namespace: of the Deployment
+    :param name: of the Deployment
+    :raises KubeError: when the API server can't be asked
+    """
+    deployment = client.get(KNOWN["Deployment"], namespace, name)
     if deployment is None:
         return None
-    maps = dict((item, side.client.get(KNOWN["ConfigMap"], namespace, item))
+    maps = dict((item, client.get(KNOWN["ConfigMap"], namespace, item))
                 for item in provisioning.config_maps_of(deployment))
-    return provisioning.of_deployment(deployment, dict((item, obj) for item, obj in maps.items() if obj is not None))
+    return deployment, dict((item, obj) for item, obj in maps.items() if obj is not None)
+
+
+def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
+    found = deployment_of(side.client, namespace, name) if namespace and name else None
+    return provisioning.of_deployment(*found) if found else None

@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -108,9 +109,9 @@ def reason(exc: Exception, seconds: float) -> str:
 
 def main(questions: list[list[object]]) -> None:
     """Print the answers to questions."""
-    known = {"tcp": tcp, "tftp": tftp, "web": web}
+    known: dict[str, Callable[..., dict[str, object]]] = {"tcp": tcp, "tftp": tftp, "web": web}
     with ThreadPoolExecutor(max_workers=_WORKERS) as pool:
-        answers = pool.map(lambda question: known[str(question[0])](*question[1:]), questions)  # type: ignore
+        answers = pool.map(lambda question: known[str(question[0])](*question[1:]), questions)
         sys.stdout.write(json.dumps(list(answers)) + "\n")
 
 
