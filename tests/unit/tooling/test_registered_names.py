@@ -1,13 +1,13 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tasks register or set must not have an option's name: a task that is skipped registers, too, and goes before a default."""
+"""What tasks register must not have an option's name: a task that is skipped registers, too, in place of a default."""
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from ansible_yaml import read
+from tooling.ansible_yaml import read
 
 ROLES = Path(__file__).resolve().parents[3] / "roles"
 # Which plane the roles after it work on is what this role is for.
