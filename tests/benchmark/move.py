@@ -67,8 +67,8 @@ def _measure(servers, work_dir, hosts):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     took = {_alone: [], _ours: []}
     rehearsed = outcome = None
-    # What a machine does beside it changes meanwhile, and the API servers' databases grow: neither side is always first.
-    for number, side in enumerate((_alone, _ours, _ours, _alone)):
+    # What a machine does beside it only adds to a time, and the API servers' databases grow: neither side is always first.
+    for number, side in enumerate((_alone, _ours, _ours, _alone, _alone, _ours)):
         namespace = f"{number}-of-{hosts}"
         objects = move_planes.populate(here, namespace, hosts)
         if outcome is None:
@@ -77,11 +77,11 @@ def _measure(servers, work_dir, hosts):
         took[side].append(side(servers, work_dir, namespace, hosts))
         assert len(move_planes.objects(there, namespace)) == objects, namespace
         assert move_planes.objects(here, namespace) == {}, namespace
-    peer, taken = (sum(took[side]) / len(took[side]) for side in (_alone, _ours))
+    peer, taken = (min(took[side]) for side in (_alone, _ours))
     ratio = taken / peer
     name = f"move of {hosts} hosts"
-    yield Figure(f"{name}: clusterctl move alone", peer, f"s for {objects} objects, mean of two", "", None, "")
-    yield Figure(f"{name}: plane_move", taken, "s, mean of two", "", None, "")
+    yield Figure(f"{name}: clusterctl move alone", peer, f"s for {objects} objects, least of three", "", None, "")
+    yield Figure(f"{name}: plane_move", taken, "s, least of three", "", None, "")
     yield Figure(f"{name}: plane_move to clusterctl", ratio, "times", f"at most {GOAL_RATIO}", ratio <= GOAL_RATIO,
                  "clusterctl move alone")
     yield Figure(f"{name}: rehearsal", rehearsed, "s with the start of its API servers", "", None, "")
