@@ -26,7 +26,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, network_policy
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
 
-pytestmark = [pytest.mark.nodes, pytest.mark.plane]
+pytestmark = pytest.mark.nodes
 
 SECONDS = 900
 NAMESPACE = "metal3"
@@ -100,6 +100,7 @@ def let_in(target, part):
                for rule in item["spec"]["ingress"] for port in rule["ports"])
 
 
+@pytest.mark.plane
 def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_that_is_verified(
         lab, target, variables, monitors, scrapers):
     """With NetworkPolicies, which let in what the pods serve; the lab's network add-on does not enforce them."""
@@ -123,6 +124,7 @@ def test_every_part_is_scraped_by_its_service_with_a_token_and_a_certificate_tha
     assert lab.playbook("install", extra=monitored, seconds=SECONDS).ok().changed() == 0
 
 
+@pytest.mark.plane
 def test_what_is_not_asked_for_any_more_goes_from_all_parts_but_one(lab, target, variables, monitors):
     """The one that keeps both shows that a removal takes monitor and NetworkPolicy along."""
     lab.playbook("install", extra=dict(variables, ipam_options={"monitor": True, "network_policy": True}),
