@@ -9,8 +9,10 @@ and nothing of it is repeated in a text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+# Its advice is the same, whatever the loader of a medium says once that is gone, and when it says nothing any more.
+_MEDIUM_GONE = "check whether its BMC was restarted or has let go of the medium"
 # The first sign that matches a line counts. Firmware is EDK2 and its descendants, boot loaders are shim, GRUB and iPXE,
 # the rest is Linux, Python's ssl and Ironic's agent.
 _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, next_step in (
@@ -34,8 +36,13 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
     (r'failure reading sector|I/O error, dev sr\d|error: unknown filesystem|error: no such device: /\.disk/|'
      r'Failed to open \S{1,200} - No Media|'
      r'failed to start Boot[0-9A-F]{4} "[^"]{0,80}\b(?:CD|DVD)', "it cannot read its boot medium any more",
-     "check whether its BMC was restarted or has let go of the medium"),
+     _MEDIUM_GONE),
 ))
+# EDK2, SeaBIOS.
+_STARTED = re.compile(r'starting Boot[0-9A-F]{4} "[^"]{0,80}\b(?:CD|DVD)|Booting from (?:DVD|CD)')
+# A loader that reads kernel and ramdisk from a medium of a BMC says nothing meanwhile.
+SILENT_SECONDS = 300
+SILENT = ("its console is silent since its boot medium was started", _MEDIUM_GONE)
 
 
 def sign(lines: Iterable[str]) -> tuple[str, str] | None:
@@ -47,3 +54,12 @@ def sign(lines: Iterable[str]) -> tuple[str, str] | None:
     for line in lines:
         found = next((meaning for pattern, meaning in _SIGNS if pattern.search(line)), None) or found
     return found
+
+
+def is_medium_started(lines: Sequence[str]) -> bool:
+    """Return whether the last that a console says is that its firmware has started the loader of a medium.
+
+    :param lines: lines of the console, in order
+    """
+    last = next((line for line in reversed(lines) if line.strip()), "")
+    return _STARTED.search(last) is not None

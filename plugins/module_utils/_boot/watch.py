@@ -53,6 +53,8 @@ class BootWatch:
         self._consoles = dict((name, LogTail(str(path))) for name, path in (
             params.get("boot_consoles") or {}).items()) if active else {}
         self._signs: dict[str, tuple[Trace, str]] = {}
+        # By host: the clock's reading when its firmware had started a medium, of those whose console is silent since.
+        self._started: dict[str, float] = {}
         self._client: Any = None
         self._traces = Traces()
         self._nodes: dict[str, dict[str, Any]] = {}
@@ -88,7 +90,8 @@ class BootWatch:
         name = bmh["metadata"]["name"]
         with self._lock:
             self._keys[name] = keys
-            sign = self._signs.get(name)
+            # What was said before a medium was started is of an earlier boot.
+            sign = self._silent(name) or self._signs.get(name)
             found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
             call = self._calls.get(node) if isinstance(node, str) else None
         doing = phase(found, self._clock() - call[1] if call else 0) if found else ""
@@ -101,6 +104,12 @@ class BootWatch:
         said = self._aged(*sign, seconds) if sign and sign[0].at >= later else ""
         # Progress shows the beginning of it: the cause goes first.
         return "; ".join(text for text in (said, doing) if text)
+
+    def _silent(self, name: str) -> tuple[Trace, str] | None:
+        at = self._started.get(name)
+        if at is None or self._clock() - at < console.SILENT_SECONDS:
+            return None
+        return Trace(console.SILENT[0], at), console.SILENT[1]
 
     def _aged(self, trace: Trace, advice: str, seconds: float) -> str:
         age = self._clock() - trace.at
@@ -128,6 +137,10 @@ class BootWatch:
                 continue
             said = console.sign(lines)
             with self._lock:
+                if console.is_medium_started(lines):
+                    self._started[name] = self._clock()
+                elif any(line.strip() for line in lines):
+                    self._started.pop(name, None)
                 if said is not None:
                     self._signs[name] = Trace(said[0], self._clock()), said[1]
         if self._ironic is not None:

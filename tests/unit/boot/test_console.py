@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import sign
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import is_medium_started, sign
 
 
 @pytest.mark.parametrize(("line", "expected"), [
@@ -52,3 +52,17 @@ def test_a_long_line_takes_no_long_time():
     began_at = time.monotonic()
     assert sign(["Kernel panic " * 80_000, "unable to get " * 80_000]) is None
     assert time.monotonic() - began_at < 5
+
+
+@pytest.mark.parametrize("line", [
+    'BdsDxe: starting Boot0001 "UEFI QEMU DVD-ROM QM00001 " from PciRoot(0x0)/Pci(0x1F,0x2)/Sata(0x0,0xFFFF,0x0)',
+    "Booting from DVD/CD..."])
+def test_a_medium_is_started_when_nothing_comes_after_that(line):
+    assert is_medium_started(["before", line, "", " "])
+    assert not is_medium_started([line, "Welcome to GRUB!"])
+
+
+@pytest.mark.parametrize("lines", [[], [""], ['BdsDxe: starting Boot0002 "UEFI PXEv4 (MAC:525400000001)"'],
+                                   ['BdsDxe: loading Boot0001 "UEFI QEMU DVD-ROM QM00001 "']])
+def test_nothing_else_is_the_start_of_a_medium(lines):
+    assert not is_medium_started(lines)

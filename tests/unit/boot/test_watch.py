@@ -231,3 +231,23 @@ def test_what_is_known_of_the_boot_is_the_cause_of_a_ramdisk_that_is_not_heard_o
                                           errorMessage=message, errorCount=3)), 1)
     assert ("its kernel has stopped by a panic" in history.verdict.cause) == is_of_boot
     assert history.verdict.outcome == "failed"
+
+
+def test_a_console_that_is_silent_since_a_medium_was_started_is_named_until_it_says_something(tmp_path):
+    console, times = tmp_path / "serial.log", [1000]
+    console.touch()
+    looked = watch(now=lambda: times[0], consoles={"h1": str(console)})
+    looked.text(HOST, 0)
+
+    def said(text, seconds):
+        with open(console, "a", encoding="utf-8") as file:
+            file.write(text)
+        looked.look()
+        times[0] += seconds
+        looked.look()
+        return looked.text(HOST, 5000)
+
+    assert said('BdsDxe: starting Boot0001 "UEFI QEMU DVD-ROM QM00001 " from x\n', 299) == ""
+    assert said("", 61) == ("its console is silent since its boot medium was started 6 min ago; check whether its "
+                            "BMC was restarted or has let go of the medium")
+    assert said("Linux version 6.1\n", 400) == ""
