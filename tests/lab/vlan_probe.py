@@ -1,12 +1,14 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asks for an address, in a VLAN by tagged frames, on machines whose kernel has no VLAN links (module 8021q)."""
+"""Asks for an address in a VLAN, and hears who sends in which, on machines whose kernel has no VLAN links (8021q)."""
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import socket
 import struct
+import threading
 import time
 
 ALL_PROTOCOLS, VLAN_TAG, ARP, IPV6, ICMPV6 = 0x0003, 0x8100, 0x0806, 0x86DD, 58
@@ -79,16 +81,51 @@ def ask(link, vlan, asking, asked, seconds):
     return None
 
 
+@contextlib.contextmanager
+def hearing(link):
+    """Give a set that fills while the block runs: of each tagged frame the VLAN's number and the sender's MAC address.
+
+    :param link: the link that carries the frames
+    """
+    heard, ended = set(), threading.Event()
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
+        raw.bind((link, 0))
+        raw.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        raw.settimeout(1)
+        thread = threading.Thread(target=_hear, args=(raw, heard, ended), name="vlan-probe", daemon=True)
+        thread.start()
+        try:
+            yield heard
+        finally:
+            ended.set()
+            thread.join(10)
+
+
+def _hear(raw, heard, ended):
+    while not ended.is_set():
+        with contextlib.suppress(TimeoutError):
+            data, beside, _flags, _source = raw.recvmsg(2048, 256)
+            vlan = _vlan(data, beside)[0]
+            if vlan is not None:
+                heard.add((vlan, ":".join(f"{byte:02x}" for byte in data[6:12])))
+
+
 def _untagged(data, beside, vlan):
     """Return a frame of the VLAN, or of none, without its tag; empty for another frame."""
+    found, bare = _vlan(data, beside)
+    return bare if found == vlan else b""
+
+
+def _vlan(data, beside):
+    """Return the number of the VLAN that a frame is in, None for none, and the frame without its tag."""
     for level, kind, value in beside:
         if (level, kind) == (SOL_PACKET, PACKET_AUXDATA) and len(value) >= AUXDATA.size:
             status, *_lengths, tag, _protocol = AUXDATA.unpack(value[:AUXDATA.size])
             if status & TAG_VALID:
-                return data if tag & 0xFFF == vlan else b""
+                return tag & 0xFFF, data
     if data[12:14] == struct.pack("!H", VLAN_TAG):
-        return data[:12] + data[16:] if int.from_bytes(data[14:16], "big") & 0xFFF == vlan else b""
-    return data if vlan is None else b""
+        return int.from_bytes(data[14:16], "big") & 0xFFF, data[:12] + data[16:]
+    return None, data
 
 
 def _checksum(data):
