@@ -59,7 +59,17 @@ def put_back(files: Iterable[dict[str, Any]]) -> None:
         if file["content"] is not None:
             whole_file.write(file["path"], file["content"].encode(), file["mode"], False)
         elif os.path.exists(file["path"]):
-            os.unlink(file["path"])
+            remove(file["path"])
+
+
+def remove(path: str) -> None:
+    """Remove a file, and the folder of drop-ins that it was the last one in."""
+    os.unlink(path)
+    folder = os.path.dirname(path)
+    if folder.endswith(".network.d"):
+        # Others' drop-ins stay, and with them their folder.
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
 def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> None:

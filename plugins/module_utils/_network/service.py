@@ -99,7 +99,7 @@ class NetworkService:
         if self.check_mode or not own:
             return result
         for path in own:
-            os.unlink(path)
+            pending.remove(path)
         systems.withdraw(system, self.network, self.runner)
         return result
 
@@ -204,7 +204,7 @@ class NetworkService:
             pending.watch(self.name, seconds, lambda: self._take_back(record), self.folder)
         try:
             for path in stale:
-                os.unlink(path)
+                pending.remove(path)
             for file in wanted:
                 _folder_for(file.path)
                 whole_file.write(file.path, file.content.encode(), int(file.mode, 8), False)

@@ -203,3 +203,14 @@ def test_a_change_that_takes_longer_than_its_confirmation_says_so(folders):
     with pytest.raises(NetworkError, match="took longer than 1 s and has been taken back meanwhile; raise"):
         run(folders, machine, rollback_seconds=1, wait_timeout_seconds=4).present()
     assert names(folders[0]) == []
+
+
+@pytest.mark.parametrize(("folder", "others", "stays"), [
+    ("60-metal3-prov0.network.d", [], False), ("10-card.network.d", ["own.conf"], True), ("interfaces.d", [], True)])
+def test_the_folder_of_a_drop_in_goes_with_the_last_one(tmp_path, folder, others, stays):
+    for name in (*others, "60-metal3-site100.conf"):
+        path = tmp_path / folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("")
+    pending.put_back([{"path": str(path), "content": None, "mode": None}])
+    assert not path.exists() and (tmp_path / folder).exists() == stays
