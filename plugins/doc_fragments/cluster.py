@@ -192,7 +192,8 @@ options:
             by ARP or neighbour discovery. The machine that holds the address renews a lease of 15 seconds through its
             own API server, and loses the address when that fails. The image needs nothing for it.
           - V(none) is for anything outside of the description, such as a load balancer. Its address may be that of the
-            router, or on another network than the nodes.
+            router, or on another network than the nodes. It is for an address, too, that DHCP keeps for the server of
+            the only control plane machine.
           - With another holder than before the control plane is rolled out; machines of both kinds hold the address
             until the last one is replaced.
         type: str

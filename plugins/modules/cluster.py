@@ -65,6 +65,52 @@ options:
         says what was not checked.
     type: bool
     default: true
+  dhcp:
+    description:
+      - What DHCP lends on the nodes' network, for O(check_hosts) of a new cluster. Where O(endpoint.host) is among it,
+        it must be kept for the one host that the control plane selects, and O(endpoint.holder) be V(none).
+      - Its suboptions are those of O(metal3.baremetal.provisioning_network#module:dhcp) that are about addresses.
+    type: dict
+    version_added: "0.1.0"
+    suboptions:
+      ranges:
+        description: Ranges of addresses to lend.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          first:
+            description: First address.
+            type: str
+            required: true
+          last:
+            description: Last address.
+            type: str
+            required: true
+          network:
+            description: Network behind a DHCP relay.
+            type: str
+          router:
+            description: Router of the range.
+            type: str
+      hosts:
+        description: Servers that addresses are kept for.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Host name that DHCP gives.
+            type: str
+          mac:
+            description: MAC address of the card.
+            type: str
+            required: true
+          addresses:
+            description: Addresses that are kept for it.
+            type: list
+            elements: str
+            default: []
   neighbours:
     description:
       - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts

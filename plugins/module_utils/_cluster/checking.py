@@ -80,7 +80,7 @@ def check(run: ClusterRun) -> CheckedCluster:
         desired = with_template_version(desired, version)
     snapshot = Snapshot(objects, run.name)
     facts, unread = facts_of_namespace(objects, addresses, snapshot, run.options.get("neighbours", ()),
-                                       run.provider), []
+                                       run.provider, run.options.get("dhcp")), []
     if run.options["check_hosts"]:
         facts, unread = with_the_rest(run.client, facts, run.subject, run.provider)
     found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)

@@ -17,7 +17,7 @@ from .workflow.snapshot import Snapshot
 _CRD = KNOWN["CustomResourceDefinition"]
 
 
-def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=None):
+def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=None, dhcp=None):
     """Return the Facts that the objects of the cluster's namespace show.
 
     :param objects: dict of kind to list of objects
@@ -25,6 +25,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=Non
     :param snapshot: the cluster's Snapshot
     :param neighbours: needs of clusters that are made in the same run, see ``cluster_needs``
     :param provider: the Provider of the cluster, by default that of Metal³
+    :param dhcp: what DHCP lends, see ``checks.reservation``
     """
     provider = provider or provider_of(METAL3)
 
@@ -36,7 +37,7 @@ def facts_of_namespace(objects, addresses, snapshot, neighbours=(), provider=Non
         hardware=by_name(found("HardwareData")), pools=by_name(found("IPPool")),
         addresses=addresses, claims=found("IPClaim") + found("IPAddressClaim"),
         clusters=found(provider.cluster_kind), providers={}, served=None,
-        neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours])
+        neighbours=[(of_parameter(item), Snapshot(objects, item["name"])) for item in neighbours], dhcp=dhcp)
 
 
 def with_the_rest(client, facts, subject, provider=None):

@@ -16,6 +16,7 @@ from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from . import manifest_folder
 from .addon import addon_objects
+from .checks.reservation import dhcp_options
 from .checks.validation import description_warnings
 from .info_service import read_cluster
 from .inventory import field_names
@@ -52,6 +53,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         kube_argument_spec(), state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
+        dhcp={"type": "dict", "options": dhcp_options()},
         image_ca_file={"type": "path"},
         ironic_pod={"type": "dict", "options": reach.POD_OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},

@@ -43,9 +43,9 @@ class ClusterRun:
     :param client: a KubeClient
     :param params: the description, see ``cluster_spec``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
-        ``ironic_pod`` (none when left out), ``neighbours`` (none when left out), ``wait_for``,
-        ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``, ``confirm_by_name``,
-        ``adopt`` (nothing when left out), ``manifests``
+        ``ironic_pod`` (none when left out), ``neighbours`` (none when left out), ``dhcp`` (nothing when left out),
+        ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``,
+        ``confirm_by_name``, ``adopt`` (nothing when left out), ``manifests``
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds

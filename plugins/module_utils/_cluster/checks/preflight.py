@@ -21,14 +21,15 @@ from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .pool_fields import of_networks
+from .reservation import reservation_problems
 from .validation import surge
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
 # kinds; clusters: the provider's, of all namespaces; providers and served: see cluster_versions; neighbours: (needs,
-# Snapshot) of the clusters that are made in the same run, see cluster_needs.
+# Snapshot) of the clusters that are made in the same run, see cluster_needs; dhcp: what DHCP lends, see reservation.
 Facts = namedtuple("Facts", ["snapshot", "hosts", "hardware", "pools", "addresses", "claims", "clusters",
-                             "providers", "served", "neighbours"], defaults=[()])
+                             "providers", "served", "neighbours", "dhcp"], defaults=[(), None])
 
 
 def preflight_problems(description, facts):
@@ -53,6 +54,9 @@ def preflight_problems(description, facts):
                     found += hardware_problems(description, group, host, hardware_of(host, facts.hardware))
     found += preallocation_problems(subject, description, [host["metadata"]["name"] for host in facts.hosts])
     found += _pools(subject, description, facts, wanted)
+    if facts.snapshot.cluster is None:
+        # One that is there has its endpoint, wherever that comes from.
+        found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
     return found + _endpoint(subject, description, facts)
 
 

@@ -1,0 +1,133 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An endpoint among the addresses that DHCP lends: kept for the control plane's one machine, else somebody's; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..._common import ip_texts
+from ..._common.field_checks import shown
+from ..._common.mac_address import mac_error
+from ..._common.problem import Problem
+from ..model import ClusterDescription
+from ..spec import ENDPOINT_HOLDERS
+from .hardware import hardware_of
+from .hosts import matches
+
+_NONE = ENDPOINT_HOLDERS[0]
+Object = dict[str, Any]
+
+
+class _Lent(NamedTuple):
+    """What DHCP does with an address.
+
+    :param mac: of the card that it is kept for, None of an address that any server may get
+    :param words: what it is, for a message
+    """
+
+    mac: str | None
+    words: str
+
+
+def dhcp_options() -> dict[str, Any]:
+    """Return the options of what DHCP lends, those of the module ``provisioning_network`` that are about addresses."""
+    texts = {"type": "list", "elements": "str", "default": []}
+    return {
+        "ranges": {"type": "list", "elements": "dict", "default": [], "options": {
+            "first": {"type": "str", "required": True}, "last": {"type": "str", "required": True},
+            "network": {"type": "str"}, "router": {"type": "str"}}},
+        "hosts": {"type": "list", "elements": "dict", "default": [], "options": {
+            "name": {"type": "str"}, "mac": {"type": "str", "required": True}, "addresses": texts}},
+    }
+
+
+def reservation_problems(description: ClusterDescription, hosts: Iterable[Object], hardware: Mapping[str, Object],
+                         dhcp: Mapping[str, Any] | None) -> list[Problem]:
+    """Return what keeps the machine of a new control plane from getting the endpoint's address by DHCP, and it alone.
+
+    :param description: a cluster of bare metal hosts with an endpoint
+    :param hosts: BareMetalHosts of its namespace
+    :param hardware: HardwareData by name
+    :param dhcp: what DHCP lends, see :func:`dhcp_options`; None when nobody says
+    """
+    subject, endpoint = description.subject, description.endpoint or {}
+    if not dhcp or not ip_texts.is_address(endpoint.get("host") or ""):
+        return []
+    wrong = _mistakes(subject, dhcp)
+    if wrong:
+        return wrong
+    address = ip_texts.address(endpoint["host"])
+    lent = _lent(address, dhcp)
+    if lent is None:
+        return []
+    if endpoint.get("holder") not in (_NONE, None):
+        return [Problem("endpoint", subject, "endpoint.host", f"{address}, {lent.words}",
+                        "an address that no server gets",
+                        f"with holder: {endpoint['holder']} machines hold it beside their own; choose one outside of "
+                        "what DHCP lends")]
+    if lent.mac is None:
+        return [Problem("endpoint", subject, "endpoint.host", f"{address}, {lent.words}",
+                        "an address that DHCP keeps for one server, or lends to nobody",
+                        "keep it for the control plane's server (provisioning_network_dhcp_hosts), or choose another")]
+    return _of_kept(subject, description, address, lent, hosts, hardware)
+
+
+def _of_kept(subject: str, description: ClusterDescription, address: Any, lent: _Lent, hosts: Iterable[Object],
+             hardware: Mapping[str, Object]) -> list[Problem]:
+    plane, virtual, found = description.groups[0], " or ".join(ENDPOINT_HOLDERS[1:]), []
+    having, others = [], []
+    for host in hosts:
+        has = lent.mac in _macs(host, hardware)
+        if has or matches(host, plane):
+            (having if has else others).append(host)
+    name = having[0]["metadata"]["name"] if having else None
+    if name is None or not matches(having[0], plane):
+        where = f"BareMetalHost {name}, which the control plane does not select" if name else \
+            "a card of no BareMetalHost here"
+        found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, {lent.words} ({where})",
+                             "an address that DHCP keeps for a host that the control plane selects",
+                             "keep it for that server, or select this one by control_plane.host_selector"))
+    elif others:
+        names = ", ".join(sorted(host["metadata"]["name"] for host in others))
+        found.append(Problem("endpoint", subject, plane.field + ".host_selector", f"{name} and also {names}",
+                             f"{name} alone, for which DHCP keeps the endpoint's address {address}",
+                             "give it a label of its own and select that: another machine would not have the address"))
+    if plane.initial_replicas > 1:
+        found.append(Problem("endpoint", subject, plane.field + ".replicas", shown(plane.initial_replicas),
+                             f"1, because DHCP keeps the endpoint's address {address} for one server",
+                             f"for more, choose an address that DHCP lends to nobody, with holder: {virtual}"))
+    return found
+
+
+def _mistakes(subject: str, dhcp: Mapping[str, Any]) -> list[Problem]:
+    texts = [(f"dhcp.ranges[{at}].{end}", range_[end]) for at, range_ in enumerate(dhcp.get("ranges") or ())
+             for end in ("first", "last")]
+    texts += [(f"dhcp.hosts[{at}].addresses[{number}]", text) for at, host in enumerate(dhcp.get("hosts") or ())
+              for number, text in enumerate(host.get("addresses") or ())]
+    found = [Problem("endpoint", subject, field, shown(text), "an IPv4 or IPv6 address", None)
+             for field, text in texts if not ip_texts.is_address(text)]
+    for at, host in enumerate(dhcp.get("hosts") or ()):
+        wrong = mac_error(host["mac"])
+        if wrong:
+            found.append(Problem("endpoint", subject, f"dhcp.hosts[{at}].mac", shown(host["mac"]), wrong, None))
+    return found
+
+
+def _lent(address: Any, dhcp: Mapping[str, Any]) -> _Lent | None:
+    for host in dhcp.get("hosts") or ():
+        if address in [ip_texts.address(text) for text in host.get("addresses") or ()]:
+            return _Lent(host["mac"].lower(), f"which DHCP keeps for {host['mac'].lower()}")
+    for range_ in dhcp.get("ranges") or ():
+        first, last = (ip_texts.address(range_[end]) for end in ("first", "last"))
+        if first.version == address.version == last.version and first <= address <= last:
+            return _Lent(None, f"which DHCP may lend to any server (range {first} to {last})")
+    return None
+
+
+def _macs(host: Object, hardware: Mapping[str, Object]) -> set[str]:
+    """Return the MAC addresses of a host's cards, in lower case."""
+    found = [nic.get("mac") for nic in (hardware_of(host, hardware) or {}).get("nics") or ()]
+    found.append((host.get("spec") or {}).get("bootMACAddress"))
+    return {mac.lower() for mac in found if mac}

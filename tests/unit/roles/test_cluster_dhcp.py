@@ -1,0 +1,38 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What DHCP lends is known to the role cluster where the role provisioning_network serves it."""
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+
+import pytest
+import yaml
+from fakes import playbook
+
+ROLE = pathlib.Path(__file__).parents[3] / "roles" / "cluster"
+RANGE = {"first": "172.22.0.10", "last": "172.22.0.99"}
+KEPT = {"mac": "00:5c:52:31:3a:01", "addresses": ["172.22.0.10"]}
+
+
+@pytest.mark.parametrize(("management", "expected"), [
+    ({}, {"ranges": [], "hosts": []}),
+    ({"provisioning_network_name": "prov"}, {"ranges": [], "hosts": []}),
+    ({"provisioning_network_dhcp_ranges": [RANGE]}, {"ranges": [RANGE], "hosts": []}),
+    ({"provisioning_network_dhcp_ranges": ["{{ range }}"], "range": RANGE, "provisioning_network_dhcp_hosts": [KEPT]},
+     {"ranges": [RANGE], "hosts": [KEPT]}),
+], ids=["no machine of the plane says", "no DHCP", "nothing kept", "kept"])
+def test_it_is_what_the_machines_of_the_plane_say(tmp_path, management, expected):
+    variables = yaml.safe_load((ROLE / "vars" / "main.yml").read_text())
+    variables["cluster_dhcp"] = yaml.safe_load((ROLE / "defaults" / "main.yml").read_text())["cluster_dhcp"]
+    inventory = {"all": {
+        "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"},
+        "children": {"clusters": {"hosts": {"prod-cluster": None}}, "management": {"hosts": {"boot": management}}}}}
+    play = [{"hosts": "clusters", "gather_facts": False, "vars": variables,
+             "tasks": [{"debug": {"msg": "lent {{ cluster_dhcp | to_json }} ends"}}]}]
+    code, output = playbook.play(tmp_path, yaml.safe_dump(inventory), yaml.safe_dump(play, width=1000), "play.yml")
+    assert code == 0, output
+    found = re.search(r"lent (.*) ends", output).group(1).replace('\\"', '"')
+    assert json.loads(found) == expected
