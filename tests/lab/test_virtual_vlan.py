@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """``ironic_vlan_interfaces``: the real agent makes a VLAN of that name, and one that it hears of by LLDP.
 
-It needs the server that boots by virtual media, available; it is inspected anew twice.
+It needs the server that boots by virtual media, available; it is inspected twice.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nics(lab):
 
 
 def inspect(lab):
-    """Let the server's agent boot and inspect it anew: one that runs has the parameters of its own boot."""
+    """Let the server's agent boot and inspect it: one that runs has the parameters of its own boot."""
     lab.remove_hosts(MEDIA)
     lab.playbook("enroll", *only(MEDIA), seconds=BOOT_SECONDS).ok()
 
@@ -52,7 +52,7 @@ def inspected(lab, room, card):
     assert [name for name, _mac in nics(lab)] == [card]
 
 
-def test_the_agent_is_told_which(inspected, card):
+def test_the_agents_command_line_names_both(inspected, card):
     assert any(f"ipa-enable-vlan-interfaces={card}.{NAMED},all" in line for line in inspected[0])
 
 

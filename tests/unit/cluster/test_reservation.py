@@ -33,11 +33,12 @@ def host(name, **labels):
 HOSTS = [host("a"), host("b", endpoint="kept")]
 
 
-def problems(hosts=None, dhcp=DHCP, hardware=None, **changes):
+def problems(hosts=None, hardware=None, **changes):
+    lent = changes.pop("dhcp", DHCP)
     description, mistakes = cluster_description.read(dict(copy.deepcopy(PARAMS), **changes))
     assert mistakes == []
     return [str(line) for line in reservation.reservation_problems(
-        description, HOSTS if hosts is None else hosts, hardware or {}, dhcp)]
+        description, HOSTS if hosts is None else hosts, hardware or {}, lent)]
 
 
 @pytest.mark.parametrize("changes", [
