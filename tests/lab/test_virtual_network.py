@@ -116,7 +116,9 @@ def is_made(lab, links, cards):
     """Check that the machine has both, with their links and addresses, and answers by both."""
     found = links()
     bond, vlan = found[BOND], found[VLAN]
-    assert bond["linkinfo"]["info_data"]["mode"] == "active-backup"
+    data = bond["linkinfo"]["info_data"]
+    # Else it would not see that a cable is pulled.
+    assert (data["mode"], data["miimon"]) == ("active-backup", 100)
     assert [found[card]["master"] for card in cards] == [BOND] * 2
     assert (vlan["linkinfo"]["info_kind"], vlan["linkinfo"]["info_data"]["id"], vlan["link"]) == ("vlan", VLAN_ID, BOND)
     for name, link in ((BOND, bond), (VLAN, vlan)):

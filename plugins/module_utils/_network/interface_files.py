@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .description import family
@@ -20,7 +20,11 @@ HEADER = "# Written by metal3.baremetal: changes are lost at its next run."
 PREFIX = "60-metal3-"
 # Between the names of a network and its port in the name of a file: no interface's name has it.
 OF_PORT = "@"
+# Of netplan's files.
+_SECTIONS = {"ethernet": "ethernets", "bridge": "bridges", "vlan": "vlans", "bond": "bonds"}
 _TITLES = {"networkd": "systemd-networkd", "network_manager": "NetworkManager", "ifupdown": "ifupdown"}
+# How often a bond looks whether its ports have a carrier, in milliseconds; without it the kernel sees no loss of one.
+_MONITOR_MS = 100
 # Names of connections of NetworkManager: stable, so that a second run writes the same file.
 _NAMESPACE = uuid.UUID("5f0b8a52-6d0e-4d6f-9b53-0a4c3f1f7e10")
 
@@ -31,6 +35,19 @@ class File(NamedTuple):
     path: str
     content: str
     mode: str = "0644"
+
+
+class Made(NamedTuple):
+    """An interface that is no card.
+
+    :param kind: ``bridge``, ``bond`` or ``vlan``
+    :param vlan: number of the VLAN
+    :param link: name of the interface that carries the VLAN
+    """
+
+    kind: str
+    vlan: int | None = None
+    link: str = ""
 
 
 class Found(NamedTuple):
@@ -73,15 +90,19 @@ def chosen(found: Found) -> tuple[str, str]:
     return "", "none of netplan, systemd-networkd, NetworkManager and ifupdown"
 
 
-def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str] | None = None) -> list[File]:
+def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str] | None = None,
+          made: Mapping[str, Made] | None = None) -> list[File]:
     """Return the files of a description for one system, by path.
 
     :param system: as returned by :func:`chosen`
     :param network: a description without mistakes
     :param port_files: for systemd-networkd, port → the .network file that configures it now
+    :param made: the machine's interfaces that are no cards: other files make them
     """
     if system == "networkd":
-        return sorted(_networkd(network, port_files or {}))
+        return sorted(_networkd(network, port_files or {}, made or {}))
+    if system == "netplan":
+        return sorted(_netplan(network, made or {}))
     return sorted(_WRITERS[system](network))
 
 
@@ -103,7 +124,8 @@ def _ini(*sections: tuple[str, list[tuple[str, Any]]]) -> str:
     return HEADER + "\n" + "\n\n".join(blocks) + "\n"
 
 
-def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list[File]:
+def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
+              made: Mapping[str, Made]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
     folder = f"/etc/systemd/network/{PREFIX}"
     mtu = [("MTUBytes", network["mtu"])] if network.get("mtu") else []
@@ -115,16 +137,17 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list
     written = [File(f"{folder}{name}.network", _ini(("Match", [("Name", name)]), ("Link", mtu), ("Network", own)))]
     if kind != "ethernet":
         settings: dict[str, tuple[str, list[tuple[str, Any]]]] = {
-            "vlan": ("VLAN", [("Id", network.get("vlan"))]), "bond": ("Bond", [("Mode", _mode(network))]),
+            "vlan": ("VLAN", [("Id", network.get("vlan"))]),
+            "bond": ("Bond", [("Mode", _mode(network)), ("MIIMonitorSec", f"{_MONITOR_MS}ms")]),
             "bridge": ("Bridge", [("STP", "no")])}
         special = settings[kind]
         written.append(File(f"{folder}{name}.netdev", _ini(("NetDev", [("Name", name), ("Kind", kind)]), special)))
     attach = {"bridge": "Bridge", "bond": "Bond", "vlan": "VLAN"}
     for port in ports:
-        if kind == "vlan" and port in port_files:
+        if port in port_files and (kind == "vlan" or port in made):
             # networkd uses the first file that matches: another one for this port would take its addresses away.
             dropin = f"/etc/systemd/network/{os.path.basename(port_files[port])}.d/{PREFIX}{name}.conf"
-            written.append(File(dropin, _ini(("Network", [("VLAN", name)]))))
+            written.append(File(dropin, _ini(("Network", [(attach[kind], name)]))))
             continue
         written.append(File(f"{folder}{name}{OF_PORT}{port}.network", _ini(
             ("Match", [("Name", port)]), ("Network", [(attach[kind], name), ("LinkLocalAddressing", "no")]))))
@@ -139,7 +162,7 @@ def _network_manager(network: Mapping[str, Any]) -> list[File]:
     if kind == "vlan":
         special.append(("vlan", [("id", network["vlan"]), ("parent", ports[0]), ("interface-name", name)]))
     elif kind == "bond":
-        special.append(("bond", [("mode", _mode(network))]))
+        special.append(("bond", [("mode", _mode(network)), ("miimon", _MONITOR_MS)]))
     elif kind == "bridge":
         special.append(("bridge", [("stp", "false")]))
     connection = [("id", f"metal3-{name}"), ("uuid", uuid.uuid5(_NAMESPACE, name)), ("type", kind),
@@ -162,20 +185,23 @@ def _network_manager(network: Mapping[str, Any]) -> list[File]:
     return written
 
 
-def _netplan(network: Mapping[str, Any]) -> list[File]:
+def _netplan(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
-    section = {"ethernet": "ethernets", "bridge": "bridges", "vlan": "vlans", "bond": "bonds"}[kind]
+    section = _SECTIONS[kind]
+    named = dict((other, [f'    "{port}": {about}' for port, about in names.items()])
+                 for other, names in _named(ports, made).items())
     lines = [HEADER, "network:", "  version: 2"]
-    if ports:
-        # netplan refuses an interface that no file defines.
-        lines += ["  ethernets:", *(f'    "{port}": {{}}' for port in ports)]
-    lines += [f"  {section}:", f'    "{name}":', "      dhcp4: false", "      dhcp6: false", "      accept-ra: false"]
+    for other in sorted(set(named) - {section}):
+        lines += [f"  {other}:", *named[other]]
+    lines += [f"  {section}:", *named.get(section, ()), f'    "{name}":', "      dhcp4: false", "      dhcp6: false",
+              "      accept-ra: false"]
     if kind == "vlan":
         lines += [f"      id: {network['vlan']}", f'      link: "{ports[0]}"']
     elif ports:
         lines += ["      interfaces:", *(f'        - "{port}"' for port in ports)]
     if kind == "bond":
-        lines += ["      parameters:", f"        mode: {_mode(network)}"]
+        lines += ["      parameters:", f"        mode: {_mode(network)}",
+                  f"        mii-monitor-interval: {_MONITOR_MS}"]
     if kind == "bridge":
         lines += ["      parameters:", "        stp: false"]
     if network.get("mtu"):
@@ -187,6 +213,23 @@ def _netplan(network: Mapping[str, Any]) -> list[File]:
     return [File(f"/etc/netplan/{PREFIX}{name}.yaml", "\n".join(lines) + "\n", "0600")]
 
 
+def _named(ports: Sequence[str], made: Mapping[str, Made]) -> dict[str, dict[str, str]]:
+    """Return what netplan must know of ports: by section and name.
+
+    It refuses an interface that no file defines up to there, and one that two files define as different devices.
+    """
+    sections: dict[str, dict[str, str]] = {}
+    for port in ports:
+        device = made.get(port) or Made("ethernet")
+        about = "{}"
+        if device.kind == "vlan":
+            about = f'{{id: {device.vlan}, link: "{device.link}"}}'
+            for section, names in _named([device.link], made).items():
+                sections.setdefault(section, {}).update(names)
+        sections.setdefault(_SECTIONS[device.kind], {})[port] = about
+    return sections
+
+
 def _ifupdown(network: Mapping[str, Any]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
     stanzas = []
@@ -195,7 +238,7 @@ def _ifupdown(network: Mapping[str, Any]) -> list[File]:
     special = {
         "ethernet": [], "vlan": [f"vlan-raw-device {ports[0]}" if ports else "", f"vlan-id {network.get('vlan')}"],
         "bridge": [f"bridge_ports {' '.join(ports) or 'none'}", "bridge_stp off", "bridge_fd 0"],
-        "bond": [f"bond-slaves {' '.join(ports)}", f"bond-mode {_mode(network)}", "bond-miimon 100"]}[kind]
+        "bond": [f"bond-slaves {' '.join(ports)}", f"bond-mode {_mode(network)}", f"bond-miimon {_MONITOR_MS}"]}[kind]
     if network.get("mtu"):
         special = [*special, f"mtu {network['mtu']}"]
     for position, text in enumerate(network["addresses"]):
@@ -232,4 +275,4 @@ def is_of_ifupdown(content: str, interface: str) -> bool:
 
 
 _WRITERS: dict[str, Callable[[Mapping[str, Any]], list[File]]] = {
-    "netplan": _netplan, "network_manager": _network_manager, "ifupdown": _ifupdown}
+    "network_manager": _network_manager, "ifupdown": _ifupdown}

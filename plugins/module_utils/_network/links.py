@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .description import interfaces
+from .interface_files import Made
 
 # What iproute2 calls each kind; a card has no kind of its own.
 _KINDS = {"bridge": "bridge", "vlan": "vlan", "bond": "bond"}
@@ -46,6 +47,18 @@ def missing_interfaces(network: Mapping[str, Any], links: Iterable[Mapping[str, 
     kind = network.get("kind") or "ethernet"
     wanted = [network["name"]] if kind == "ethernet" else list(network.get("ports") or ())
     return [name for name in wanted if name not in there]
+
+
+def made_devices(links: Iterable[Mapping[str, Any]]) -> dict[str, Made]:
+    """Return by name those of a machine's interfaces that are bridges, VLANs or bonds."""
+    found = {}
+    for link in links:
+        about = link.get("linkinfo") or {}
+        # What carries a VLAN may be in another namespace: then nobody here makes it.
+        if about.get("info_kind") in _KINDS.values() and (about["info_kind"] != "vlan" or link.get("link")):
+            found[str(link.get("ifname"))] = Made(
+                about["info_kind"], (about.get("info_data") or {}).get("id"), str(link.get("link") or ""))
+    return found
 
 
 def conflicting_kind(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> str:

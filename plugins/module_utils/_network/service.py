@@ -16,7 +16,7 @@ from .._common.problem import Problem
 from . import pending, systems
 from .description import problems
 from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
-from .links import conflicting_kind, differences, missing_interfaces
+from .links import conflicting_kind, differences, made_devices, missing_interfaces
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
@@ -61,7 +61,8 @@ class NetworkService:
         self._after_unconfirmed()
         links = systems.links(self.runner)
         system = self._system(links)
-        wanted = files(system, self.network, systems.port_files(links, self.network.get("ports") or ()))
+        wanted = files(system, self.network, systems.port_files(links, self.network.get("ports") or ()),
+                       made_devices(links))
         stale = [path for path in self._own_files() if path not in {file.path for file in wanted}]
         before = pending.snapshot([file.path for file in wanted] + stale)
         changed = [file for file, old in self._paired(wanted, before)

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import interface_files
-from ansible_collections.metal3.baremetal.plugins.module_utils._network.interface_files import Found
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.interface_files import Found, Made
 
 ADDRESSES = ["172.22.0.1/24", "fd00:22::1/64"]
 BRIDGE = {"name": "br-prov", "kind": "bridge", "ports": ["eth1", "eth2"], "mtu": 9000, "addresses": ADDRESSES,
@@ -104,7 +104,51 @@ def test_netplan_is_yaml_that_defines_what_it_names():
     vlan = yaml.safe_load(*written("netplan", VLAN).values())["network"]["vlans"]["eth1.100"]
     assert (vlan["id"], vlan["link"]) == (100, "eth1")
     bond = yaml.safe_load(*written("netplan", BOND).values())["network"]["bonds"]["bond0"]
-    assert bond["parameters"] == {"mode": "802.3ad"}
+    assert bond["parameters"] == {"mode": "802.3ad", "mii-monitor-interval": 100}
+
+
+ON_BOND = {"name": "site100", "kind": "vlan", "ports": ["bond0"], "vlan": 100, "addresses": ADDRESSES}
+OF_BOND = {"name": "br-prov", "kind": "bridge", "ports": ["bond0", "eth3"], "addresses": ADDRESSES}
+
+
+MADE = {"bond0": Made("bond"), "bond0.7": Made("vlan", 7, "bond0"), "eth3.8": Made("vlan", 8, "eth3")}
+
+
+@pytest.mark.parametrize(("network", "expected"), [
+    (ON_BOND, {"bonds": {"bond0": {}}, "vlans": {"site100": None}}),
+    (OF_BOND, {"bonds": {"bond0": {}}, "ethernets": {"eth3": {}}, "bridges": {"br-prov": None}}),
+    (dict(OF_BOND, ports=["bond0.7", "eth3.8"]), {
+        "bonds": {"bond0": {}}, "ethernets": {"eth3": {}}, "bridges": {"br-prov": None},
+        "vlans": {"bond0.7": {"id": 7, "link": "bond0"}, "eth3.8": {"id": 8, "link": "eth3"}}}),
+    (dict(ON_BOND, ports=["bond0.7"]), {
+        "bonds": {"bond0": {}}, "vlans": {"bond0.7": {"id": 7, "link": "bond0"}, "site100": None}}),
+], ids=["VLAN on a bond", "bridge of a bond", "bridge of VLANs", "VLAN on a VLAN"])
+def test_netplan_has_each_port_as_the_device_that_it_is(network, expected):
+    file, = interface_files.files("netplan", network, made=MADE)
+    found = yaml.safe_load(file.content)["network"]
+    assert found.pop("version") == 2
+    assert {section: {name: None if name == network["name"] else value for name, value in devices.items()}
+            for section, devices in found.items()} == expected
+
+
+@pytest.mark.parametrize(("network", "line"), [(ON_BOND, "VLAN=site100"), (OF_BOND, "Bridge=br-prov")],
+                         ids=["vlan", "bridge"])
+def test_networkd_adds_to_the_file_of_a_bond_that_there_is(network, line):
+    """Of two files for the bond only the first by its name would count."""
+    files = {file.path: file.content for file in interface_files.files(
+        "networkd", network, {"bond0": "/etc/systemd/network/60-metal3-bond0.network", "eth3": "/run/x.network"},
+        MADE)}
+    assert line in files[f"/etc/systemd/network/60-metal3-bond0.network.d/60-metal3-{network['name']}.conf"]
+    assert not [path for path in files if "@bond0" in path]
+    assert [path for path in files if "@eth3" in path] == [
+        f"/etc/systemd/network/60-metal3-{network['name']}@eth3.network"] * ("eth3" in network["ports"])
+
+
+@pytest.mark.parametrize(("system", "line"), [
+    ("networkd", "MIIMonitorSec=100ms"), ("network_manager", "miimon=100"), ("netplan", "mii-monitor-interval: 100"),
+    ("ifupdown", "bond-miimon 100")])
+def test_a_bond_sees_that_a_port_has_lost_its_carrier(system, line):
+    assert line in "\n".join(written(system, BOND).values())
 
 
 def test_ifupdown_makes_the_device_once_and_names_its_file_so_that_it_is_read():

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import links
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.interface_files import Made
 
 ADDRESS = {"local": "172.22.0.1", "prefixlen": 24}
 BRIDGE = {"name": "prov", "kind": "bridge", "ports": ["eno2"], "addresses": ["172.22.0.1/24"]}
@@ -47,3 +48,9 @@ def test_what_the_machine_must_have_already():
     assert links.missing_interfaces(BRIDGE, [card("eno2")]) == []
     assert links.conflicting_kind(BRIDGE, [card("prov")]) == "interface prov is a card, not a bridge"
     assert links.conflicting_kind({"name": "prov"}, [card("prov")]) == ""
+
+
+def test_interfaces_that_are_no_cards_are_known():
+    found = [card("eno1"), device("plane0", "bond"), device("wire0", "veth"),
+             device("site100", "vlan", {"id": 100}, link="plane0"), device("away", "vlan", {"id": 7})]
+    assert links.made_devices(found) == {"plane0": Made("bond"), "site100": Made("vlan", 100, "plane0")}
