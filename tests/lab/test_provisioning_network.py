@@ -154,6 +154,39 @@ def test_check_mode_shows_the_files_and_writes_none(machine, play):
     assert machine.own_files() == [] and "prov" not in machine.links()
 
 
+def belonging(machine, bridge):
+    """Return the ports of a bridge, and its IPv4 addresses."""
+    links = machine.links()
+    return sorted(name for name, link in links.items() if link.get("master") == bridge), [
+        entry["local"] for entry in links[bridge]["addr_info"] if entry["family"] == "inet"]
+
+
+def test_a_bridge_keeps_its_ports_when_it_is_changed_or_a_change_is_taken_back(machine, play):
+    for port in ("other0", "other1"):
+        machine.sh("ip", "link", "add", port, "type", "veth", "peer", "name", f"{port}-wire")
+        machine.sh("ip", "link", "set", f"{port}-wire", "up")
+
+    def other(ports, address, **changes):
+        return play("provisioning_network", dict({
+            "provisioning_network_name": "other", "provisioning_network_kind": "bridge",
+            "provisioning_network_ports": ports, "provisioning_network_addresses": [f"{address}/24"]}, **changes))
+
+    both = ["other0", "other1"]
+    other(both, "172.25.0.1").ok()
+    other(both, "172.26.0.1").ok()
+    assert belonging(machine, "other") == (both, ["172.26.0.1"])
+    other(["other0"], "172.26.0.1").ok()
+    assert belonging(machine, "other") == (["other0"], ["172.26.0.1"])
+    other(both, "172.26.0.1").ok()
+    assert belonging(machine, "other") == (both, ["172.26.0.1"])
+    # Less than a new connection takes.
+    other(["other1"], "172.27.0.1", provisioning_network_rollback_seconds=1).failed("taken back")
+    eventually(lambda: belonging(machine, "other") == (both, ["172.26.0.1"]), 60, "the bridge as it was", 1,
+               (KeyError,))
+    other(both, "172.26.0.1", provisioning_network_state="absent", metal3_confirm="other").ok()
+    assert "other" not in machine.links()
+
+
 def test_the_bridge_comes_and_known_servers_are_served(machine, play):
     play("provisioning_network", NETWORK).ok()
     links = machine.links()

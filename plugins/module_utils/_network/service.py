@@ -7,7 +7,7 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._common import confirmation, whole_file
@@ -75,7 +75,9 @@ class NetworkService:
             return result
         made_before = any(link.get("ifname") == self.name for link in links) and (
             self.network.get("kind") or "ethernet") != "ethernet"
-        self._change(system, wanted, stale, before, made_before, bool(changed))
+        remade = made_before and (bool(stale) or any(_remakes(system, file) for file in changed))
+        self._change(system, wanted, stale, before, made_before, remade, self._joining(links, remade)
+                     if made_before else [])
         result["confirmation_needed"] = self.options["rollback_seconds"] > 0
         return result
 
@@ -195,8 +197,15 @@ class NetworkService:
         by_path = {old["path"]: old for old in before}
         return [(file, by_path[file.path]) for file in wanted]
 
+    def _joining(self, links: list[dict[str, Any]], remade: bool) -> list[str]:
+        """Return the ports that are to be configured again for a device that there is: all, or those it has not got."""
+        masters = {link.get("ifname"): link.get("master") for link in links}
+        attached = self.network.get("kind") in ("bridge", "bond")
+        return [port for port in self.network.get("ports") or ()
+                if remade or (attached and masters.get(port) != self.name)]
+
     def _change(self, system: str, wanted: list[File], stale: list[str], before: list[dict[str, Any]],
-                made_before: bool, rewritten: bool) -> None:
+                made_before: bool, remade: bool, joining: list[str]) -> None:
         seconds = self.options["rollback_seconds"]
         record = {"system": system, "files": before, "seconds": seconds, "network": dict(self.network),
                   "made": not made_before, "machine": _boot_id()}
@@ -209,11 +218,12 @@ class NetworkService:
             for file in wanted:
                 _folder_for(file.path)
                 whole_file.write(file.path, file.content.encode(), int(file.mode, 8), False)
-            if made_before and rewritten:
+            if remade:
                 # No system changes the VLAN or mode of a device that there is.
                 systems.remove_device(self.network, self.runner)
+                _touch(file.path for file in wanted)
             self.progress.event(f"{self.subject}: {system} applies its files")
-            systems.apply(system, self.network, self.runner)
+            systems.apply(system, self.network, self.runner, joining)
             self._until_there(system)
         except ReportedError as exc:
             raise NetworkError(f"{self.subject}: {exc}; {self._return(record)}") from exc
@@ -265,10 +275,30 @@ class NetworkService:
         had = any(file["content"] is not None for file in record["files"])
         if had:
             systems.remove_device(record["network"], self.runner)
-            systems.apply(record["system"], record["network"], self.runner)
+            _touch(file["path"] for file in record["files"] if file["content"] is not None)
+            systems.apply(record["system"], record["network"], self.runner, _ports_of(record))
         else:
             systems.withdraw(record["system"], record["network"], self.runner)
         return True
+
+
+def _remakes(system: str, file: File) -> bool:
+    """Say whether a device must be made again for a file that is another than before."""
+    return system != "networkd" or file.path.endswith(".netdev")
+
+
+def _ports_of(record: Mapping[str, Any]) -> list[str]:
+    """Return the ports that an interface has after a change, and those that its files of before name."""
+    stems = [os.path.basename(file["path"]).rsplit(".", 1)[0] for file in record["files"]
+             if file["content"] is not None]
+    before = [stem.partition(OF_PORT)[2] for stem in stems if OF_PORT in stem]
+    return list(dict.fromkeys([*(record["network"].get("ports") or ()), *before]))
+
+
+def _touch(paths: Iterable[str]) -> None:
+    """Let files look new: systemd-networkd keeps what it has read of the others, the deleted device among it."""
+    for path in paths:
+        os.utime(path)
 
 
 def _folder_for(path: str) -> None:

@@ -106,15 +106,20 @@ def _networkd_link(number: Any) -> dict[str, str]:
     return {key: value for key, _sign, value in pairs}
 
 
-def apply(system: str, network: Mapping[str, Any], runner: Runner = run) -> None:
+def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining: Iterable[str] = ()) -> None:
     """Let a system read its files again, so that the machine has what they say.
 
     :param system: see ``interface_files.chosen``
     :param network: the description whose files were written or removed
+    :param joining: ports of a device that was there before, which it has not got
     :raises NetworkSystemError: with what the program answered
     """
     for command in _APPLY[system](network):
         _checked(runner, command)
+    if system == "networkd":
+        # Those of a deleted device have failed, and a VLAN is made only when its port is configured.
+        for port in joining:
+            _checked(runner, ["networkctl", "reconfigure", port])
 
 
 def remove_device(network: Mapping[str, Any], runner: Runner = run) -> None:

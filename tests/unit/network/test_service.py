@@ -214,3 +214,26 @@ def test_the_folder_of_a_drop_in_goes_with_the_last_one(tmp_path, folder, others
         path.write_text("")
     pending.put_back([{"path": str(path), "content": None, "mode": None}])
     assert not path.exists() and (tmp_path / folder).exists() == stays
+
+
+def test_another_address_leaves_the_device_and_what_is_taken_back_gets_its_ports_again(folders):
+    machine = Machine(folders[0])
+    run(folders, machine).present()
+    files = names(folders[0])
+    machine.asked.clear()
+    with pytest.raises(NetworkError, match="what was before is back"):
+        run(folders, machine, network=dict(NETWORK, addresses=["172.23.0.1/24"]), rollback_seconds=60).present()
+    assert [command for command in machine.asked
+            if command[0] == "networkctl" or command[:3] == ["ip", "link", "delete"]] == [
+        ["networkctl", "reload"], ["ip", "link", "delete", "prov"], ["networkctl", "reload"],
+        ["networkctl", "reconfigure", "eno2"]]
+    assert names(folders[0]) == files and machine.bridge
+
+
+def test_a_device_without_one_of_its_ports_is_made_again(folders):
+    machine = Machine(folders[0])
+    run(folders, machine).present()
+    machine.asked.clear()
+    run(folders, machine, network=dict(NETWORK, ports=[])).present()
+    assert ["ip", "link", "delete", "prov"] in machine.asked and machine.bridge
+    assert names(folders[0]) == ["60-metal3-prov.netdev", "60-metal3-prov.network"]
