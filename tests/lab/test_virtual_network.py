@@ -177,3 +177,16 @@ def test_removal_asks_for_each_name_and_leaves_the_machine_as_it_was(lab, play, 
         play(name, "-e", f"metal3_confirm={name}", **gone).ok()
     assert state(links(), own_files()) == before
     assert play(VLAN, "-e", f"metal3_confirm={VLAN}", **gone).ok().changed() == 0
+
+
+def test_a_vlan_gets_another_number_and_the_bond_keeps_its_links(lab, play, links, cards, made):
+    """Made once more, for the test before has removed both."""
+    other = VLAN_ID + 1
+    for name in (BOND, VLAN):
+        play(name).ok()
+    play(VLAN, provisioning_network_vlan=other).ok()
+    assert links()[VLAN]["linkinfo"]["info_data"]["id"] == other
+    assert [links()[card]["master"] for card in cards] == [BOND] * 2
+    asking, asked = (ipaddress.ip_interface(address).ip for address in ADDRESSES[VLAN])
+    assert vlan_probe.ask(lab.figures["bridge"]["name"], other, asking, asked, 60) and answers(lab, BOND)
+    assert not vlan_probe.ask(lab.figures["bridge"]["name"], VLAN_ID, asking, asked, 5)
