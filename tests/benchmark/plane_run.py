@@ -65,13 +65,13 @@ class Bench:
             "management_plane": {"mode": "cluster", "kubeconfig": str(self.kubeconfig), "definitions": "remove"},
             "bmo_ironic_url": "https://192.0.2.1:6385/v1/", "bmo_ironic_insecure": True}
 
-    def playbook(self, name, **variables):
+    def playbook(self, name, variables):
         """Run a playbook.
 
         :raises RuntimeError: when it fails
         """
         given = self.work_dir / "variables.json"
-        given.write_text(json.dumps(dict(self.variables, **variables)))
+        given.write_text(json.dumps(variables))
         self._run([Path(sys.executable).parent / "ansible-playbook", "metal3.baremetal." + name, "-i",
                    REPOSITORY / "inventory" / "lab", "-e", f"@{given}"])
 
@@ -87,7 +87,8 @@ class Bench:
 
     def prepare(self):
         """Make the cluster, put cert-manager into it, and write clusterctl's repositories."""
-        self.playbook("cluster")
+        # By the lab's own plane.
+        self.playbook("cluster", {})
         built = engine.Engine(CERT_MANAGER, user_folders.cache_dir())
         built.build(SETS, Progress())
         images = registry.ControllerImages(built.directory, built.versions(SETS), user_folders.cache_dir())
@@ -143,7 +144,7 @@ class Bench:
     def by_playbook(self):
         """Install by the playbook; return the seconds until all parts are ready."""
         began = time.monotonic()
-        self.playbook("install")
+        self.playbook("install", self.variables)
         return time.monotonic() - began
 
     def by_clusterctl(self):

@@ -265,7 +265,9 @@ def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registe
         variables, ironic_tls="none", ironic_mariadb=False, ironic_mariadb_claim="", bmo_ironic_insecure=False,
         ironic_cache_url="", bmo_deploy_kernel_url="", bmo_deploy_ramdisk_url="", bmo_deploy_iso_url=iso,
         # The authority of the BMCs' certificates is in the pod with TLS only.
-        ironic_environment=dict(variables["ironic_environment"], OS_REDFISH__VERIFY_CA="False"), bmo_concurrency=3),
+        ironic_environment=dict(variables["ironic_environment"], OS_REDFISH__VERIFY_CA="False"), bmo_concurrency=3,
+        # Its nodes go with the database of before.
+        metal3_confirm="ironic"),
         seconds=SECONDS).ok()
 
     def boot_from():
