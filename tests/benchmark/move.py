@@ -67,7 +67,7 @@ def _measure(servers, work_dir, hosts):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     took = {_alone: [], _ours: []}
     rehearsed = outcome = None
-    # What a machine does beside it only adds to a time, and the API servers' databases grow: neither side is always first.
+    # Whatever else the machine does only adds to a time, and databases grow: neither side is always the first.
     for number, side in enumerate((_alone, _ours, _ours, _alone, _alone, _ours)):
         namespace = f"{number}-of-{hosts}"
         objects = move_planes.populate(here, namespace, hosts)

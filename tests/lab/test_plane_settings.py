@@ -267,8 +267,7 @@ def test_ironic_speaks_plain_http_with_another_database_and_the_operator_registe
         # The authority of the BMCs' certificates is in the pod with TLS only.
         ironic_environment=dict(variables["ironic_environment"], OS_REDFISH__VERIFY_CA="False"), bmo_concurrency=3,
         # Its nodes go with the database of before.
-        metal3_confirm="ironic"),
-        seconds=SECONDS).ok()
+        metal3_confirm="ironic"), seconds=SECONDS).ok()
 
     def boot_from():
         # The operator names it once Ironic has verified the node.
