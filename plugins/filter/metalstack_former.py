@@ -19,6 +19,8 @@ description:
     network, and C(controlPlaneEndpoint) the endpoint. A machine with a C(providerID) is one that the role
     P(metal3.baremetal.metalstack#role) takes by its id.
   - What has no place any more is in C(warnings). Resources that cannot be read are refused, all mistakes at once.
+  - Refused are texts with signs of a template, too. Whoever could write the resources would otherwise have Ansible run
+    it from the inventory, where such a text has become one of the site's own.
 options:
   _input:
     description: The resources, as they are in their manifest.
@@ -50,13 +52,15 @@ def metalstack_former(objects):
     """Return variables and warnings; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
 
     if isinstance(objects, (str, bytes, dict)) or not hasattr(objects, "__iter__"):
         raise AnsibleFilterError(f"metalstack_former: found {type_name(objects)}, expected a list of resources")
     variables, warnings, problems = translate([item for item in objects if item is not None])
     if problems:
-        raise AnsibleFilterError("metalstack_former: " + message(problems))
+        # Ansible prints it as it is.
+        raise AnsibleFilterError("metalstack_former: " + plain(message(problems), keep_lines=True))
     return {"variables": variables, "warnings": warnings}
 
 

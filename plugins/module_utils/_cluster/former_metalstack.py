@@ -8,10 +8,11 @@ Source: its ``api/v1alpha4``. That provider is not kept any more; today's has ot
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._common.field_checks import show, type_name
+from .._common.plain_text import plain
 from .._common.problem import Problem
 from .spec import METALSTACK
 from .workflow.snapshot import CONTROL_PLANE_LABEL
@@ -23,6 +24,8 @@ _PROVIDER_ID = re.compile(r"metalstack:///?([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}
 _OF_CLUSTER = {"controlPlaneEndpoint", "projectID", "partition", "publicNetworkID", "privateNetworkID", "firewallSpec"}
 _OF_MACHINE = {"image", "machineType", "providerID", "sshKeys", "tags", "partition"}
 _OF_FIREWALL = {"image", "machineType", "providerID", "sshKeys"}
+# By which Ansible knows a template.
+_TEMPLATE = re.compile(r"\{[{%#]")
 _KINDS = ("MetalStackCluster", "MetalStackMachine", "MetalStackMachineTemplate", "MetalStackFirewall", "Cluster",
           "KubeadmControlPlane", "MachineDeployment", "Machine", "KubeadmConfigTemplate", "KubeadmConfig")
 
@@ -89,13 +92,17 @@ class _Translation:
         variables.update(self._endpoint(spec), **self._kubernetes())
         variables.update(self._groups(variables["metalstack_partition"]))
         variables.update(self._pinned(variables))
+        self._problems += [Problem(
+            CODE, "resources", path, show(text), "a text without {{, {% and {#, which an inventory takes for a template",
+            "find out who has written it, and correct the resource") for path, text in _texts(variables)
+            if _TEMPLATE.search(text)]
         return ({} if self._problems else variables), self._warnings, self._problems
 
     def _subject(self, item: Mapping[str, Any]) -> str:
         return f"{item['kind']} {item['metadata']['name']}"
 
     def _warn(self, item: Mapping[str, Any], field: str, text: str) -> None:
-        self._warnings.append(f"{self._subject(item)}: {field}: {text}")
+        self._warnings.append(plain(f"{self._subject(item)}: {field}: {text}"))
 
     def _spec(self, item: Mapping[str, Any], known: set[str], path: str = "spec") -> dict[str, Any]:
         spec: Any = item
@@ -252,3 +259,18 @@ class _Translation:
         self._warn(item, f"{path}.providerID", "today's provider takes no certain machine: role metalstack allocates "
                    "it by its id")
         return match.group(1)
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield path and text of all texts of variables, keys among them."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if isinstance(key, str) and _TEMPLATE.search(key):
+                yield path, key
+            else:
+                yield from _texts(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, (list, tuple)):
+        for number, item in enumerate(value):
+            yield from _texts(item, f"{path}[{number}]")

@@ -9,6 +9,7 @@ import copy
 import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
+from fakes import playbook
 
 from ansible_collections.metal3.baremetal.plugins.filter.metalstack_former import metalstack_former
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
@@ -158,3 +159,31 @@ def test_an_unknown_field_is_named():
 def test_a_text_is_no_list_of_resources():
     with pytest.raises(AnsibleFilterError, match="expected a list of resources"):
         metalstack_former("kind: Cluster")
+
+
+@pytest.mark.parametrize("resources, field", [
+    (changed(0, ["spec", "partition"], "{{ lookup('pipe', 'id') }}"), "metalstack_partition"),
+    (changed(0, ["spec", "privateNetworkID"], {"a": ["{% if x %}"]}), "metalstack_node_network.a[0]"),
+    (changed(1, ["spec", "clusterNetwork", "pods", "cidrBlocks"], ["{{ x }}"]), "cluster_options.pod_cidrs[0]"),
+    (changed(2, ["spec", "version"], "{{ x }}"), "cluster_kubernetes_version"),
+    (changed(3, ["spec", "template", "spec", "sshKeys"], ["{# x #}"]), "cluster_control_plane.ssh_authorized_keys[0]"),
+    (changed(4, ["metadata", "name"], "{{ x }}"), "cluster_workers"),
+    (changed(6, ["spec", "tags"], ["a{{ x }}"]), "metalstack_workers[0].tags[0]"),
+])
+def test_what_an_inventory_would_take_for_a_template_is_refused(resources, field):
+    variables, _warnings, problems = translate(resources)
+    assert not variables and field in [problem.field for problem in problems]
+
+
+def test_what_is_refused_is_printed_without_what_steers_a_terminal(tmp_path):
+    resources = changed(0, ["spec", "firewallSpec", "machineType"], 5)
+    resources[0]["metadata"]["name"] = "a\x1b[2J"
+    (tmp_path / "old.yml").write_text(yaml.safe_dump_all(resources))
+    code, printed = playbook.play(tmp_path, "all: {hosts: {localhost: {ansible_connection: local}}}", """
+- hosts: localhost
+  gather_facts: false
+  tasks:
+    - ansible.builtin.set_fact:
+        found: "{{ lookup('file', 'old.yml') | from_yaml_all | metal3.baremetal.metalstack_former }}"
+""", "play.yml")
+    assert code and "MetalStackCluster a" in printed and "expected a text" in printed and "\x1b" not in printed
