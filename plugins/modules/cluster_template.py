@@ -21,7 +21,9 @@ description:
     C(passwdFrom) do, can be shown to everybody.
 options:
   dest:
-    description: Path of a file for the manifests, as YAML documents, or with O(layout=kustomize) of a folder.
+    description:
+      - Path of a file for the manifests, as YAML documents, or with O(layout=kustomize) of a folder.
+      - Only its owner may read a new file. One of this user that is there keeps its permissions.
     type: path
   layout:
     description:

@@ -33,6 +33,7 @@ options:
     description:
       - Path of the file, or of the folder, that is written; O(src) itself to replace what is there. Only files in which
         something is converted are written. Without it nothing is.
+      - Nobody may read a file that is written who may not read the one that it is made of.
     type: path
 extends_documentation_fragment:
   - metal3.baremetal.attributes

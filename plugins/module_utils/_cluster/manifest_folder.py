@@ -26,7 +26,8 @@ _MARK = "# Written by metal3.baremetal.cluster_template. Add what is yours in a 
 _ADDON = os.path.join("workload", "network-addon.yaml")
 _FILE = re.compile(r"[a-z0-9][a-z0-9.-]*\.yaml")
 _TEMPLATES = tuple(f"{kind.lower()}-" for kind in TEMPLATE_KINDS)
-_MODE = 0o644
+# Of a new file: contents of files and hashes of passwords may be in it.
+_MODE = 0o600
 
 
 def write(folder: str, objects: list[dict[str, Any]], addon: str, check_mode: bool) -> dict[str, Any]:
@@ -58,6 +59,12 @@ def write(folder: str, objects: list[dict[str, Any]], addon: str, check_mode: bo
         name for name in former if name not in kept])}
 
 
+def mode_of(path: str) -> int:
+    """Return the permissions that a file with a cluster's objects gets: those that its owner has given it."""
+    found = whole_file.own_mode(path)
+    return _MODE if found is None else found
+
+
 def file_of(obj: dict[str, Any]) -> str:
     """Return the name of an object's file."""
     return f"{obj['kind'].lower()}-{obj['metadata']['name']}.yaml"
@@ -87,7 +94,7 @@ def _listed(folder: str) -> list[str]:
 
 def _written(folder: str, name: str, text: str, check_mode: bool, objects: list[Any] | None) -> list[dict[str, Any]]:
     path = os.path.join(folder, name)
-    before = whole_file.write(path, text.encode(), _MODE, check_mode)
+    before = whole_file.write(path, text.encode(), mode_of(path), check_mode)
     if before is None:
         return []
     old, new = (before.decode("utf-8", "replace"), text) if objects is None else difference(

@@ -156,7 +156,7 @@ def run_cluster_template() -> None:
         # Without the objects, and so without what is secret in them.
         result = dict(written, warnings=result["warnings"] + written["warnings"], dest=path)
     elif path:
-        before = _write(module, path, manifest.encode(), 0o644)
+        before = _write(module, path, manifest.encode(), manifest_folder.mode_of(path))
         result.update(dest=path, changed=before is not None)
         if before is not None:
             old, new = difference(before.decode("utf-8", "replace"), checked.objects)

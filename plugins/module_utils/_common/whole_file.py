@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from typing import Any
@@ -38,6 +39,20 @@ def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
     with writing(path, mode) as stream:
         stream.write(content)
     return before
+
+
+def own_mode(path: str) -> int | None:
+    """Return the permissions of a file of this user's own, None where there is none.
+
+    Those of a file that somebody else has made say nothing about who may read what takes its place.
+
+    :param path: of the file
+    """
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(found.st_mode) if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() else None
 
 
 def write_private(path: str, data: bytes, mode: int = 0o600) -> None:

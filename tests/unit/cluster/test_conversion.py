@@ -275,6 +275,19 @@ def test_another_folder_gets_what_is_converted(run, folder, tmp_path):
     assert objects(folder / "check.yml")[0]["apiVersion"].endswith("v1beta1")
 
 
+def test_nobody_reads_what_is_converted_who_may_not_read_what_it_is_made_of(run, folder, tmp_path):
+    os.chmod(folder / "check.yml", 0o600)
+    os.chmod(folder / "prod" / "all.yaml", 0o664)
+    run(src=folder, dest=tmp_path / "new")
+    written = [tmp_path / "new" / name for name in ("check.yml", "prod/all.yaml")]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in written] == [0o600, 0o664]
+    for path in written:
+        path.write_text("old")
+        os.chmod(path, 0o644)
+    run(src=folder, dest=tmp_path / "new")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in written] == [0o600, 0o644]
+
+
 def test_all_that_can_not_be_read_is_refused_and_nothing_is_written(run, folder):
     (folder / "chart.yaml").write_text("{{ template }}: [")
     (folder / "link.yaml").symlink_to(folder / "check.yml")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,33 @@ def test_the_index_names_all_objects_in_their_order_and_a_second_run_changes_not
     assert write(tmp_path / "c1", objects)["changed"] and in_order(tmp_path / "c1") == objects
     assert write(tmp_path / "c1", objects) == {"changed": False, "diff": [], "warnings": []}
     assert len(list((tmp_path / "c1").iterdir())) == len(objects) + 1
+
+
+def modes(folder):
+    return {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*.yaml")}
+
+
+def test_its_files_are_their_owners_until_he_says_otherwise(tmp_path):
+    """Contents of files and hashes of passwords are in them."""
+    objects = rendered()
+    write(tmp_path / "c1", objects, "addon: 1\n")
+    assert modes(tmp_path / "c1") == {0o600}
+    for path in (tmp_path / "c1").rglob("*.yaml"):
+        os.chmod(path, 0o640)
+    assert not write(tmp_path / "c1", objects, "addon: 1\n")["changed"]
+    write(tmp_path / "c1", rendered(kubernetes_version="v1.34.1"), "addon: 2\n")
+    assert modes(tmp_path / "c1") <= {0o640, 0o600} and stat.S_IMODE((tmp_path / "c1" / "kustomization.yaml").stat(
+        ).st_mode) == 0o640
+
+
+def test_what_somebody_else_has_put_in_its_place_does_not_say_who_reads_it(tmp_path, monkeypatch):
+    (tmp_path / "link.yaml").symlink_to(tmp_path / "target")
+    (tmp_path / "target").write_text("")
+    os.chmod(tmp_path / "target", 0o666)
+    assert manifest_folder.mode_of(str(tmp_path / "link.yaml")) == 0o600
+    assert manifest_folder.mode_of(str(tmp_path / "target")) == 0o666
+    monkeypatch.setattr(os, "geteuid", lambda: 4711)
+    assert manifest_folder.mode_of(str(tmp_path / "target")) == 0o600
 
 
 def test_templates_of_machines_that_may_be_there_stay(tmp_path):

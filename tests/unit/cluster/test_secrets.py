@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import json
+import stat
 
 import pytest
 import yaml
@@ -177,6 +178,7 @@ def test_manifests_hold_the_contents_and_their_difference_does_not(run, tmp_path
     first = json.loads(run(cluster_template, check_mode=False, dest=str(path), **description()))
     assert seen(path.read_text()) == seen(first["manifest"]) == seen(json.dumps(first["objects"]))
     assert set(seen(path.read_text())) == set(WORDS) - {"secret-new-file", "secret-new-hash"}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert seen(json.dumps(first["diff"]) + json.dumps(first["invocation"])) == []
     second = json.loads(run(cluster_template, dest=str(path), **description("secret-new-file\n")))
     assert seen(json.dumps(second["diff"])) == []

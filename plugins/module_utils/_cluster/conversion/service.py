@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,7 +19,6 @@ from . import documents
 from .documents import CODE, Document
 
 _ENDINGS = (".yaml", ".yml")
-_MODE = 0o644
 _LIMIT = 6
 
 
@@ -31,10 +31,11 @@ def run(src: str, dest: str | None, check_mode: bool) -> dict[str, Any]:
     :raises RefusedError: with all that can't be read or converted; nothing was written then
     :raises ReportedError: when a file can't be written
     """
-    files, problems = {}, []
+    files, modes, problems = {}, {}, []
     for name, path in _files(src):
         try:
-            with regular_file.reading(path, follow=path == src) as (stream, _found):
+            with regular_file.reading(path, follow=path == src) as (stream, status):
+                modes[name] = stat.S_IMODE(status.st_mode)
                 found, mistakes = documents.read(name, stream.read().decode())
         except (OSError, UnicodeDecodeError) as exc:
             problems.append(Problem(CODE, name, "", getattr(exc, "strerror", None) or "no UTF-8",
@@ -49,7 +50,7 @@ def run(src: str, dest: str | None, check_mode: bool) -> dict[str, Any]:
                               "warnings": [line for name, found in files.items() for line in _warnings(name, found)]}
     if dest is not None:
         with os_errors_reported(dest):
-            _write(src, dest, files, check_mode, result)
+            _write(src, dest, files, modes, check_mode, result)
     return result
 
 
@@ -110,14 +111,18 @@ def _warnings(name: str, found: list[Document]) -> list[str]:
     return lines
 
 
-def _write(src: str, dest: str, files: dict[str, list[Document]], check_mode: bool, result: dict[str, Any]) -> None:
+def _write(src: str, dest: str, files: dict[str, list[Document]], modes: dict[str, int], check_mode: bool,
+           result: dict[str, Any]) -> None:
     differences = []
     of_folder = os.path.isdir(src)
     for name, found in files.items():
         if not any(document.changes for document in found):
             continue
         path = os.path.join(dest, name) if of_folder else dest
-        before = whole_file.write(path, documents.written(found).encode(), _mode(path), check_mode)
+        # Nobody reads it who may not read what it is made of.
+        own = whole_file.own_mode(path)
+        mode = modes[name] if own is None else modes[name] & own
+        before = whole_file.write(path, documents.written(found).encode(), mode, check_mode)
         if before is None:
             continue
         result["changed"] = True
@@ -127,11 +132,3 @@ def _write(src: str, dest: str, files: dict[str, list[Document]], check_mode: bo
                             "before": text_of([old for old, _new in pairs]),
                             "after": text_of([new for _old, new in pairs])})
     result["diff"] = differences
-
-
-def _mode(path: str) -> int:
-    """Return the permissions of the file that is there."""
-    try:
-        return os.stat(path).st_mode & 0o777
-    except FileNotFoundError:
-        return _MODE
