@@ -10,18 +10,20 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import ipmi, redfish_facts
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, plain_text, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import errors as host_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import errors as ironic_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import errors as kube_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import place, stored
 
 # A field of an object may be fifty times as long (etcd takes 1.5 MiB).
 LENGTH = 30_000
 UNITS = (
     "a", "0", " ", "\n", ":", "@", "//", "://", "passw", "password ", "token", "secret=", "image", "Image download",
     "Timeout reached", "configdrive ", "timed out", "writing", "failed", "-----BEGIN CERTIFICATE-----", "a:", "a.",
-    "enroll ", "%", "\x1b[", "=", "x=", '"', "'", "{", "\\", "<", "http://a:", "//a@", "a@b:")
+    "enroll ", "%", "1", "1m", "1.", "\n ", "# ", "\x1b[", "=", "x=", '"', "'", "{", "\\", "<", "http://a:", "//a@", "a@b:")
 
 
 def unreadable(read, text):
@@ -29,7 +31,20 @@ def unreadable(read, text):
         read(text)
 
 
+def machine(timeout):
+    """Return a Machine as a plane that serves only v1beta1 has it."""
+    return {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "metadata": {"name": "m"},
+            "spec": {"clusterName": "c", "nodeDrainTimeout": timeout}}
+
+
+def has_comments(text):
+    """Ask of a document that is converted."""
+    documents.loses_comments(documents.Document(text * 4, [(1, documents.Converted(2, "", (), ()))], None))
+
+
 READERS = {
+    "a duration": lambda text: stored.newer(machine(text)),
+    "a manifest that is converted": has_comments,
     "a host's error": lambda text: host_errors.explain("", text),
     "a refusal of Ironic": ironic_errors.fault_of,
     "a refusal of Kubernetes": lambda text: kube_errors.error_from_answer(500, {"message": text}, "a"),
@@ -63,3 +78,13 @@ def test_a_quantity_of_any_size_is_refused(text):
 def test_quantities_of_kubernetes_are_read():
     assert [quantity.to_integer(text) for text in ("1.5Gi", "5.", ".5k", "1e3", "1E", "12")] == [
         1610612736, 5, 500, 1000, 10 ** 18, 12]
+
+
+@pytest.mark.parametrize("text, seconds", [
+    ("9" * 400 + "h", 2 ** 31 - 1), ("-" + "9" * 400 + "h", 1 - 2 ** 31), ("." + "9" * 400 + "h", 3600),
+    ("2562048h", 2 ** 31 - 1), ("9" * 5000, None), ("\u0663h", None)])
+def test_a_duration_of_any_size_is_read_or_refused(text, seconds):
+    notes = place.Notes()
+    assert place.seconds(place.Place({}, "spec", notes), "nodeDrainTimeout", text) == seconds
+    assert bool(notes.mistakes) is (seconds is None)
+    assert stored.newer(machine(text))["apiVersion"].endswith("v1beta2")

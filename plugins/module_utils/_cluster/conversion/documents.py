@@ -23,7 +23,7 @@ except ImportError:
 
 CODE = "conversion"
 _SEPARATOR = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
-_COMMENT = re.compile(r"^\s*#|\s#\s", re.MULTILINE)
+_COMMENT = re.compile(r"^[ \t]*#|\s#\s", re.MULTILINE)
 
 
 class Document(NamedTuple):

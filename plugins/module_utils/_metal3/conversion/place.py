@@ -12,7 +12,7 @@ from ..._common.field_checks import show, type_name
 
 _LARGEST_SECONDS = 2 ** 31 - 1
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
-_PART = re.compile(r"(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _DURATION = re.compile(rf"[+-]?(?:0|(?:{_PART.pattern})+)")
 
 
@@ -115,8 +115,10 @@ def seconds(place: Place, key: str, value: Any) -> int | None:
     if isinstance(value, bool) or not _DURATION.fullmatch(text):
         place.refuse(key, value, "a duration such as 10m or 1h30m")
         return None
-    whole = int(sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _PART.findall(text)))
-    return min(-whole if text.startswith("-") else whole, _LARGEST_SECONDS)
+    found = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _PART.findall(text))
+    # Of hundreds of digits a float is infinite.
+    whole = int(min(found, _LARGEST_SECONDS))
+    return -whole if text.startswith("-") else whole
 
 
 def named_list(place: Place, key: str, value: Any) -> list[dict[str, Any]] | None:
