@@ -31,8 +31,12 @@ def ask(client: Any, params: Mapping[str, Any], server: str, clock: Callable[[],
     """
     given, authority = params["from_pod"], ""
     if params.get("ca_cert"):
-        with open(params["ca_cert"], encoding="utf-8") as stream:
-            authority = stream.read()
+        try:
+            with open(params["ca_cert"], encoding="utf-8") as stream:
+                authority = short_pod.certificates(stream.read())
+        except ValueError:
+            return [Problem(fitness.CODE, "ironic", "ca_cert", f"{params['ca_cert']}, which has no certificate",
+                            "certificates of authorities, as PEM", "correct the path")]
     asked = pod_question.question(params, server, authority)
     # Before the first installation there is none.
     namespace = given["namespace"] if client.get(KNOWN["Namespace"], None, given["namespace"]) else _DEFAULT_NAMESPACE

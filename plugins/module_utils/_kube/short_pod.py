@@ -25,6 +25,7 @@ OPTIONS: Object = {
 HINT = "correct image, pull_secrets, node_selector or tolerations"
 NAME_LABEL = "app.kubernetes.io/name"
 _USER = 65532
+_BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 _WORDS_LIMIT = 300
 
 
@@ -74,6 +75,23 @@ def of_options(given: Mapping[str, Any], place: tuple[str, str], label: str, pro
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}}}
     return manifest(place[1], place[0], label, given["image"], ["python3", "-c", program, json.dumps(question)],
                     given["timeout_seconds"], **more)
+
+
+def certificates(text: str) -> str:
+    """Return the certificates of a file with authorities: a key beside them is not for all who may read pods.
+
+    :param text: of the file
+    :raises ValueError: when it has none
+    """
+    kept: list[str] = []
+    inside = False
+    for line in map(str.strip, text.splitlines()):
+        inside = inside or line == _BEGIN
+        kept += [line] if inside else []
+        inside = inside and line != _END
+    if not kept:
+        raise ValueError("no certificate")
+    return "\n".join(kept) + "\n"
 
 
 def has_ended(current: Mapping[str, Any]) -> bool:

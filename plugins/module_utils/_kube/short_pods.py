@@ -25,7 +25,7 @@ class Ended(NamedTuple):
 
     :ivar log: what it has printed
     :ivar words: why it has not run; empty for one that has
-    :ivar is_foreign: whether it was not made because there is one of its name that is somebody else's
+    :ivar is_foreign: whether there is one of its name that is somebody else's, before it was made or in its place
     """
 
     log: bytes
@@ -74,7 +74,10 @@ def _followed(client: Any, made: dict[int, Object], timeout_seconds: float, cloc
             if number in found:
                 continue
             current = client.get(_POD, _namespace(item), _name(item)) or {}
-            if not short_pod.has_ended(current):
+            if current and current["metadata"].get("uid") != item["metadata"].get("uid"):
+                found[number] = Ended(b"", f"Pod {_namespace(item)}/{_name(item)} in the place of the one that was "
+                                      "made", True)
+            elif not short_pod.has_ended(current):
                 waiting[number] = short_pod.waits_for(current)
             elif short_pod.refusal(current):
                 found[number] = Ended(b"", short_pod.refusal(current))

@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .._bmc.verdict import OK, PROBLEM, UNKNOWN, WARNING
+from .._common import ip_texts
+from .._common.field_checks import show
 from .._common.plain_text import few
 from .._common.problem import Problem
 from .._kube import short_pod
@@ -26,7 +29,10 @@ _SHOWN = 8
 _HEX_DIGITS = 16
 # What ironic-image takes where nothing is given (scripts/ironic-common.sh, configure-ironic.sh, tls-common.sh). It
 # serves virtual media by TLS only with a certificate there.
-_API_PORT, _HTTP_PORT, _MEDIA_PORT, _MEDIA_FOLDER = 6385, 80, 8083, "/certs/vmedia"
+_API_PORT, _HTTP_PORT, _MEDIA_PORT, _MEDIA_FOLDER = "6385", "80", "8083", "/certs/vmedia"
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
+_LARGEST_PORT = 65535
 
 
 class Place(NamedTuple):
@@ -63,19 +69,31 @@ class Asked(NamedTuple):
 def places(deployment: Object, config_maps: Mapping[str, Object]) -> list[Place]:
     """Return where servers reach the API and the image server of an Ironic; nothing when its address is not said.
 
-    :param deployment, config_maps: as for :func:`provisioning.environment`
+    :param deployment, config_maps: as for :func:`provisioning.environment`; whoever rules the plane over there writes
+        them, and they become questions of pods here
+    :raises ValueError: for what is no address or port
     """
     values = provisioning.environment(deployment, config_maps)
-    address = (values.get("IRONIC_EXTERNAL_IP") or values.get(VARIABLES["provisioning_ip"]) or "").strip("[]")
+
+    def port(default: str, *names: str) -> int:
+        name = next((name for name in names if values.get(name)), names[-1])
+        text = str(values.get(name) or default)
+        if not _PORT.fullmatch(text) or int(text) > _LARGEST_PORT:
+            raise ValueError(f"{name}: found {show(text)}, expected a number from 1 to {_LARGEST_PORT}")
+        return int(text)
+
+    address = str(values.get("IRONIC_EXTERNAL_IP") or values.get(VARIABLES["provisioning_ip"]) or "").strip("[]")
     if not address:
         return []
-    ports = [values.get("IRONIC_ACCESS_PORT") or values.get("IRONIC_LISTEN_PORT") or str(_API_PORT),
-             values.get(VARIABLES["http_port"]) or str(_HTTP_PORT)]
+    host = address.partition("/")[0]
+    if not ip_texts.is_address(host) and not _NAME.fullmatch(host):
+        raise ValueError(f"address: found {show(host)}, expected that of a machine")
+    ports = [port(_API_PORT, "IRONIC_ACCESS_PORT", "IRONIC_LISTEN_PORT"), port(_HTTP_PORT, VARIABLES["http_port"])]
     containers = deployment["spec"]["template"]["spec"]["containers"]
     if any(str(mount.get("mountPath")).startswith(_MEDIA_FOLDER) for item in containers
            for mount in item.get("volumeMounts") or []):
-        ports.append(values.get("VMEDIA_TLS_PORT") or str(_MEDIA_PORT))
-    return [Place(address.partition("/")[0], int(port)) for port in ports if port.isdigit()]
+        ports.append(port(_MEDIA_PORT, "VMEDIA_TLS_PORT"))
+    return [Place(host, number) for number in ports]
 
 
 def image(deployment: Object) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._bmc import reach
 from .._common.plain_text import few
@@ -21,6 +21,13 @@ Object = dict[str, Any]
 
 _SHOWN = 8
 _NO_NODE = "no node of a cluster, so that nobody can be asked there"
+
+
+class _Unknown(NamedTuple):
+    """Why nothing can be asked; see :class:`Asked`."""
+
+    reason: str
+    is_expected: bool = True
 
 
 class NodesAsked:
@@ -53,8 +60,8 @@ class NodesAsked:
         deployment, targets, unknown = self._ironic()
         names = sorted(host["metadata"]["name"] for host in hosts)
         asked = [Asked(name, "", (), _NO_NODE, True) for name in names if name not in nodes]
-        if unknown or deployment is None:
-            asked = [Asked(name, "", (), unknown, True) for name in names]
+        if unknown is not None:
+            asked = [Asked(name, "", (), unknown.reason, unknown.is_expected) for name in names]
         elif self._check_mode:
             places = " and ".join(str(place) for place in targets)
             asked += [Asked(name, "", (), f"a run without check mode asks from {_place(node)} for {places}", True)
@@ -74,7 +81,7 @@ class NodesAsked:
                 raise
             return []
 
-    def _ironic(self) -> tuple[Object | None, list[Place], str]:
+    def _ironic(self) -> tuple[Object, list[Place], _Unknown | None]:
         """Return the Deployment of the Ironic that takes over, where servers reach it, and why nothing can be asked."""
         namespace, name = self._params["ironic_namespace"], self._params["ironic_deployment"]
         where = f"Deployment {namespace}/{name}"
@@ -83,16 +90,18 @@ class NodesAsked:
         except KubeError as exc:
             if exc.status != 403:
                 raise
-            return None, [], f"{where} can't be read: {exc.message}"
+            return {}, [], _Unknown(f"{where} can't be read: {exc.message}")
+        except ValueError as exc:
+            return {}, [], _Unknown(f"{where}: {exc}", False)
 
-    def _read_ironic(self, namespace: str, name: str, where: str) -> tuple[Object | None, list[Place], str]:
+    def _read_ironic(self, namespace: str, name: str, where: str) -> tuple[Object, list[Place], _Unknown | None]:
         if not bmc_reach.has_deployment(self._there, namespace, name):
-            return None, [], f"over there is no {where} with an available pod, which says where Ironic is"
+            return {}, [], _Unknown(f"over there is no {where} with an available pod, which says where Ironic is")
         found = provisioning_reading.deployment_of(self._there, namespace, name)
         if found is None:
-            return None, [], f"{where} is gone meanwhile"
+            return {}, [], _Unknown(f"{where} is gone meanwhile")
         targets = node_question.places(*found)
-        return found[0], targets, "" if targets else f"{where} does not say which address Ironic has"
+        return found[0], targets, None if targets else _Unknown(f"{where} does not say which address Ironic has")
 
     def _from_nodes(self, nodes: Mapping[str, host_nodes.HostNode], targets: list[Place], image: str) -> list[Asked]:
         clusters = sorted(set(node.cluster for node in nodes.values()))

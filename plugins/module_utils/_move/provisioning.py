@@ -69,9 +69,10 @@ class Handover(NamedTuple):
 
 def config_maps_of(deployment: Object) -> list[str]:
     """Return the names of the ConfigMaps that the containers of a Deployment have their environment from."""
-    names = [source["configMapRef"]["name"] for container in deployment["spec"]["template"]["spec"]["containers"]
-             for source in container.get("envFrom") or [] if "configMapRef" in source]
-    return list(dict.fromkeys(names))
+    names = [(source.get("configMapRef") or {}).get("name")
+             for container in deployment["spec"]["template"]["spec"]["containers"]
+             for source in container.get("envFrom") or []]
+    return list(dict.fromkeys(name for name in names if name))
 
 
 def environment(deployment: Object, config_maps: Mapping[str, Object]) -> dict[str, str]:

@@ -48,7 +48,7 @@ def check(client: Any, wanted: Mapping[str, Any], clock: Callable[[], float] = t
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :return: checks as of :func:`reach.check`, each with ``asked_from``
-    :raises RefusedError: when a node does not exist, or the question is too long
+    :raises RefusedError: when a node does not exist, an authority is none, or the question is too long
     :raises OSError: when the file of an authority cannot be read
     :raises KubeError: when the API server can't be asked or refuses
     """
@@ -83,8 +83,7 @@ def _asked(wanted: Mapping[str, Any]) -> list[list[Any]]:
         if kind == "http":
             path = entry.get("ca_file")
             if path and path not in authorities:
-                with open(path, encoding="utf-8") as stream:
-                    authorities[path] = stream.read()
+                authorities[path] = _authorities(path)
             found.append(["web", entry["url"], authorities.get(path, ""), reach_answers.bytes_to_read(entry), seconds])
         elif kind == "tftp":
             found.append(["tftp", entry["host"], entry["port"], entry["path"], seconds])
@@ -96,6 +95,15 @@ def _asked(wanted: Mapping[str, Any]) -> list[list[Any]]:
                                     f"at most {_QUESTION_BYTES}",
                                     "name a ca_file with one authority, or ask for less")])
     return found
+
+
+def _authorities(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as stream:
+            return short_pod.certificates(stream.read())
+    except ValueError as exc:
+        raise RefusedError([Problem("value", "network_check", "ca_file", f"{path}, which has no certificate",
+                                    "certificates of authorities, as PEM", "correct the path")]) from exc
 
 
 def _answers(ended: short_pods.Ended, place: str, count: int) -> tuple[list[Any], list[Problem]]:

@@ -116,21 +116,25 @@ def ask(cluster, **params):
                            lambda: next(moments), lambda _seconds: None)
 
 
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 RUNNING, ENDED = {"phase": "Running"}, {"phase": "Succeeded"}
 
 
 def test_the_pod_is_where_the_operator_is_has_no_secret_and_is_removed(tmp_path):
     authority = tmp_path / "ca.crt"
-    authority.write_text("PEM")
+    authority.write_text(f"{CERTIFICATE}-----BEGIN PRIVATE KEY-----\n{PASSWORD}\n")
     cluster = Cluster(RUNNING, ENDED)
     assert ask(cluster, ca_cert=str(authority)) == []
     made, = cluster.created
     assert made["metadata"]["namespace"] == "operators" and made["spec"]["nodeSelector"] == {"a": "b"}
     assert made["spec"]["imagePullSecrets"] == [{"name": "registry"}] and "tolerations" not in made["spec"]
     asked = json.loads(made["spec"]["containers"][0]["command"][-1])
-    assert asked["authority"] == "PEM" and asked["host"] == "ironic" and asked["port"] == 6385
+    assert asked["authority"] == CERTIFICATE and asked["host"] == "ironic" and asked["port"] == 6385
     assert PASSWORD not in json.dumps(made)
     assert cluster.deleted == [("operators", pod_question.NAME, "new")] and cluster.pods == {}
+    authority.write_text(PASSWORD)
+    problem, = ask(Cluster(ENDED), ca_cert=str(authority))
+    assert "ca_cert: found" in str(problem) and "no certificate" in str(problem) and PASSWORD not in str(problem)
 
 
 def test_before_the_operator_has_a_namespace_it_is_asked_from_the_default_one():

@@ -202,6 +202,31 @@ def test_where_servers_reach_an_ironic_is_read_from_its_environment(variables, m
     assert [str(place) for place in found] == expected
 
 
+@pytest.mark.parametrize("variables, mounts, words", [
+    ({"HTTP_PORT": "\u00b2"}, (), "HTTP_PORT: found"), ({"HTTP_PORT": "9" * 5000}, (), "HTTP_PORT: found"),
+    ({"IRONIC_LISTEN_PORT": "70000"}, (), "IRONIC_LISTEN_PORT: found"), ({"HTTP_PORT": "-1"}, (), "a number from 1"),
+    ({"VMEDIA_TLS_PORT": "x\x1b[2J"}, ("/certs/vmedia",), "VMEDIA_TLS_PORT: found"),
+    ({"HTTP_PORT": ["6180"]}, (), "HTTP_PORT: found"),
+    ({"IRONIC_EXTERNAL_IP": "192.0.2.1\n-x"}, (), "address: found"), ({"PROVISIONING_IP": 7.5}, (), None),
+    ({"IRONIC_EXTERNAL_IP": "a" * 300}, (), "address: found"), ({"IRONIC_EXTERNAL_IP": "fe80::1%x"}, (), "address: ")])
+def test_what_is_no_place_over_there_ends_no_run_and_is_asked_nobody(here, there, variables, mounts, words):
+    """Whoever rules the plane over there writes it."""
+    for item in ironic(mounts, **variables):
+        there.objects[item["kind"], item["metadata"]["name"]] = item
+    cluster = Cluster({"m": b'["", ""]'})
+    checks = asked(here, there, cluster)[0]["checks"]
+    if words is None:
+        return
+    assert cluster.made == [] and [item["status"] for item in checks] == ["warning", "warning"]
+    assert all(words in item["text"] and item["text"].isprintable() for item in checks)
+
+
+def test_an_environment_of_other_shapes_says_nothing(here, there):
+    containers = there.objects["Deployment", "ironic"]["spec"]["template"]["spec"]["containers"]
+    containers[1]["envFrom"] = [{"secretRef": {"name": "s"}}, {"configMapRef": {}}, {"configMapRef": None}]
+    assert "does not say which address" in asked(here, there, Cluster({}))[0]["checks"][0]["text"]
+
+
 def test_a_name_of_any_length_gives_a_pod_a_name():
     made = node_question.pod("n" * 253, "kube-system", "i", [], 1)
     assert len(made["metadata"]["name"]) <= 63 and made["metadata"]["labels"] == {

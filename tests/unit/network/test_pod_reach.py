@@ -24,6 +24,9 @@ GIVEN = {"namespace": "operators", "image": "ironic", "nodes": [], "host_network
          "tolerations": None, "pull_secrets": None, "timeout_seconds": 30}
 
 
+CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+
+
 class Cluster:
     """Runs the program of each pod when it is created, or lets it end in another way.
 
@@ -142,11 +145,39 @@ def test_a_file_by_tftp_is_asked_for_by_the_same_program(closed):
 
 def test_an_authority_goes_along_and_counts(tmp_path, files):
     authority = tmp_path / "ca.crt"
-    authority.write_text("no certificate")
-    cluster = Cluster()
+    authority.write_text(CERTIFICATE)
+    cluster = Cluster(b'[{"reached": false, "words": "a certificate that is not verified"}]')
     _checks, (text,) = ask(cluster, http=[{"url": f"https://{files}/known", "ca_file": str(authority)}])
-    assert "no certificate" in cluster.created[0]["spec"]["containers"][0]["command"][-1]
-    assert "expected the file" in text
+    (_web, _url, given, *_more), = json.loads(cluster.created[0]["spec"]["containers"][0]["command"][-1])
+    assert given == CERTIFICATE and "expected the file" in text
+
+
+def test_a_key_beside_an_authority_stays_here(tmp_path):
+    """Everybody who may read pods would read it."""
+    authority = tmp_path / "all.pem"
+    authority.write_text(f"-----BEGIN PRIVATE KEY-----\ncanary\n-----END PRIVATE KEY-----\n{CERTIFICATE}canary\n"
+                         f"{CERTIFICATE}")
+    cluster = Cluster(b"[]")
+    ask(cluster, http=[{"url": "https://192.0.2.1/known", "ca_file": str(authority)}])
+    assert "canary" not in json.dumps(cluster.created)
+    assert json.loads(cluster.created[0]["spec"]["containers"][0]["command"][-1])[0][2] == CERTIFICATE * 2
+    for content in (b"canary", b"\xff"):
+        authority.write_bytes(content)
+        with pytest.raises(RefusedError) as caught:
+            ask(cluster, http=[{"url": "https://192.0.2.1/known", "ca_file": str(authority)}])
+        assert "no certificate" in str(caught.value) and "canary" not in str(caught.value)
+
+
+def test_a_pod_in_the_place_of_the_one_that_was_made_answers_nothing():
+    """Who may make pods in the namespace would say what is reached."""
+    class Exchanged(Cluster):
+        def get(self, resource, namespace, name):
+            found = super().get(resource, namespace, name)
+            return found and dict(found, metadata=dict(found["metadata"], uid="other"))
+
+    cluster = Exchanged(b'[{"reached": true, "words": "a connection"}]')
+    checks, (text,) = ask(cluster, tcp=[TCP])
+    assert checks == [] and "of somebody else" in text
 
 
 def test_the_pod_has_no_rights_and_what_it_is_given():
