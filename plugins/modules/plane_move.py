@@ -290,7 +290,8 @@ begun:
   type: bool
 confirmation:
   description: The confirmation that a run without check mode asks for; empty when it was given.
-  returned: in check mode, when there is something to move or to take back
+  returned: in check mode, when there is something to move or to take back; with O(state=undone) also where no move is
+    recorded
   type: str
 hosts:
   description: Names of the hosts that are moved.

@@ -14,6 +14,7 @@ from typing import Any
 from .._common import confirmation
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
+from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .._plane import fit_service
 from . import (
@@ -200,12 +201,29 @@ class Move:
             return self._undone()
 
     def _nothing_undone(self) -> dict[str, Any]:
-        # A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
-        has_hosts = any(kind == "BareMetalHost" for _group, kind, _name in self._there.by_key)
-        is_used = has_hosts or self._there.record is not None
-        back = provisioning.Handover() if is_used else provisioning_reading.handover(
+        """Return the result where no move is recorded.
+
+        A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
+        """
+        back = provisioning.Handover() if self._is_used() else provisioning_reading.handover(
             self._here, self._there, self._params)
-        return dict(self._result(None, False), handover=back._asdict())
+        hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
+        # Whoever goes by the result stops that Ironic, whatever it is there for.
+        unconfirmed = self._unconfirmed(hosts, f"the Ironic at {self._there.client.server} is stopped, and what it had "
+                                        "for so many hosts comes back") if back.address or back.dhcp else []
+        return dict(self._result(None, False), handover=back._asdict(), confirmation=move_texts.words(unconfirmed))
+
+    def _is_used(self) -> bool:
+        """Return whether the Ironic over there has hosts, of this namespace or another one."""
+        if self._there.record is not None or any(kind == "BareMetalHost" for _group, kind, _name in self._there.by_key):
+            return True
+        try:
+            return bool(self._there.client.list(KNOWN["BareMetalHost"])[0])
+        except KubeError as exc:
+            # Who may look into the one namespace alone; the number of hosts is asked for.
+            if exc.status not in (403, 404):
+                raise
+            return False
 
     def _undone(self) -> dict[str, Any]:
         begun = self._records.begun()

@@ -389,6 +389,38 @@ def test_what_goes_back_is_said_as_long_as_nothing_over_there_is_in_use(here, th
     assert not any(undone(here, there, **back)["handover"].values())
 
 
+def test_where_no_move_is_recorded_nothing_is_stopped_over_there_without_the_number_of_hosts(here, there):
+    """The Ironic over there may be at work for others."""
+    put(here, *keepalived(*ironic()))
+    put(there, *keepalived(*ironic(), replicas=1))
+    back = {"former_ironic_deployment": "ironic", "state": "undone"}
+    for confirm, is_asked in ((None, True), ("1", True), ("ironic", True), ("2", False), ("free,used", False)):
+        found = undone(here, there, **back, confirm=confirm)
+        assert found["handover"] == dict(BOTH, starts=False) and bool(found["confirmation"]) is is_asked
+        assert not is_asked or "metal3_confirm=2" in found["confirmation"]
+    put(there, *ironic(address="192.0.2.9", serves=""))
+    found = undone(here, there, **back, confirm=None)
+    assert not any(found["handover"].values()) and found["confirmation"] == ""
+
+
+@pytest.mark.parametrize("status, is_used", [(None, True), (403, False), (404, False)])
+def test_an_ironic_with_hosts_of_another_namespace_is_in_use(here, there, monkeypatch, status, is_used):
+    put(here, *keepalived(*ironic()))
+    put(there, *keepalived(*ironic(), replicas=1))
+    listed = there.list
+
+    def of_all(resource, namespace=None, *more):
+        if resource.kind != "BareMetalHost" or namespace is not None:
+            return listed(resource, namespace, *more)
+        if status:
+            raise KubeError("no", status)
+        return [here.objects["BareMetalHost", "free"]], "1"
+
+    monkeypatch.setattr(there, "list", of_all)
+    found = undone(here, there, former_ironic_deployment="ironic", state="undone", confirm=None)
+    assert any(found["handover"].values()) is not is_used and bool(found["confirmation"]) is not is_used
+
+
 def test_two_pods_with_dhcp_and_the_way_back_to_a_machine(here, there):
     put(here, *ironic(address="192.0.2.9"))
     put(there, *ironic())
