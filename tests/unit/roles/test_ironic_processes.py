@@ -52,6 +52,19 @@ def test_the_database_goes_only_by_the_plane_s_name(tmp_path, plane, arguments, 
     assert asks is (code != 0 or "--check" in arguments), output
 
 
+@pytest.mark.parametrize("begin", ["Stop the processes of another way to run Ironic",
+                                   "Remove the database of another way to run Ironic"])
+def test_a_run_that_begins_after_the_question_ends_nothing(tmp_path, plane, begin):
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
+        "management_plane": {"name": "mysite", "dir": str(plane), "ports": {"ironic": 6385}},
+        "ironic_processes": "separate", "ironic_conductors": 2},
+        "vars_files": [str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")],
+        "tasks": [{"import_tasks": str(REPOSITORY / "roles" / "ironic" / "tasks" / "former_processes.yml")}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "--start-at-task", begin)
+    assert code and "To continue, set metal3_confirm=mysite" in " ".join(output.split()), output
+    assert (plane / "ironic" / "ironic.db").exists()
+
+
 @pytest.mark.parametrize(("arguments", "is_lab", "goes"), [
     ((), False, False), (("-e", "metal3_confirm=1"), False, False), (("-e", "metal3_confirm=mysite"), False, True),
     ((), True, True)])
