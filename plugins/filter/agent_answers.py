@@ -11,8 +11,8 @@ version_added: "0.1.0"
 description:
   - Returns what an agent whose ramdisk was built with O(metal3.baremetal.agent_image#role:main:agent_image_reach) has
     found, out of the inventory that Ironic keeps. The playbook C(network_check) shows it.
-  - Whoever pretends to be an agent writes it. So each text is one line of bounded length without what steers a terminal,
-    and what has another form is an answer that is not right.
+  - Whoever pretends to be an agent writes it. So each text is one line of bounded length without what steers a
+    terminal, and what has another form is an answer that is not right.
 options:
   _input:
     description: A node as M(metal3.baremetal.ironic_node_info) returns it with its option C(inventory).

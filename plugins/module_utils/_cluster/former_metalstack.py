@@ -93,9 +93,9 @@ class _Translation:
         variables.update(self._groups(variables["metalstack_partition"]))
         variables.update(self._pinned(variables))
         self._problems += [Problem(
-            CODE, "resources", path, show(text), "a text without {{, {% and {#, which an inventory takes for a template",
-            "find out who has written it, and correct the resource") for path, text in _texts(variables)
-            if _TEMPLATE.search(text)]
+            CODE, "resources", path, show(text), "a text without {{, {% and {#, by which an inventory knows a template",
+            "find out who has written it, and correct the resource")
+            for path, text in _texts(variables) if _TEMPLATE.search(text)]
         return ({} if self._problems else variables), self._warnings, self._problems
 
     def _subject(self, item: Mapping[str, Any]) -> str:

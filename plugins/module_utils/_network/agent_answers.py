@@ -50,4 +50,4 @@ def _answer(given: Any) -> Object:
 
 
 def _wrong(found: str) -> Object:
-    return {"kind": "", "name": "", "target": "the agent's report", "found": f"{found}, no list of answers", "ok": False}
+    return {"kind": "", "name": "", "target": "the agent's report", "found": f"{found}, expected answers", "ok": False}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A run that begins at a later task, to go on after a failure, destroys and interrupts nothing that is not confirmed."""
+"""A run that begins at a later task, as after a failure, destroys and interrupts nothing that is not confirmed."""
 from __future__ import annotations
 
 import json
@@ -37,8 +37,8 @@ def run_against_server(tmp_path):
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
         inventory = json.dumps({"all": {
             "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}",
-                     "metal3_kubeconfig": str(tmp_path / "kubeconfig"), "bmc_username": "admin", "bmc_password": "of-a-test",
-                     "bmh_image": {"url": IMAGE["url"], "checksum": IMAGE["checksum"]}},
+                     "metal3_kubeconfig": str(tmp_path / "kubeconfig"), "bmc_username": "admin",
+                     "bmc_password": "of-a-test", "bmh_image": {"url": IMAGE["url"], "checksum": IMAGE["checksum"]}},
             "children": {"baremetal": {"hosts": dict((name, {
                 "bmc_address": f"redfish://192.0.2.1/redfish/v1/Systems/{name}",
                 "boot_mac": f"00:5c:52:00:00:0{name[1]}"}) for name in NAMES)}}}})

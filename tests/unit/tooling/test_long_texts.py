@@ -23,7 +23,8 @@ LENGTH = 30_000
 UNITS = (
     "a", "0", " ", "\n", ":", "@", "//", "://", "passw", "password ", "token", "secret=", "image", "Image download",
     "Timeout reached", "configdrive ", "timed out", "writing", "failed", "-----BEGIN CERTIFICATE-----", "a:", "a.",
-    "enroll ", "%", "1", "1m", "1.", "\n ", "# ", "\x1b[", "=", "x=", '"', "'", "{", "\\", "<", "http://a:", "//a@", "a@b:")
+    "enroll ", "%", "1", "1m", "1.", "\n ", "# ",
+    "\x1b[", "=", "x=", '"', "'", "{", "\\", "<", "http://a:", "//a@", "a@b:")
 
 
 def unreadable(read, text):
