@@ -13,8 +13,11 @@ options:
   ironic:
     description:
       - How to reach the Ironic behind the hosts, so that the progress of a wait says where it is with each of them, for
-        example C(the agent is at erase_devices_metadata), and not only C(inspecting). Nothing else depends on it - when
-        Ironic refuses, a warning says so, and the wait goes on.
+        example C(the agent is at erase_devices_metadata), and not only C(inspecting). When Ironic refuses, a warning
+        says so, and the wait goes on.
+      - M(metal3.baremetal.baremetal_host) also asks it, once hosts are V(available) or V(provisioned), for the hardware
+        RAID volumes that it has found. A host without those that it was prepared with fails - Ironic takes a volume
+        that a controller could not make at the next boot for made. Nothing else depends on this option.
       - V({}) lets the environment decide, as for M(metal3.baremetal.ironic_node_info). Without the option Ironic is not
         asked. Needs openstacksdk.
     type: dict

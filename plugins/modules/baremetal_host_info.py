@@ -142,6 +142,13 @@ hosts:
       description: UUID of the host's node in Ironic.
       type: str
       returned: always
+    hardware_raid_levels:
+      description:
+        - Levels of the hardware RAID volumes that the host was prepared with, as the operator has noted them; V(null)
+          when it leaves volumes as they are.
+      type: list
+      elements: str
+      returned: always
     paused:
       description: Whether the operator leaves the host unchanged because of an annotation.
       type: bool

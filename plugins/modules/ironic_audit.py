@@ -15,7 +15,8 @@ description:
   - >-
     Without O(hosts): a MAC address or a BMC at two nodes, and ports without a node. With O(hosts) also nodes of the
     Bare Metal Operator whose BareMetalHost is gone, hosts whose node is gone, boot MAC addresses that another node has
-    as a port, or a node that Ironic made by itself of an unknown machine, and boot MAC addresses of two hosts.
+    as a port, or a node that Ironic made by itself of an unknown machine, boot MAC addresses of two hosts, and hosts
+    without the hardware RAID volumes that they were prepared with.
   - It talks to Ironic only; hosts come from M(metal3.baremetal.baremetal_host_info), see the examples. What somebody
     creates or deletes in between may be reported although nothing is inconsistent; O(earlier_findings) leaves that out.
   - Nothing is changed unless O(repair) names what to repair and O(confirm) repeats how much that is. The playbook
@@ -130,7 +131,9 @@ findings:
     kind:
       description:
         - V(node_without_host), V(host_without_node), V(host_without_ports) (its node has none, as after the loss of
-          Ironic's database, although NICs are known), V(host_of_former_node) (it names a node that is gone while
+          Ironic's database, although NICs are known), V(raid_volumes_differ) (a RAID controller's task failed at a
+          boot, so that Ironic has found other hardware volumes than the host was prepared with),
+          V(host_of_former_node) (it names a node that is gone while
           another has its name), V(mac_of_other_node), V(mac_of_discovered_node), V(boot_mac_twice), V(mac_twice),
           V(bmc_twice) or V(port_without_node). Of all at once V(nodes_lost) (no host has its node any more, as after
           the loss of Ironic's database) or V(no_node_of_hosts) (nodes and hosts have nothing to do with each other).

@@ -175,6 +175,29 @@ def test_a_controller_that_refuses_and_a_wrong_drive_are_named_and_mended(lab, r
     assert volumes(room) == [("RAID1", drives[:2])] and prepared(lab)
 
 
+@pytest.mark.long
+def test_a_volume_that_fails_at_a_boot_is_named_by_the_wait_and_by_the_audit(lab, room, made, enroll, drives):
+    """Ironic takes its task for done, and the operator makes the host available."""
+    described = {"level": "5", "controller": "RAID.1", "physical_disks": drives}
+    enroll([]).ok()
+    room.set_knobs(SERVER, raid_at_boot=True, raid_refused=True)
+    try:
+        run = enroll([described], *AT_ONCE).failed("1 of 1 hosts failed")
+        named = "without hardware volumes (RAID 5)"
+        assert named in "\n".join(run.output_of(SERVER)) and volumes(room) == [] and prepared(lab)
+        # Nothing is written by a second run, which does not call it well either.
+        assert named in "\n".join(enroll([described], *AT_ONCE).failed("1 of 1 hosts failed").output_of(SERVER))
+        audit = lab.playbook("ironic_audit", extra={
+            "ironic_nodes_cloud": "metal3-lab", "ironic_nodes_clouds_file": str(lab.dir / "clouds.yaml"),
+            "ironic_audit_kubeconfig": str(lab.dir / "kubeconfig")})
+        audit.failed(f"BareMetalHost {NAMESPACE}/{SERVER}", named, "look at the RAID controller")
+    finally:
+        room.clear_knobs(SERVER)
+    enroll([]).ok()
+    enroll([PAIR]).ok()
+    assert volumes(room) == [("RAID1", drives[:2])] and prepared(lab)
+
+
 def test_an_empty_list_deletes_all_volumes_and_no_list_keeps_them(lab, room, made, enroll):
     enroll(None).ok()
     assert len(volumes(room)) == 1

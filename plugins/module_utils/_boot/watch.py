@@ -4,7 +4,8 @@
 """Says where booting servers are, in the background of a wait: by Ironic's nodes, by logs of what they boot from and by
 those of their serial consoles.
 
-A BareMetalHost says ``inspecting`` for the whole of it. Nothing depends on what is found here: it is what a wait shows.
+A BareMetalHost says ``inspecting`` for the whole of it. Nothing depends on what is found of a boot: it is what a wait
+shows.
 """
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from typing import Any
 from .._common.formats import duration
 from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
 from .._ironic.errors import IronicError
+from .._ironic.raid_volumes import FIELDS as RAID_FIELDS
 from . import console
 from .log_tail import LogTail
 from .node_phase import FIELDS, has_agent, has_failed, last_call, phase
@@ -116,6 +118,20 @@ class BootWatch:
         if age > seconds:
             return ""
         return f"{trace.text} {duration(age)} ago" + (f"; {advice}" if advice else "")
+
+    def raid_nodes(self) -> dict[str, dict[str, Any]]:
+        """Return Ironic's nodes by UUID, with the fields of ``raid_volumes``; none unless Ironic can be asked.
+
+        A warning says when it refuses: whether volumes were made is not known then.
+        """
+        options = self._ironic
+        if options is None:
+            return {}
+        try:
+            return dict((node["uuid"], node) for node in self._connect(options).list_nodes(RAID_FIELDS))
+        except IronicError as exc:
+            self.warnings.append(f"ironic: whether the hosts have their hardware RAID volumes was not looked at: {exc}")
+            return {}
 
     def look(self) -> None:
         """Look once at all sources."""

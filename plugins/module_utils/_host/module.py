@@ -66,7 +66,8 @@ def run_baremetal_host() -> None:
     waits = bool(module.params["wait_for"]) and not module.check_mode
     with module.reporting(), BootWatch(module.params, waits) as watch:
         result = HostService(
-            module.connect(), module.params, module.check_mode, module.progress, phase=watch.text).run()
+            module.connect(), module.params, module.check_mode, module.progress, phase=watch.text,
+            raid_nodes=watch.raid_nodes).run()
     result["warnings"] += watch.warnings
     finish(module, result, module.params["wait_for"])
 

@@ -15,6 +15,7 @@ from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
 from .._kube.advice import reading_failed
+from .._ironic import raid_volumes
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
 from .._kube.precondition import uid_of
@@ -106,11 +107,14 @@ class HostService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
+    :param raid_nodes: callable that returns Ironic's nodes by UUID with ``raid_volumes.FIELDS``, None to ask nobody
     """
 
-    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep, phase=None):
+    def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep, phase=None,
+                 raid_nodes=None):
         self.client = client
         self.phase = phase
+        self.raid_nodes = raid_nodes
         self.namespace = params["namespace"]
         self.hosts = params["hosts"]
         self.deploy = params["deploy"]
@@ -246,6 +250,19 @@ class HostService:
             if history is not None:
                 item.stored, item.seconds = history.bmh, history.seconds_taken(now)
                 item.error = self._text(history.error(self.timeout_seconds, now))
+        self._look_for_volumes(outcomes)
+
+    def _look_for_volumes(self, outcomes):
+        """Fail hosts without the hardware volumes that they were prepared with: BMO does not notice."""
+        due = [(item, facts) for item in outcomes
+               if self.goal in ("available", "provisioned") and item.stored is not None and not item.error
+               for facts in [host_table.summary(item.stored)] if facts["hardware_raid_levels"] is not None]
+        nodes = self.raid_nodes() if due and self.raid_nodes else {}
+        for item, facts in due:
+            found = raid_volumes.difference(
+                nodes.get(facts["node_id"], {}), facts["state"], facts["hardware_raid_levels"])
+            if found:
+                item.error = self._text(f"{found}; {raid_volumes.NEXT_STEP}")
 
     def _history(self, item, now):
         detached = item.name in self.writes.reconcile.detached

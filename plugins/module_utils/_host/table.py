@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .._common import formats, text_table
+from .._ironic.raid_volumes import wanted_levels
 from . import annotations as host_annotations
 from .goals import error_of, state_of
 from .objects import consumer_of
@@ -37,6 +38,7 @@ def summary(bmh):
         "consumer": consumer_of(bmh),
         "image_url": (provisioning.get("image") or {}).get("url") or "",
         "node_id": provisioning.get("ID") or "",
+        "hardware_raid_levels": wanted_levels(provisioning.get("raid")),
         "paused": host_annotations.PAUSED in host_annotations.of(bmh),
         "hardware": hardware(status.get("hardware") or {}),
         "operation_seconds": operation_seconds(status.get("operationHistory") or {}),

@@ -14,7 +14,7 @@ _NODE: Mapping[str, type] = dict([(name, str) for name in (
     "maintenance_reason", "driver", "boot_mode", "raid_interface", "rescue_interface", "instance_uuid", "fault",
     "provision_updated_at", "description")] + [(name, bool) for name in ("maintenance", "secure_boot", "protected")] + [
     (name, dict) for name in ("driver_info", "properties", "extra", "instance_info", "clean_step", "deploy_step",
-                              "service_step", "target_raid_config")] + [("traits", list)])
+                              "service_step", "target_raid_config", "raid_config")] + [("traits", list)])
 _PORT: Mapping[str, type] = {"name": str, "extra": dict}
 _GROUP: Mapping[str, type] = {"address": str, "name": str}
 # By name of the list: fields that can't be missing, which are texts, and the types of those that may be null.

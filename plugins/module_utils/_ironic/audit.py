@@ -8,7 +8,7 @@ from collections import namedtuple
 from typing import Any
 
 from .._common.plain_text import plain
-from . import discovered, lost_ports, node_bmc, ownership
+from . import discovered, lost_ports, node_bmc, ownership, raid_volumes
 
 # subject: what it is about. cause, next_step: phrases. repair: "node" or "port" with the object that a repair deletes,
 # "ports" with the node that gets some (key "ports"), None where no repair is right.
@@ -20,6 +20,7 @@ MAC_OF_DISCOVERED_NODE = "mac_of_discovered_node"
 MAC_OF_OTHER_NODE, MAC_TWICE, BOOT_MAC_TWICE = "mac_of_other_node", "mac_twice", "boot_mac_twice"
 BMC_TWICE, PORT_WITHOUT_NODE = "bmc_twice", "port_without_node"
 HOST_WITHOUT_PORTS = "host_without_ports"
+RAID_VOLUMES_DIFFER = "raid_volumes_differ"
 NO_NODE_OF_HOSTS, NODES_LOST = "no_node_of_hosts", "nodes_lost"
 _AFTER_LOSS = (
     "wait for minutes: the operator registers all hosts again, adopts what is provisioned (no server is switched or "
@@ -40,7 +41,7 @@ def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroup
              all_namespaces: bool = False) -> list[Finding]:
     """Return everything that is out of step, in a stable order.
 
-    :param nodes: nodes as Ironic has them: uuid, name, driver_info, provision_state
+    :param nodes: nodes as Ironic has them: uuid, name, driver_info, provision_state, raid_config
     :param ports: ports as Ironic has them: uuid, address, node_uuid
     :param portgroups: port groups as Ironic has them
     :param hosts: summaries of BareMetalHosts as ``baremetal_host_info`` returns them, None to leave hosts out
@@ -59,6 +60,7 @@ def findings(nodes: list[dict[str, Any]], ports: list[dict[str, Any]], portgroup
         found += _hosts_of_former_nodes(nodes, hosts)
         found += _macs_of_other_nodes(nodes, ports, hosts) + _boot_macs_twice(hosts)
         found += _hosts_without_ports(nodes, ports, hosts)
+        found += _raid_volumes_differ(nodes, hosts)
     # Names and states are others'; the playbook prints them as they are.
     return [item._replace(subject=plain(item.subject), cause=plain(item.cause), next_step=plain(item.next_step))
             for item in found]
@@ -242,6 +244,14 @@ def _hosts_without_ports(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
             found.append(Finding(HOST_WITHOUT_PORTS, subject, cause + ", whose MAC addresses others have",
                                  "correct the other nodes and hosts with these addresses first", None))
     return found
+
+
+def _raid_volumes_differ(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]) -> list[Finding]:
+    by_uuid = dict((node["uuid"], node) for node in nodes)
+    return [Finding(RAID_VOLUMES_DIFFER, f"BareMetalHost {host['namespace']}/{host['name']}", cause,
+                    raid_volumes.NEXT_STEP, None)
+            for host in hosts for node in [by_uuid.get(host.get("node_id"))] if node
+            for cause in [raid_volumes.difference(node, host["state"], host.get("hardware_raid_levels"))] if cause]
 
 
 def _boot_macs_twice(hosts: list[dict[str, Any]]) -> list[Finding]:

@@ -18,7 +18,7 @@ from .node_service import delete_node, delete_port
 
 REPAIRS = (audit.NODE_WITHOUT_HOST, audit.MAC_OF_OTHER_NODE, audit.PORT_WITHOUT_NODE, audit.HOST_WITHOUT_PORTS)
 _NODE_FIELDS = ("uuid", "name", "driver", "provision_state", "target_provision_state", "reservation", "driver_info",
-                "instance_uuid", "maintenance", "protected")
+                "instance_uuid", "maintenance", "protected", "raid_config")
 # What of a host is read here; the rest of its summary may be missing.
 _HOST_TEXTS = ("namespace", "name", "state")
 _HOST_OPTIONAL_TEXTS = ("node_id", "boot_mac_address", "operational_status")

@@ -191,6 +191,13 @@ def test_an_address_after_which_nothing_is_read_says_what_to_check(tmp_path):
     assert found.startswith("has read nothing since its address by DHCP 1 min 1 s ago; check TFTP")
 
 
+def test_the_nodes_with_their_volumes_are_asked_for_and_a_refusal_is_a_warning():
+    assert watch().raid_nodes() == {}
+    assert watch(Ironic(node())).raid_nodes() == {NODE: node()}
+    refused = watch(Ironic(error=IronicError("Ironic refuses the login", 401, "Unauthorized")))
+    assert refused.raid_nodes() == {} and "RAID volumes was not looked at: Ironic refuses" in refused.warnings[0]
+
+
 def test_it_looks_in_the_background(monkeypatch):
     monkeypatch.setattr(boot_watch, "INTERVAL_SECONDS", 0.01)
     ironic, twice = Ironic(node()), threading.Event()

@@ -18,13 +18,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.service imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 
-def run(server, hosts, check_mode=False, **values):
+def run(server, hosts, check_mode=False, raid_nodes=None, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
                    "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
                    "delete_only_detached": False, "wait_timeout_seconds": 5,
                    "error_limit": 3, "field_names": "options"}, **values)
-    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None)
+    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None, raid_nodes=raid_nodes)
     return service.run(), reports.lines
 
 
@@ -438,6 +438,32 @@ def test_a_wait_ends_with_the_last_state_of_each_host():
     assert [facts["failed"] for facts in result["hosts"]] == [False, True]
     assert "not available within 1 s: still inspecting" in result["hosts"][1]["error"]
     assert any(line.startswith("1/2 available, 1 inspecting") for line in lines)
+
+
+@pytest.mark.parametrize(("levels", "fails"), [([], True), (["1"], False), (None, False)])
+def test_a_host_that_is_available_without_its_volumes_fails(levels, fails):
+    server, asked = Server(), []
+    described = host(1, bmc=dict(REDFISH, address="redfish://192.0.2.1/redfish/v1/Systems/1"),
+                     raid={"hardware_raid_volumes": [{"level": "1", "size_gibibytes": 10}]})
+    run(server, [described, host(2)])
+    volumes = server.objects["BareMetalHost", "h1"]["spec"]["raid"]
+    server.objects["BareMetalHost", "h1"]["status"] = {
+        "provisioning": {"state": "available", "ID": "u", "raid": volumes}}
+    server.objects["BareMetalHost", "h2"]["status"] = {"provisioning": {"state": "available", "ID": "v"}}
+
+    def nodes():
+        asked.append(1)
+        return {} if levels is None else {"u": {
+            "uuid": "u", "provision_state": "available", "raid_config": {
+                "last_updated": "now", "logical_disks": [{"raid_level": level} for level in levels]}}}
+
+    result, dummy = run(server, [described, host(2)], wait_for="available", raid_nodes=nodes)
+    assert [facts["failed"] for facts in result["hosts"]] == [fails, False] and asked == [1]
+    assert ("look at the RAID controller" in result["hosts"][0]["error"]) == fails
+    # Who waits for less asks for no volumes.
+    assert not run(server, [described], wait_for="inspected", raid_nodes=nodes)[0]["hosts"][0]["failed"]
+    assert not run(server, [host(2)], wait_for="available", raid_nodes=nodes)[0]["hosts"][0]["failed"]
+    assert asked == [1]
 
 
 def test_missing_definitions_name_the_next_step():
