@@ -420,9 +420,14 @@ nodes:
       description: What the vendor's method answered.
       type: raw
       returned: always
+    at_risk:
+      description: Why the action may cost the node its system or interrupt it, so that O(confirm) is required; empty
+        when it does not.
+      type: str
+      returned: always
   sample:
     - {name: rack1-01, uuid: 1be26c0b-03f2-4d2e-ae87-c02d7f33c123, changed: true, failed: false, error: "",
-       provision_state: active, power_state: power on, last_error: "", seconds: 241.3, answer: null}
+       provision_state: active, power_state: power on, last_error: "", seconds: 241.3, answer: null, at_risk: ""}
 seconds:
   description: How long the module worked, in seconds.
   returned: when the action was accepted

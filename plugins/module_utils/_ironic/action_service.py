@@ -49,6 +49,7 @@ class Item:
             "error": self.error, "provision_state": node.get("provision_state") or "",
             "power_state": node.get("power_state") or "", "last_error": node.get("last_error") or "",
             "seconds": round(self.seconds, 1), "answer": self.answer,
+            "at_risk": self.plan.loses or self.plan.interrupts if self.plan else "",
         }
 
 

@@ -232,6 +232,60 @@ def test_deploy_writes_the_image_to_the_servers_that_have_one_once(playbook):
         assert succeeded and changed(output) == 0 and len(server.ironic.requests()) == sent, output
 
 
+def with_systems(server):
+    """Add two nodes that may carry a system, one of which runs and would be interrupted by its inspection."""
+    for number, (name, power) in enumerate((("a", "power on"), ("b", "power off")), 1):
+        add(server, name, number, "manageable", power_state=power, instance_uuid="i-" + name)
+
+
+@pytest.mark.parametrize(("confirm", "given"), [(None, ""), ("1", 'found "1", expected 2. '), ("a", 'found "a"')])
+def test_inspection_and_cleaning_are_asked_for_by_one_number_before_the_first_of_them(playbook, confirm, given):
+    """A number for the inspection alone interrupted a server, and was no answer for the cleaning after it."""
+    named = {"ironic_nodes_provide": ["a", "b"]}
+    with HttpIronic() as server:
+        with_systems(server)
+        output, succeeded = playbook("ironic_nodes", server, servers("a", "b"),
+                                     dict(named, **({"metal3_confirm": confirm} if confirm else {})))
+        assert not succeeded and verbs(server, "a") == verbs(server, "b") == [], output
+        assert "without check mode" not in output
+        for part in (given, "gives up the systems that may be deployed on 2 servers (a, b)", "set metal3_confirm=2."):
+            assert part in text(output)
+        # Check mode asks for nothing, and says that it would.
+        output, succeeded = playbook("ironic_nodes", server, servers("a", "b"), named, ["--check"])
+        assert verbs(server, "a") == [] and text(output).count("set metal3_confirm=2") == 1, output
+
+
+@pytest.mark.parametrize("confirm", [2, "b,a"])
+def test_who_confirms_both_has_them_inspected_and_erased(playbook, confirm):
+    with HttpIronic() as server:
+        with_systems(server)
+        extra = {"ironic_nodes_provide": ["a", "b"], "metal3_confirm": confirm}
+        output, succeeded = playbook("ironic_nodes", server, servers("a", "b"), extra)
+        assert succeeded and changed(output) == 2, output
+        assert verbs(server, "a") == verbs(server, "b") == ["inspect", "provide"]
+
+
+def test_a_server_that_gets_a_system_after_the_question_is_not_erased(playbook):
+    with HttpIronic() as server:
+        with_systems(server)
+        add(server, "c", 3, "manageable")
+        real, listed = server.ironic.list_nodes, []
+
+        def list_nodes(*arguments, **options):
+            found = real(*arguments, **options)
+            # Once the inspections have begun.
+            if any(path.endswith("/provision") and body["target"] == "inspect"
+                   for _method, path, body in server.ironic.sent):
+                server.ironic.nodes["uuid-c"]["instance_uuid"] = "new"
+                listed.append(1)
+            return found
+        server.ironic.list_nodes = list_nodes
+        output, succeeded = playbook("ironic_nodes", server, servers("a", "b", "c"), {
+            "ironic_nodes_provide": ["a", "b", "c"], "metal3_confirm": 2})
+        assert not succeeded and listed and "c (it has the instance new)" in text(output), output
+        assert "provide" not in verbs(server, "a") + verbs(server, "b") + verbs(server, "c")
+
+
 def test_deploy_refuses_all_when_one_server_cannot_be_deployed(playbook):
     with HttpIronic() as server:
         add(server, "a", 1, "available")

@@ -164,6 +164,7 @@ EXPECTED = {
     ("ironic_delete.yml", "Delete the nodes"),
     ("ironic_delete.yml", "Find the nodes"),
     ("ironic_deploy.yml", "Write the image to the servers"),
+    ("ironic_nodes.yml", "Find the servers on which a system may be deployed"),
     ("ironic_nodes.yml", "Inspect those that are new and switched off, and those that were named"),
     ("ironic_nodes.yml", "Make them available"),
     ("ironic_undeploy.yml", "Remove the image from the servers"),
