@@ -14,6 +14,7 @@ import tarfile
 from typing import NamedTuple
 
 from .._common.plain_text import cut, plain
+from .._common.whole_file import write_private
 from .._plane.process.certificates import self_signed
 from .errors import EtcdError
 from .receiver import ANSWER
@@ -34,8 +35,9 @@ class Data(NamedTuple):
     :ivar path: of the archive
     :ivar size: its bytes
     :ivar sha256: its digest, hexadecimal
-    :ivar certificate: PEM of who may receive it
+    :ivar certificate: PEM of who may receive it, and of who sends it
     :ivar key: PEM of its key
+    :ivar identity: path of a private file with both, by which the sender is known
     """
 
     path: str
@@ -43,6 +45,7 @@ class Data(NamedTuple):
     sha256: str
     certificate: bytes
     key: bytes
+    identity: str
 
 
 def version_of(program: str) -> str:
@@ -75,8 +78,21 @@ def made(program: str, database: str, folder: str) -> Data:
         for part in iter(lambda: stream.read(_PIECE_BYTES), b""):
             digest.update(part)
             size += len(part)
-    key, certificate = self_signed(["etcd-restore.invalid"])
-    return Data(path, size, digest.hexdigest(), certificate, key)
+    return with_identity(path, size, digest.hexdigest(), folder)
+
+
+def with_identity(path: str, size: int, sha256: str, folder: str) -> Data:
+    """Return what is sent, with a key that is made for this restore.
+
+    :param path: of the archive
+    :param size: its bytes
+    :param sha256: its digest, hexadecimal
+    :param folder: private folder for the key
+    """
+    key, certificate = self_signed(["etcd-restore.invalid"], ("server", "client"))
+    identity = os.path.join(folder, "identity.pem")
+    write_private(identity, key + certificate)
+    return Data(path, size, sha256, certificate, key, identity)
 
 
 def _of_root(info: tarfile.TarInfo) -> tarfile.TarInfo:
@@ -108,6 +124,7 @@ def is_sent(data: Data, host: str, port: int) -> str:
     # Known by its key, wherever it is.
     context.check_hostname = False
     context.load_verify_locations(cadata=data.certificate.decode())
+    context.load_cert_chain(data.identity)
     try:
         with socket.create_connection((host, port), timeout=_CONNECT_SECONDS) as connection, \
                 context.wrap_socket(connection) as stream, open(data.path, "rb") as archive:

@@ -28,7 +28,12 @@ _PATH = re.compile(r"(/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
 # For the Python of cloud-init on any node, 3.6 or newer.
 RECEIVER = '''\
-"""Takes etcd's data from who restores this cluster, as one connection with TLS: only what has the given digest."""
+"""Takes etcd's data from who restores this cluster, as one connection with TLS: only what has the given digest.
+
+Where an API server will answer, kubelets, load balancers and whoever looks connect, too. Each has a thread until it has
+shown that it has this restore's key; of too many the one that has been there longest goes.
+"""
+import collections
 import hashlib
 import os
 import shutil
@@ -36,6 +41,12 @@ import socket
 import ssl
 import sys
 import tarfile
+import threading
+
+# Connections without the key, how long one of them may say nothing, and how long the sender.
+CONNECTIONS, HANDSHAKE_SECONDS, SILENCE_SECONDS = 32, 10, 30
+# Of OpenSSL: a machine's clock may be years behind before a time server answers.
+NO_CHECK_TIME = 0x200000
 
 folder = os.path.dirname(os.path.abspath(__file__))
 port, size, digest, target = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -51,8 +62,16 @@ def listening():
         found, address = socket.socket(socket.AF_INET), "0.0.0.0"
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     found.bind((address, port))
-    found.listen(8)
+    found.listen(CONNECTIONS)
     return found
+
+
+def end(stream):
+    try:
+        # Its thread waits for it; that of TLS would forget the session under that thread.
+        socket.socket.shutdown(stream, socket.SHUT_RDWR)
+    except OSError:
+        pass
 
 
 def is_received(stream):
@@ -73,22 +92,52 @@ if not os.path.isdir(member):
     os.makedirs(target, 0o700, exist_ok=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder + "/tls.crt", folder + "/tls.key")
-    server, is_there = listening(), False
-    while not is_there:
-        connection = server.accept()[0]
-        connection.settimeout(30)
+    context.load_verify_locations(folder + "/tls.crt")
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.verify_flags |= NO_CHECK_TIME
+    server, is_there, one = listening(), threading.Event(), threading.Lock()
+    server.settimeout(1)
+    guard, unknown = threading.Lock(), collections.deque()
+
+    def forget(stream):
+        with guard:
+            if stream in unknown:
+                unknown.remove(stream)
+
+    def serve(stream):
         try:
-            with context.wrap_socket(connection, server_side=True) as stream:
-                if is_received(stream):
-                    shutil.rmtree(partial, ignore_errors=True)
-                    with tarfile.open(archive) as packed:
-                        packed.extractall(partial)
-                    is_there = True
+            stream.do_handshake()
+            forget(stream)
+            stream.settimeout(SILENCE_SECONDS)
+            with one:
+                if is_there.is_set() or not is_received(stream):
+                    return
+                shutil.rmtree(partial, ignore_errors=True)
+                with tarfile.open(archive) as packed:
+                    packed.extractall(partial)
+                try:
                     stream.sendall(b"received\\n")
-        except (OSError, tarfile.TarError) as exc:
+                finally:
+                    is_there.set()
+        except (OSError, ValueError, tarfile.TarError) as exc:
             print("etcd's data: %s" % exc, file=sys.stderr)
         finally:
-            connection.close()
+            forget(stream)
+            stream.close()
+
+    while not is_there.is_set():
+        try:
+            connection = server.accept()[0]
+            connection.settimeout(HANDSHAKE_SECONDS)
+            stream = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        except OSError:
+            continue
+        with guard:
+            unknown.append(stream)
+            oldest = unknown.popleft() if len(unknown) > CONNECTIONS else None
+        if oldest is not None:
+            end(oldest)
+        threading.Thread(target=serve, args=[stream], daemon=True).start()
     server.close()
     os.rename(partial + "/member", member)
     shutil.rmtree(partial)

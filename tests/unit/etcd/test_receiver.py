@@ -6,19 +6,24 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import datetime
 import hashlib
 import io
 import os
 import socket
+import ssl
 import subprocess
 import sys
 import tarfile
+import threading
 
 import pytest
 from fakes.restored_plane import merged
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import delivery, receiver
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.certificates import self_signed
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
+
+NO_CHECK_TIME = 0x200000
 
 
 def data(folder, name="data.tar.gz", content=b"database"):
@@ -27,9 +32,9 @@ def data(folder, name="data.tar.gz", content=b"database"):
         info = tarfile.TarInfo("member/snap/db")
         info.size = len(content)
         archive.addfile(info, io.BytesIO(content))
-    key, certificate = self_signed(["etcd-restore.invalid"])
-    sent = path.read_bytes()
-    return delivery.Data(str(path), len(sent), hashlib.sha256(sent).hexdigest(), certificate, key)
+    sent, keys = path.read_bytes(), folder / f"keys-of-{name}"
+    keys.mkdir()
+    return delivery.with_identity(str(path), len(sent), hashlib.sha256(sent).hexdigest(), str(keys))
 
 
 def free_port():
@@ -87,8 +92,83 @@ def test_other_data_is_refused_and_the_machine_waits_on(machine, given, tmp_path
     assert machine.send(given) == "" and machine.process.wait(10) == 0
 
 
+def silent(port, count):
+    """Connect as a load balancer does that only keeps a connection."""
+    found = []
+    while len(found) < count:
+        with contextlib.suppress(ConnectionRefusedError):
+            found.append(socket.create_connection(("127.0.0.1", port), timeout=5))
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 80])
+def test_who_connects_and_says_nothing_keeps_nobody_from_sending(machine, given, count):
+    """80 are more than the machine keeps."""
+    strays = silent(machine.port, count)
+    try:
+        assert machine.send(given) == "" and machine.process.wait(10) == 0
+    finally:
+        for stray in strays:
+            stray.close()
+
+
+def test_who_says_a_byte_at_a_time_keeps_nobody_from_sending(machine, given):
+    stray, = silent(machine.port, 1)
+    ended = threading.Event()
+
+    def trickle():
+        # A record of TLS that never becomes whole.
+        with contextlib.suppress(OSError):
+            stray.sendall(b"\x16\x03\x01\x40\x00")
+            while not ended.wait(0.05):
+                stray.sendall(b"\x00")
+    thread = threading.Thread(target=trickle)
+    thread.start()
+    try:
+        assert machine.send(given) == "" and machine.process.wait(10) == 0
+    finally:
+        ended.set()
+        thread.join()
+        stray.close()
+
+
+def answer_to(machine, given, identity):
+    """Return what the machine answers to who sends the right bytes, and takes a certificate for valid at all times."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= NO_CHECK_TIME
+    context.load_verify_locations(cadata=given.certificate.decode())
+    if identity:
+        context.load_cert_chain(identity)
+    with contextlib.suppress(OSError), silent(machine.port, 1)[0] as connection, \
+            context.wrap_socket(connection) as stream, open(given.path, "rb") as archive:
+        stream.sendall(archive.read())
+        return stream.recv(len(receiver.ANSWER))
+    return b""
+
+
+def test_only_who_has_the_restores_key_may_send(machine, given, tmp_path):
+    """A stranger with the right bytes, and one with a key of its own."""
+    other = data(tmp_path, "other.tar.gz")
+    assert [answer_to(machine, given, identity) for identity in (None, other.identity)] == [b"", b""]
+    assert machine.process.poll() is None and not (machine.target / "member").exists()
+    assert answer_to(machine, given, given.identity) == receiver.ANSWER
+
+
+def test_a_machine_whose_clock_is_wrong_takes_the_data(tmp_path, monkeypatch):
+    """To such a machine the certificate is not valid yet, or any more."""
+    monkeypatch.setattr(certificates, "_now", lambda: datetime.datetime(1990, 1, 1, tzinfo=datetime.timezone.utc))
+    given = data(tmp_path)
+    found = Machine(tmp_path, given)
+    try:
+        assert answer_to(found, given, given.identity) == receiver.ANSWER and found.process.wait(10) == 0
+    finally:
+        found.process.kill()
+        found.process.wait()
+
+
 def test_nobody_without_the_machines_key_gets_the_data(machine, given):
-    other = given._replace(certificate=self_signed(["etcd-restore.invalid"])[1])
+    other = given._replace(certificate=certificates.self_signed(["etcd-restore.invalid"])[1])
     assert "CERTIFICATE_VERIFY_FAILED" in machine.send(other)
     assert machine.process.poll() is None
 

@@ -193,10 +193,11 @@ class Authority:
         write_private(path + ".crt", _certificate_bytes(builder.sign(self._key, hashes.SHA256())), 0o644)
 
 
-def self_signed(names: list[str]) -> tuple[bytes, bytes]:
+def self_signed(names: list[str], usages: Sequence[str] = ("server",)) -> tuple[bytes, bytes]:
     """Return key and certificate, as PEM, of a server that is its own authority.
 
     :param names: its DNS names
+    :param usages: ``server``, ``client``, or both
     """
     key, now = ec.generate_private_key(ec.SECP256R1()), _now()
     # A common name has at most 64 characters.
@@ -207,7 +208,7 @@ def self_signed(names: list[str]) -> tuple[bytes, bytes]:
         .not_valid_before(now - BACKDATED).not_valid_after(now + datetime.timedelta(days=VALIDITY_DAYS))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_key_usage(signs=True), critical=True)
-        .add_extension(x509.ExtendedKeyUsage(_usages(["server"])), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(_usages(list(usages))), critical=False)
         .add_extension(x509.SubjectAlternativeName(_alternative_names(names)), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256()))
