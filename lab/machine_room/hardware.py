@@ -6,6 +6,8 @@ import urllib.parse
 MIB = 1024 * 1024
 # The ramdisk and the firmware take some of it, as on a real machine.
 RESERVED_MEMORY_MIB = 256
+# TLVs of LLDP.
+_CHASSIS_ID, _PORT_ID, _SYSTEM_NAME = 1, 2, 5
 
 
 def disks(server):
@@ -38,7 +40,7 @@ def interfaces(server):
         "ipv4_address": nic.get("address"),
         "ipv6_address": None,
         "has_carrier": True,
-        "lldp": [],
+        "lldp": _neighbour(nic),
         "vendor": nic["vendor"],
         "product": nic["product"],
         "client_id": None,
@@ -47,6 +49,19 @@ def interfaces(server):
         "pci_address": f"0000:{position + 1:02x}:00.0",
         "driver": "i40e",
     } for position, nic in enumerate(server.spec["nics"])]
+
+
+def _neighbour(nic):
+    """Return what a NIC has heard by LLDP, as the agent reports it: pairs of a TLV's type and its value in hexadecimal.
+
+    :param nic: an entry of ``nics``, with ``switch`` and ``switch_port`` when it has heard of one
+    """
+    # Of IEEE 802.1AB: the subtype of a chassis's MAC address, and that of an interface's name.
+    chassis, port = b"\x04\x02\x00\x5c\x52\x00\x01", nic.get("switch_port", "").encode()
+    found = [(_CHASSIS_ID, chassis)] if nic.get("switch") or port else []
+    found += [(_PORT_ID, b"\x05" + port)] if port else []
+    found += [(_SYSTEM_NAME, nic["switch"].encode())] if nic.get("switch") else []
+    return [[kind, value.hex()] for kind, value in found]
 
 
 def _bmc_address(spec):

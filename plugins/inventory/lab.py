@@ -38,7 +38,8 @@ options:
       - Hardware of all servers, where it differs from the built-in one.
       - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
         C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl)), C(nics)
-        (C(name), C(speed_mbps), C(vendor), C(product)), C(bmc_scheme) and C(kind).
+        (C(name), C(speed_mbps), C(vendor), C(product), C(switch), C(switch_port)), C(bmc_scheme) and C(kind).
+        C(switch) and C(switch_port) are what a simulated server has heard by LLDP.
       - C(bmc_scheme) is C(redfish), C(redfish-virtualmedia) or C(redfish-uefihttp), the scheme of the BMC's address.
         It says how the server boots the agent.
     type: dict

@@ -23,6 +23,10 @@ options:
     description: Whether the firmware inventory is read too, which takes many requests with some vendors.
     type: bool
     default: false
+  accounts:
+    description: Whether all accounts of the BMC are read too, which takes a request for each slot with some vendors.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.hosts
@@ -158,6 +162,13 @@ hosts:
       elements: dict
       returned: always
       sample: [{id: BMC, name: BMC firmware, version: 6.10.30.00, updateable: true}]
+    accounts:
+      description: All accounts that have a user name; empty without O(accounts). C(enabled) and C(locked) are null when
+        the BMC does not say.
+      type: list
+      elements: dict
+      returned: always
+      sample: [{name: admin, role: Administrator, enabled: true, locked: false}]
     recommended:
       description: The BMC address to write, and why; empty when the system was not found.
       type: dict

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: host_compliance
-short_description: Compare servers with the hardware, firmware and BIOS settings that a site expects
+short_description: Compare servers and their BMCs with what a site expects
 version_added: "0.1.0"
 description:
   - Compares what is known of hosts with what is expected of each, and fails when one is not as it is to be. No BMC is
-    asked and nothing is changed but the report files.
+    asked and nothing is changed but the report files. Certificates and accounts of BMCs are those that
+    M(metal3.baremetal.bmc_info) has read, in O(bmcs).
   - Hardware is what inspection has found, the HardwareData. Versions are those of HostFirmwareComponents, BIOS settings
     those of HostFirmwareSettings, and switches those that network cards have heard of by LLDP at the inspection.
   - Findings have the form of those of M(metal3.baremetal.site_lint). Errors are differences, warnings what is not
@@ -97,6 +98,48 @@ options:
           settings:
             description: BIOS setting to its value.
             type: dict
+          certificate:
+            description: The TLS certificate of the server's BMC, as O(bmcs) has it. V({}) takes the defaults.
+            type: dict
+            suboptions:
+              days_minimum:
+                description: How many days it is to be valid for, at least.
+                type: int
+                default: 30
+              verified:
+                description: Whether it has to be verified by the authorities that M(metal3.baremetal.bmc_info) was
+                  given, or by those of its machine.
+                type: bool
+                default: true
+              issuer:
+                description: Who is to have signed it, as RFC 4514 writes names, for example V(CN=site-ca).
+                type: str
+          accounts:
+            description:
+              - All accounts that may be enabled at the server's BMC, as O(bmcs) has them. Others that are enabled are
+                errors, and so is one that is not there.
+            type: list
+            elements: dict
+            suboptions:
+              name:
+                description: User name of the account.
+                type: str
+                required: true
+              role:
+                description: Role of the account, as the BMC calls it, for example V(Operator). Left out, any.
+                type: str
+              required:
+                description: Whether the account has to be there and enabled.
+                type: bool
+                default: true
+  bmcs:
+    description:
+      - C(hosts) as M(metal3.baremetal.bmc_info) returns them, with its option O(metal3.baremetal.bmc_info#module:accounts)
+        where O(hosts[].expected.accounts) is set. Of a host that is not among them, certificate and accounts are not
+        known, which is a warning.
+    type: list
+    elements: dict
+    default: []
   firmware_catalogue:
     description:
       - File in YAML or JSON with the versions of firmware that models are to have, a list of entries. Each has
@@ -137,6 +180,7 @@ attributes:
 requirements:
   - kubernetes >= 31
 seealso:
+  - module: metal3.baremetal.bmc_info
   - module: metal3.baremetal.hardware_data_info
   - module: metal3.baremetal.host_firmware_settings_info
   - module: metal3.baremetal.host_firmware_components_info
@@ -164,6 +208,24 @@ EXAMPLES = r"""
           settings:
             ProcVirtualization: Enabled
     junit_file: compliance.xml
+
+- name: Ask the BMCs
+  metal3.baremetal.bmc_info:
+    hosts: "{{ hostvars | metal3.baremetal.bmc_entries(['rack1-01']) }}"
+    accounts: true
+    ca_cert: /etc/ssl/certs/site-ca.pem
+  register: bmcs
+
+- name: Compare certificates and accounts of the BMCs
+  metal3.baremetal.host_compliance:
+    hosts:
+      - name: rack1-01
+        expected:
+          certificate: {days_minimum: 60, issuer: CN=site-ca}
+          accounts:
+            - {name: admin, role: Administrator}
+            - {name: monitoring, role: ReadOnly, required: false}
+    bmcs: "{{ bmcs.hosts }}"
 
 # firmware.yml: [{manufacturer: Example Inc., product_name: R1, firmware: {bios: ["2.4.1", "2.4.2"], bmc: "7.10"}}]
 # cabling.yml: {rack1-01: {eno1: {switch: leaf-1, switch_port: Ethernet1/1}}}

@@ -7,11 +7,14 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree
 
+from bmc_system import credential
 from support import NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOST = "server-01"
+# Its cards have heard from switches (inventory/lab/lab.yml).
+CABLED = "server-04"
 
 
 def known(lab, kind, field):
@@ -46,7 +49,7 @@ def test_servers_are_compared_with_what_is_expected(lab, tmp_path):
 
 
 def test_cabling_that_nobody_has_heard_of_is_a_warning(lab):
-    """The lab's bridge sends no LLDP."""
+    """This server's cards have heard of none."""
     nic = lab.kube.get(KNOWN["HardwareData"], NAMESPACE, HOST)["spec"]["hardware"]["nics"][0]["name"]
     extra = {"bmh_expected": {"nics": [{"name": nic, "switch": "leaf-1"}]}}
     lab.playbook("compliance", *only(HOST), extra=extra).ok()
@@ -76,3 +79,48 @@ def test_servers_are_compared_with_files_of_the_site(lab, tmp_path):
         f"{HOST}: cabling.{nic}.switch: not known, expected leaf-1", "1 error")
     cabling.write_text(json.dumps({HOST: [nic]}))
     lab.playbook("compliance", *only(HOST), extra=given).failed(f"cabling_file {cabling}: {HOST}: found")
+
+
+def test_cabling_that_was_heard_of_at_the_inspection_is_compared_with_the_file(lab, tmp_path):
+    """From the agent's TLVs through Ironic's hook and BMO to the finding."""
+    described = dict((nic["name"], dict((key, nic[key]) for key in ("switch", "switch_port") if key in nic))
+                     for nic in lab.servers[CABLED]["nics"])
+    cables = dict((name, connection) for name, connection in described.items() if connection)
+    assert len(cables) == 2 and len(described) == 3
+    cabling = tmp_path / "cabling.json"
+    given = {"compliance_cabling_file": str(cabling), "compliance_strict": True}
+    cabling.write_text(json.dumps({CABLED: cables}))
+    lab.playbook("compliance", *only(CABLED), extra=given).ok()
+
+    first, second = sorted(cables)
+    cabling.write_text(json.dumps({CABLED: {first: cables[second]}}))
+    report = tmp_path / "compliance.sarif"
+    lab.playbook("compliance", *only(CABLED), extra=dict(given, compliance_sarif_file=str(report))).failed(
+        f"{CABLED}: cabling.{first}.switch: found {json.dumps(cables[first]['switch'])}, "
+        f"expected {cables[second]['switch']}",
+        f"{CABLED}: cabling.{second}: found", "1 error")
+    results = json.loads(report.read_text())["runs"][0]["results"]
+    assert {result["ruleId"]: result["level"] for result in results} == {
+        "cabling-differs": "error", "cabling-unlisted": "warning"}
+
+
+def test_certificate_and_accounts_of_a_bmc_are_compared(lab, room):
+    user = credential(lab.servers[HOST], "username")
+    expected = {"certificate": {"days_minimum": 1}, "accounts": [{"name": user, "role": "Administrator"}]}
+    before = lab.versions()
+    run = lab.playbook("compliance", *only(HOST), extra={"bmh_expected": expected, "compliance_strict": True}).ok()
+    assert run.changed() == 0
+    wrong = {"certificate": {"days_minimum": 100000, "issuer": "CN=another"},
+             "accounts": [{"name": "operator"}, {"name": "guest", "required": False}]}
+    lab.playbook("compliance", *only(HOST), extra={"bmh_expected": wrong}).failed(
+        f"{HOST}: certificate.days_minimum: found", "days left, expected 100000 or more",
+        f"{HOST}: certificate.issuer: found", f"{HOST}: accounts.{user}: found", "expected no enabled account",
+        f"{HOST}: accounts.operator: found none, expected an enabled account", "4 errors")
+    room.set_knobs(HOST, bmc_unreachable=True)
+    try:
+        lab.playbook("compliance", *only(HOST), extra={"bmh_expected": expected}).ok()
+        lab.playbook("compliance", *only(HOST), extra={"bmh_expected": expected, "compliance_strict": True}).failed(
+            f"{HOST}: certificate: not known", f"{HOST}: accounts: not known")
+    finally:
+        room.clear_knobs(HOST)
+    assert lab.versions() == before

@@ -22,10 +22,10 @@ from .survey import Walk
 # name: of the host; address: a BmcAddress; username, password: texts or None; any_certificate: take any certificate.
 Target = namedtuple("Target", ["name", "address", "username", "password", "any_certificate"])
 # ca_cert: path or None for the system's; concurrency: how many BMCs are asked at once; firmware: whether the firmware
-# inventory is read; login_only: nothing is read but what it takes to log in.
+# inventory is read; login_only: nothing is read but what it takes to log in; accounts: whether all accounts are read.
 Settings = namedtuple("Settings", [
-    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware", "login_only"],
-    defaults=[False, False])
+    "ca_cert", "connect_timeout_seconds", "read_timeout_seconds", "concurrency", "firmware", "login_only",
+    "accounts"], defaults=[False, False, False])
 
 
 def gather(targets: Sequence[Target], settings: Settings, progress: Any = None,
@@ -214,6 +214,8 @@ def surveys(group: Sequence[Target], settings: Settings, client: RedfishClient, 
     shared.account(group[0].username)
     if settings.firmware:
         shared.firmware()
+    if settings.accounts:
+        shared.accounts()
     found = []
     for target in group:
         # Without a path BMO and Ironic take the only system there is.

@@ -86,10 +86,11 @@ def _module(spec: dict[str, Any]) -> Module:
 
 def run_bmc_info() -> None:
     """Run the module ``bmc_info``."""
-    module = _module({"firmware": {"type": "bool", "default": False}})
+    parts = ("firmware", "accounts")
+    module = _module(dict((part, {"type": "bool", "default": False}) for part in parts))
     with module.reporting():
-        hosts = bmc_service.info(
-            module.params["hosts"], settings(module)._replace(firmware=module.params["firmware"]), module.progress)
+        wanted = dict((part, module.params[part]) for part in parts)
+        hosts = bmc_service.info(module.params["hosts"], settings(module)._replace(**wanted), module.progress)
     module.finish({"changed": False, "hosts": hosts})
 
 

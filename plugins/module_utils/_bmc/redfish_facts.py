@@ -37,6 +37,7 @@ def facts(parts: Mapping[str, Any], clock_asked: tuple[float, float] = (0.0, 0.0
         "secure_boot": _secure_boot(parts.get("secure_boot") or {}),
         "bios": _bios(parts.get("bios") or {}),
         "account": _account(parts),
+        "accounts": [_listed(account) for account in parts.get("accounts") or [] if text(account, "UserName")],
         "firmware": sorted((_firmware(entry) for entry in parts.get("firmware") or []),
                            key=lambda entry: entry["name"]),
     }
@@ -221,6 +222,13 @@ def _account(parts: Mapping[str, Any]) -> dict[str, Any]:
         "lockout_threshold": _whole(service, "AccountLockoutThreshold"),
         "lockout_duration_seconds": _whole(service, "AccountLockoutDuration"),
     }
+
+
+def _listed(account: dict[str, Any]) -> dict[str, Any]:
+    """Return one of all accounts; slots without a user name are none."""
+    return {"name": text(account, "UserName"), "role": text(account, "RoleId"),
+            "enabled": account.get("Enabled") if isinstance(account.get("Enabled"), bool) else None,
+            "locked": account.get("Locked") if isinstance(account.get("Locked"), bool) else None}
 
 
 def _whole(resource: dict[str, Any], name: str) -> int | None:

@@ -17,7 +17,8 @@ class Survey:
     """What was read of a BMC, by part; ``unread`` says why a part is missing.
 
     Parts are the resources as the BMC sent them: ``systems`` (list of paths), ``system``, ``manager``, ``secure_boot``,
-    ``bios``, ``account_service``, ``account`` and ``role``, and the lists ``nics``, ``virtual_media`` and ``firmware``.
+    ``bios``, ``account_service``, ``account`` and ``role``, and the lists ``nics``, ``virtual_media``, ``firmware`` and
+    ``accounts``.
 
     :param root: the service root
     """
@@ -97,6 +98,10 @@ class Walk:
                 member.get("UserName") == username)):
             parts["account"] = account
             self._one("role", link(account, "Links", "Role"))
+
+    def accounts(self) -> None:
+        """Read all accounts, after the one that is logged in; a BMC may have a slot for each that there could be."""
+        self._many("accounts", link(self.survey.parts.get("account_service") or {}, "Accounts"))
 
     def firmware(self) -> None:
         """Read the firmware inventory, which is long with some vendors."""

@@ -23,6 +23,7 @@ def host_compliance_argument_spec() -> dict[str, dict[str, Any]]:
         hosts={"type": "list", "elements": "dict", "required": True, "options": {
             "name": {"type": "str", "required": True},
             "expected": {"type": "dict", "default": {}, "options": profile_options()}}},
+        bmcs={"type": "list", "elements": "dict", "default": []},
         firmware_catalogue={"type": "path"},
         cabling_file={"type": "path"},
         strict={"type": "bool", "default": False},
@@ -38,7 +39,7 @@ def run_host_compliance() -> None:
     with module.reporting():
         client = module.connect()
         files = file_reading.read(params["firmware_catalogue"], params["cabling_file"])
-        findings = compare(client, params["namespace"], params["hosts"], files)
+        findings = compare(client, params["namespace"], params["hosts"], files, params["bmcs"])
     try:
         changed = write_reports(findings, params["strict"], params["sarif_file"], params["junit_file"],
                                 module.check_mode)

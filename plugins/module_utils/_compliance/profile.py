@@ -11,6 +11,7 @@ from .._common.field_checks import show, shown, text_of
 from .._common.formats import GIGABYTE
 from .._common.plain_text import few, plain
 from .._common.problem import Problem, text
+from . import bmc_expectations
 
 _LIMIT = 6
 
@@ -21,11 +22,13 @@ class Known(NamedTuple):
     :param hardware: ``spec.hardware`` of its HardwareData, None when it was not inspected
     :param firmware: component to version
     :param settings: BIOS setting to value
+    :param bmc: what its BMC has said, an entry of what ``bmc_info`` returns; None when it was not asked
     """
 
     hardware: Mapping[str, Any] | None
     firmware: Mapping[str, str]
     settings: Mapping[str, str]
+    bmc: Mapping[str, Any] | None = None
 
 
 def profile_options() -> dict[str, dict[str, Any]]:
@@ -45,6 +48,7 @@ def profile_options() -> dict[str, dict[str, Any]]:
         "nics_minimum": {"type": "int"},
         "firmware": {"type": "dict"},
         "settings": {"type": "dict"},
+        **bmc_expectations.options(),
     }
 
 
@@ -62,22 +66,24 @@ def mistakes(subject: str, expected: Mapping[str, Any]) -> list[Problem]:
     names = [nic["name"] for nic in expected.get("nics") or []]
     found += [Problem("compliance-profile", subject, "expected.nics", f"{name} twice", "each network card once")
               for name in sorted(set(names)) if names.count(name) > 1]
-    return found
+    return found + bmc_expectations.mistakes(subject, expected)
 
 
-def findings(subject: str, expected: Mapping[str, Any], known: Known) -> list[Problem]:
+def findings(subject: str, expected: Mapping[str, Any], known: Known, now: float) -> list[Problem]:
     """Return where a server is not what is expected.
 
     :param subject: what messages call the host
     :param expected: the options of :func:`profile_options`
+    :param now: seconds since 1970
     """
     return _hardware(subject, expected, known.hardware) \
         + firmware_findings(subject, expected.get("firmware") or {}, known.firmware) \
-        + _settings(subject, expected, known.settings)
+        + _settings(subject, expected, known.settings) \
+        + bmc_expectations.findings(subject, expected, known.bmc, now)
 
 
 def _hardware(subject: str, expected: Mapping[str, Any], hardware: Mapping[str, Any] | None) -> list[Problem]:
-    wanted = [name for name in profile_options() if name not in ("firmware", "settings")
+    wanted = [name for name in profile_options() if name not in ("firmware", "settings", *bmc_expectations.options())
               and expected.get(name) not in (None, [])]
     if not wanted:
         return []

@@ -7,6 +7,7 @@ from __future__ import annotations
 from .._lint.rules import ERROR, WARNING, Rule
 
 _HARDWARE = "HardwareData, which BMO's inspection writes"
+_BMC = "the BMC itself, by bmc_info"
 
 
 def _rule(name: str, level: str, summary: str, source: str) -> Rule:
@@ -30,5 +31,10 @@ RULES = (
           "HostFirmwareComponents"),
     _rule("setting-unknown", WARNING, "A BIOS setting of which a value is expected is known.", "HostFirmwareSettings"),
     _rule("setting-differs", ERROR, "A BIOS setting has the value that is expected.", "HostFirmwareSettings"),
+    _rule("certificate-unknown", WARNING, "The certificate of a BMC of which one is expected is known.", _BMC),
+    _rule("certificate-differs", ERROR, "The certificate of a BMC is valid for long enough, and its authority's is the "
+          "one that is expected.", _BMC),
+    _rule("accounts-unknown", WARNING, "The accounts of a BMC of which some are expected are known.", _BMC),
+    _rule("accounts-differ", ERROR, "The enabled accounts of a BMC are those that are expected.", _BMC),
 )
 LEVELS = dict((rule.rule, rule.level) for rule in RULES)

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from .._common import whole_file
@@ -25,12 +27,15 @@ _REPORT_MODE = 0o644
 
 
 def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
-            files: site_files.SiteFiles = site_files.NONE) -> list[dict[str, Any]]:
+            files: site_files.SiteFiles = site_files.NONE, bmcs: list[dict[str, Any]] | None = None,
+            now: Callable[[], float] = time.time) -> list[dict[str, Any]]:
     """Return where hosts are not what is expected, as findings.
 
     :param client: a KubeClient
     :param hosts: dicts with ``name`` and ``expected``, see ``profile.profile_options``
     :param files: what the site's files say of all servers
+    :param bmcs: what BMCs have said, entries of what ``bmc_info`` returns
+    :param now: returns seconds since 1970
     :raises RefusedError: with all that is wrong with the list itself
     :raises KubeError: when the API server can't be asked
     """
@@ -42,14 +47,18 @@ def compare(client: Any, namespace: str, hosts: list[dict[str, Any]],
     problems += [Problem("compliance-host", name, "name", f"no BareMetalHost in namespace {namespace}",
                          "an enrolled server", "enrol it first (playbook enroll)")
                  for name in names if name not in known["BareMetalHost"]]
+    problems += [Problem("compliance-host", f"bmcs[{number}]", "name", "no text", "what bmc_info returns")
+                 for number, entry in enumerate(bmcs or []) if not isinstance(entry.get("name"), str)]
     if problems:
         raise RefusedError(problems)
-    return [finding for entry in hosts for finding in profile.as_findings(
-        _found(entry["name"], entry["expected"], _of_host(known, entry["name"]), files), LEVELS, entry["name"])]
-
-
-def _found(name: str, expected: dict[str, Any], known: profile.Known, files: site_files.SiteFiles) -> list[Problem]:
-    return profile.findings(name, expected, known) + site_files.findings(name, expected, known, files)
+    said = dict((entry["name"], entry) for entry in bmcs or [])
+    found, moment = [], now()
+    for entry in hosts:
+        name, expected = entry["name"], entry["expected"]
+        mine = _of_host(known, name)._replace(bmc=said.get(name))
+        found += profile.as_findings(profile.findings(name, expected, mine, moment) + site_files.findings(
+            name, expected, mine, files), LEVELS, name)
+    return found
 
 
 def _known(client: Any, namespace: str) -> dict[str, dict[str, Any]]:

@@ -64,9 +64,11 @@ IPMI_LIMIT = 60
 # from the network.
 BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
-TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product")
+TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product",
+         "switch", "switch_port")
 DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
-NIC_FIELDS = ("name", "speed_mbps", "vendor", "product")
+# What simulated servers have heard of a switch by LLDP.
+NIC_FIELDS = ("name", "speed_mbps", "vendor", "product", "switch", "switch_port")
 SERVER_FIELDS = tuple(DEFAULTS) + ("serial",)
 
 

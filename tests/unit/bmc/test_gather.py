@@ -200,6 +200,24 @@ def test_an_expanded_collection_takes_one_request():
     assert facts["account"]["role"] == "Administrator"
 
 
+@pytest.mark.parametrize(("vendor", "role", "enabled"), [("dell", "Administrator", True), ("hpe", "ReadOnly", None)])
+def test_all_accounts_are_read_where_asked_and_empty_slots_are_none(vendor, role, enabled):
+    with FakeRedfish(tree(vendor)) as bmc:
+        asked, = gather([target(bmc)], Settings(None, 2, 5, 8, accounts=True))
+        plain, = ask(target(bmc))
+    assert plain["accounts"] == [] and all(account["name"] for account in asked["accounts"])
+    mine, = [account for account in asked["accounts"] if account["name"] == "admin"]
+    assert (mine["role"], mine["enabled"]) == (role, enabled)
+    assert "assword" not in str(asked["accounts"])
+
+
+def test_accounts_that_the_account_may_not_read_are_unread():
+    resources = dict((path, resource) for path, resource in tree("hpe").items() if "AccountService" not in path)
+    with FakeRedfish(resources) as bmc:
+        asked, = gather([target(bmc)], Settings(None, 2, 5, 8, accounts=True))
+    assert asked["accounts"] == [] and asked["unread"]["accounts"]
+
+
 def test_the_firmware_inventory_is_read_where_asked():
     inventory = "/redfish/v1/UpdateService/FirmwareInventory"
     resources = dict(tree("hpe"), **{

@@ -35,7 +35,7 @@ GOOD = {
 
 
 def found(known=KNOWN, **expected):
-    return [(item.code, item.field, item.actual, item.expected) for item in profile.findings("h1", expected, known)]
+    return [(item.code, item.field, item.actual, item.expected) for item in profile.findings("h1", expected, known, 0)]
 
 
 def test_what_is_as_expected_has_no_finding():
@@ -75,8 +75,9 @@ def test_a_difference_names_what_was_found_and_expected(expected, code, field, a
 
 
 def test_every_rule_is_one_of_a_case():
-    of_files = {"cabling-unlisted", "firmware-uncatalogued"}
-    assert {case[1] for case in DIFFERENCES} | {"hardware-unknown"} | of_files == set(LEVELS)
+    elsewhere = {"cabling-unlisted", "firmware-uncatalogued", "certificate-unknown", "certificate-differs",
+                 "accounts-unknown", "accounts-differ"}
+    assert {case[1] for case in DIFFERENCES} | {"hardware-unknown"} | elsewhere == set(LEVELS)
 
 
 def test_a_server_that_was_not_inspected():
@@ -140,7 +141,7 @@ def test_hosts_are_compared_by_one_list_of_each_kind():
 
 
 def test_reports_are_written_once(tmp_path):
-    problems = profile.findings("h1", {"cpus_minimum": 65, "firmware": {"nic": "1"}}, KNOWN)
+    problems = profile.findings("h1", {"cpus_minimum": 65, "firmware": {"nic": "1"}}, KNOWN, 0)
     findings = profile.as_findings(problems, LEVELS, "h1")
     sarif, junit = tmp_path / "a.sarif", tmp_path / "a.xml"
     assert service.write_reports(findings, False, str(sarif), str(junit), True) and not sarif.exists()
