@@ -203,6 +203,22 @@ options:
     type: list
     elements: raw
     default: []
+  resource_set:
+    description:
+      - Who brings O(manifests), and the network add-on of this collection, into the cluster.
+      - With V(none) this module applies them, as O(manifests) says.
+      - >-
+        With V(ApplyOnce) and V(Reconcile) Cluster API does, by a ClusterResourceSet of this strategy, with the objects in
+        ConfigMaps of the management cluster, Secrets in Secrets. V(ApplyOnce) creates what is not there yet and never
+        changes it. V(Reconcile) also applies an object again after its description has changed. What is then in the
+        cluster does not depend on runs of this module, nor on a way from its machine to the cluster.
+      - With O(wait_for=available) it is waited for until Cluster API has applied them, and until they run.
+      - Objects without a namespace go to C(default). An object must not be longer than 800 KiB as JSON.
+      - Set back to V(none), the ClusterResourceSet, the ConfigMaps and Secrets are deleted; what they have brought into
+        the cluster stays there. Needs the rights of C(metal3-baremetal-resource-sets) in C(docs/rbac/roles.yml).
+    type: str
+    choices: [none, ApplyOnce, Reconcile]
+    default: none
   workload_kubeconfig:
     description:
       - Path of a file for the cluster's administrator kubeconfig, on the machine that the module runs on. It has mode
@@ -370,7 +386,7 @@ objects:
   elements: dict
 manifests:
   description: Objects of O(manifests), with C(object) and C(action).
-  returned: when O(manifests) were applied
+  returned: when this module applied O(manifests)
   type: list
   elements: dict
 removed:

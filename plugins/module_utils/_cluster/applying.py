@@ -68,13 +68,15 @@ def _roll(run: ClusterRun, later: list[Any], wait: ClusterWait) -> None:
 
 
 def until_goal(run: ClusterRun, checked: CheckedCluster, result: dict[str, Any], wait: ClusterWait | None) -> None:
-    """Wait for the goal; give the cluster its manifests as soon as it takes them."""
-    if checked.manifests:
+    """Wait for the goal; give the cluster its manifests as soon as it takes them, unless Cluster API does."""
+    if checked.manifests and not checked.resource_sets.is_wanted:
         _add_manifests(run, result, checked.snapshot, wait)
     if wait is None:
         return
     wait.until(run.options["wait_for"], run.options["node_startup_timeout_seconds"])
     if checked.manifests and run.options["wait_for"] == "available":
+        if checked.resource_sets.is_wanted:
+            checked.resource_sets.wait(wait)
         run.manifests(run.workload()).wait(wait.remaining_seconds())
     result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
 

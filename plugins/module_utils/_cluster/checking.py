@@ -25,6 +25,7 @@ from .providers import with_classes
 from .reading import read_all
 from .render import standalone as cluster_standalone
 from .render.health import with_template_version
+from .resource_set_service import ResourceSets
 from .run import ClusterRun
 from .workflow.snapshot import Snapshot
 
@@ -38,6 +39,7 @@ class CheckedCluster(NamedTuple):
     :param objects: stored objects of the namespace by kind
     :param snapshot: of the cluster, from the same objects
     :param facts: what the description was compared with
+    :param resource_sets: the cluster's ClusterResourceSet
     :param network: what is still being asked of the network, None when nothing is
     :param unread: warnings about what could not be read
     """
@@ -48,6 +50,7 @@ class CheckedCluster(NamedTuple):
     objects: dict[str, list[dict[str, Any]]]
     snapshot: Snapshot
     facts: Facts
+    resource_sets: ResourceSets
     network: NetworkQuestions | None
     unread: list[str]
 
@@ -83,15 +86,18 @@ def check(run: ClusterRun) -> CheckedCluster:
                                        run.provider, run.options.get("dhcp")), []
     if run.options["check_hosts"]:
         facts, unread = with_the_rest(run.client, facts, run.subject, run.provider)
+    resource_sets = ResourceSets(run, manifests, objects)
     found = provider_problems(description, snapshot.cluster) + addon_problems(description, manifests)
     found += change_problems(description, snapshot.cluster, run.options["prune"])
     if description.cluster_class:
         found += _of_class(run, description, unread)
     found += preflight_problems(description, facts) if run.options["check_hosts"] else []
     found += cluster_ownership.problems(run.subject, description, desired, objects, run.options.get("adopt"))
+    found += resource_sets.problems(description)
     # With the rest, since hosts and addresses that are missing may be those that are about to be given back.
     found += staying_problems(cluster_standalone.without_stored(description, desired, objects)[0], objects)
-    checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, network, unread)
+    checked = CheckedCluster(description, desired, manifests, objects, snapshot, facts, resource_sets, network,
+                             unread)
     if found:
         raise RefusedError(found + checked.network_problems(), run.names)
     return checked

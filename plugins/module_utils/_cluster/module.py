@@ -14,7 +14,7 @@ from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
-from . import manifest_folder
+from . import manifest_folder, resource_set
 from .addon import addon_objects
 from .checks.reservation import dhcp_options
 from .checks.validation import description_warnings
@@ -61,6 +61,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         node_startup_timeout_seconds={"type": "int", "default": 900},
         prune={"type": "bool", "default": True},
         manifests={"type": "list", "elements": "raw", "default": []},
+        resource_set={"type": "str", "choices": list(resource_set.CHOICES), "default": resource_set.NONE},
         confirm={"type": "str"},
         confirm_by_name={"type": "bool", "default": False},
         adopt={"type": "str"},

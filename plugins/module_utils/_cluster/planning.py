@@ -74,6 +74,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
         wanted = cluster_stored.with_stored_replicas(description, new, objects, goes_away)
         wanted += cluster_stored.templates_in_use(description, objects, desired + kept)
     entries, answers = _tried(run, run.writes.plan(wanted, _listed(run, objects)))
+    checked.resource_sets.plan()
     changes, leaving = _changes(run, checked, entries, answers)
     removed = cluster_prune.removed(objects, desired + kept, description, run.options["prune"])
     losses = cluster_losses.losses(description, changes, removed + leaving, checked.snapshot)

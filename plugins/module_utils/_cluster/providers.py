@@ -9,6 +9,8 @@ from typing import NamedTuple
 from .spec import METAL3, METALSTACK
 
 _CORE = ("Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine", "KubeadmConfig")
+# Cluster API's own way to bring objects into a cluster.
+RESOURCE_SET = "ClusterResourceSet"
 # Of a cluster by ClusterClass, beside the templates that plain clusters have too.
 CLASS_KINDS = ("ClusterClass", "KubeadmControlPlaneTemplate", "Metal3ClusterTemplate")
 
@@ -45,13 +47,13 @@ _METAL3 = Provider(
      "IPClaim"),
     ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck",
      "Metal3RemediationTemplate", "IPPool"),
-    ("HardwareData",), CLASS_KINDS, "install the management plane first (playbook metal3.baremetal.install)")
+    ("HardwareData", RESOURCE_SET), CLASS_KINDS, "install the management plane first (playbook metal3.baremetal.install)")
 _METALSTACK = Provider(
     METALSTACK, "the provider of metal-stack", "MetalStackCluster", "MetalStackMachine",
     (*_CORE, "MetalStackCluster", "MetalStackMachine", "MetalStackFirewallDeployment"),
     ("MetalStackMachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck", "MetalStackFirewallDeployment",
      "MetalStackFirewallTemplate"),
-    (), (), "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
+    (RESOURCE_SET,), (), "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
 _BY_NAME = {METAL3: _METAL3, METALSTACK: _METALSTACK}
 
 

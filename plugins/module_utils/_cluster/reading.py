@@ -9,7 +9,7 @@ from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
-from .providers import CLASS_KINDS, provider_of, provider_of_cluster
+from .providers import CLASS_KINDS, RESOURCE_SET, provider_of, provider_of_cluster
 from .spec import METAL3
 from .workflow.snapshot import Snapshot
 
@@ -43,6 +43,9 @@ def _listed(client, resource, namespace, provider):
             return []
         # Who has no right to read classes has made none.
         if exc.status == 403 and resource.kind in CLASS_KINDS:
+            return []
+        # Likewise, and a plane may be without them.
+        if exc.status in (403, 404) and resource.kind == RESOURCE_SET:
             return []
         if exc.status == 404:
             raise KubeError(f"the API server {client.server} does not know {resource.kind}s; {provider.install}",

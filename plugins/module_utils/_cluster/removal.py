@@ -17,6 +17,7 @@ from . import topology as cluster_topology
 from .entries import removal_difference, title_of
 from .providers import CLASS_KINDS, provider_of_cluster, with_classes, without_classes
 from .reading import read_all
+from .resource_set_service import ResourceSets
 from .run import ClusterRun
 from .wait import belongs
 from .workflow.failures import paused, paused_parts
@@ -60,9 +61,11 @@ def remove(run: ClusterRun) -> dict[str, Any]:
     rest = [item for item in rest if item not in of_others]
     run.done["warnings"] = _left(run, of_others) + (
         unconfirmed if snapshot.cluster is not None or rest else [])
-    result = {"changed": snapshot.cluster is not None or bool(rest), "hosts": hosts,
+    # While the cluster is there: a run that is killed finds it again.
+    sets = ResourceSets(run, [], objects).remove()
+    result = {"changed": snapshot.cluster is not None or bool(rest or sets), "hosts": hosts,
               "warnings": run.done["warnings"],
-              "diff": [removal_difference(item) for item in ([snapshot.cluster] if snapshot.cluster else rest)]}
+              "diff": [removal_difference(item) for item in ([snapshot.cluster] if snapshot.cluster else rest) + sets]}
     if not result["changed"]:
         return result
     taken = hosts or [f"machine {server}" for server in map(

@@ -45,7 +45,7 @@ class ClusterRun:
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
         ``ironic_pod`` (none when left out), ``neighbours`` (none when left out), ``dhcp`` (nothing when left out),
         ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``,
-        ``confirm_by_name``, ``adopt`` (nothing when left out), ``manifests``
+        ``confirm_by_name``, ``adopt`` (nothing when left out), ``manifests``, ``resource_set`` (none when left out)
     :param check_mode: let the API server check writes without storing them
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
@@ -119,9 +119,9 @@ class ClusterRun:
         for due in waves([entry for entry in entries if entry.changes], self.read().description.by_topology):
             if due:
                 self.progress.event(f"cluster {self.name}: writing {', '.join(map(entry_title, due))}")
-                self._put(due)
+                self.put(due)
 
-    def _put(self, entries: list[Entry]) -> None:
+    def put(self, entries: list[Entry]) -> None:
         """Write entries and note what was written.
 
         :raises KubeError: with all that the server refused, and what may not be written any more

@@ -28,6 +28,7 @@ class ClusterService(ClusterRun):
         planned = planning.plan(self, checked)
         wait = None if self.check_mode or self.options["wait_for"] == "none" else self.new_wait()
         result = applying.apply(self, checked, planned, wait)
+        checked.resource_sets.write(result)
         applying.until_goal(self, checked, result, wait)
         applying.collect(self, checked, result)
         return applying.with_state(self, result)

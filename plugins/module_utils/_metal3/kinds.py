@@ -40,6 +40,9 @@ KNOWN: dict[str, Resource] = dict(resources.KNOWN, **dict((resource.kind, resour
             ("machinedeployments", "MachineDeployment", True), ("machinehealthchecks", "MachineHealthCheck", True),
             ("clusterclasses", "ClusterClass", True),
             older=OLDER)
+    + table("addons.cluster.x-k8s.io", CAPI_VERSION,
+            ("clusterresourcesets", "ClusterResourceSet", True),
+            ("clusterresourcesetbindings", "ClusterResourceSetBinding", True))
     + table("bootstrap.cluster.x-k8s.io", CAPI_VERSION,
             ("kubeadmconfigs", "KubeadmConfig", True), ("kubeadmconfigtemplates", "KubeadmConfigTemplate", True),
             older=OLDER)

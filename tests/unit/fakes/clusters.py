@@ -137,10 +137,10 @@ class Plane(Server):
 
 
 def service_of(plane, check_mode=False, prune=True, check_hosts=False, wait_for="none", manifests=(), confirm=None,
-               adopt=None, confirm_by_name=False, **changes):
+               adopt=None, confirm_by_name=False, resource_set="none", **changes):
     options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
                "wait_timeout_seconds": 5, "node_startup_timeout_seconds": 5, "prune": prune, "confirm": confirm,
-               "confirm_by_name": confirm_by_name, "adopt": adopt, "manifests": list(manifests)}
+               "confirm_by_name": confirm_by_name, "adopt": adopt, "manifests": list(manifests), "resource_set": resource_set}
     return ClusterService(plane, dict(PARAMS, **changes), options, check_mode, Reports(), sleep=lambda seconds: None)
 
 

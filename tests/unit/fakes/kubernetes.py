@@ -67,8 +67,8 @@ class Server:
             raise KubeError("forbidden", 403)
         self._operate()
         found = [copy.deepcopy(item) for (kind, dummy), item in self.objects.items() if kind == resource.kind]
-        if label_selector:
-            key, dummy, value = label_selector.partition("=")
+        for part in label_selector.split(",") if label_selector else ():
+            key, dummy, value = part.partition("=")
             found = [item for item in found if item["metadata"].get("labels", {}).get(key) == value]
         return found, str(self.version)
 
