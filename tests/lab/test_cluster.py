@@ -20,12 +20,14 @@ from consoles import next_to_print
 from inventory_plugin import listed
 from jinja2 import Environment, StrictUndefined
 from machine_room.node_boot.names import network_namespace
+from operator_account import ACCOUNT, kubectl
 from support import HOST, NAMESPACE, REPOSITORY, eventually
+from workload import AGNHOST
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import resource_set
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -35,7 +37,7 @@ VERSION = "1.35.4"
 KINDS = ("Cluster", "Metal3Cluster", "KubeadmControlPlane", "MachineDeployment", "MachineSet", "Machine",
          "Metal3Machine", "KubeadmConfig", "KubeadmConfigTemplate", "Metal3MachineTemplate", "Metal3DataTemplate",
          "Metal3Data", "Metal3DataClaim", "IPPool", "IPClaim", "IPAddress", "Secret")
-RESOURCE_SET = Resource("addons.cluster.x-k8s.io", "v1beta2", "clusterresourcesets", "ClusterResourceSet", True)
+RESOURCE_SET = KNOWN["ClusterResourceSet"]
 # Long enough for a busy machine; a test that takes longer has something wrong.
 SECONDS = 900
 
@@ -272,6 +274,70 @@ def test_a_cluster_resource_set_of_somebody_else_reaches_the_cluster_and_runs_le
         lab.kube.delete(RESOURCE_SET, NAMESPACE, "extra")
         lab.kube.delete(KNOWN["ConfigMap"], NAMESPACE, "extra")
         eventually(lambda: lab.kube.get(RESOURCE_SET, NAMESPACE, "extra") is None, 60, "the ClusterResourceSet gone")
+
+
+def for_cluster_api(value, name="by-cluster-api"):
+    """Return what gives the cluster a ConfigMap with a value, a Secret and a pod by a ClusterResourceSet."""
+    def made(api_version, kind, **parts):
+        return dict({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}}, **parts)
+
+    labels = {"app": name}
+    manifests = [
+        made("v1", "ConfigMap", data={"a": value}), made("v1", "Secret", stringData={"a": "canary-7f3a"}),
+        made("apps/v1", "Deployment", spec={"selector": {"matchLabels": labels}, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [
+                {"name": "pod", "image": AGNHOST, "args": ["pause"], "imagePullPolicy": "IfNotPresent"}]}}})]
+    return "-e", json.dumps({"cluster_manifests": manifests, "cluster_resource_set": "Reconcile"})
+
+
+def sets_of(lab):
+    """Return what the management cluster has for a ClusterResourceSet of the playbook's."""
+    return sorted((kind, item["metadata"]["name"]) for kind in (resource_set.KIND, *resource_set.BUNDLES)
+                  for item in lab.kube.list(KNOWN[kind], NAMESPACE, resource_set.selector(NAME))[0])
+
+
+@pytest.fixture
+def may_make_sets(lab):
+    """The operator with the rights that ClusterResourceSets need; afterwards nothing is left of one."""
+    name, role = "metal3-operator-resource-sets", "metal3-baremetal-resource-sets"
+    bound = kubectl(lab, "create", "rolebinding", name, "--namespace", NAMESPACE, "--clusterrole", role,
+                    "--serviceaccount", f"{NAMESPACE}:{ACCOUNT}")
+    assert bound.returncode == 0, bound.stderr
+    try:
+        yield
+    finally:
+        lab.playbook("cluster", seconds=SECONDS).ok()
+        for kind in ("Deployment", "ConfigMap", "Secret"):
+            workload(lab).delete(KNOWN[kind], "default", "by-cluster-api")
+        assert kubectl(lab, "delete", "rolebinding", name, "--namespace", NAMESPACE).returncode == 0
+
+
+def test_cluster_api_brings_what_is_described_and_its_set_goes_with_the_option(lab, may_make_sets):
+    def brought(kind):
+        return workload(lab).get(KNOWN[kind], "default", "by-cluster-api")
+
+    check = lab.playbook("cluster", "--check", "--diff", *for_cluster_api("one"), seconds=SECONDS).ok()
+    assert check.changed() == 1 and sets_of(lab) == [] and brought("ConfigMap") is None
+    assert "canary-7f3a" not in check.output
+    run = lab.playbook("cluster", *for_cluster_api("one"), seconds=SECONDS).ok()
+    assert run.changed() == 1
+    assert [kind for kind, _name in sets_of(lab)] == ["ClusterResourceSet", "ConfigMap", "Secret"]
+    # The wait has ended when it was there and ran.
+    assert brought("ConfigMap")["data"] == {"a": "one"} and brought("Secret") is not None
+    assert rollout.missing(brought("Deployment")) is None
+    managers = set(entry["manager"] for entry in brought("ConfigMap")["metadata"]["managedFields"])
+    assert managers and "metal3.baremetal" not in managers
+    assert lab.playbook("cluster", *for_cluster_api("one"), seconds=SECONDS).ok().changed() == 0
+
+    before = sets_of(lab)
+    assert lab.playbook("cluster", *for_cluster_api("two"), seconds=SECONDS).ok().changed() == 1
+    assert brought("ConfigMap")["data"] == {"a": "two"}
+    assert len(sets_of(lab)) == len(before) and len(set(sets_of(lab)) - set(before)) == 1
+
+    assert lab.playbook("cluster", seconds=SECONDS).ok().changed() == 1
+    eventually(lambda: sets_of(lab) == [], 60, "the ClusterResourceSet gone")
+    assert brought("ConfigMap")["data"] == {"a": "two"}, "what was brought stays"
+    assert lab.playbook("cluster", seconds=SECONDS).ok().changed() == 0
 
 
 def test_what_does_not_start_is_reported_with_the_pods_reason(lab):

@@ -47,13 +47,15 @@ _METAL3 = Provider(
      "IPClaim"),
     ("Metal3DataTemplate", "Metal3MachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck",
      "Metal3RemediationTemplate", "IPPool"),
-    ("HardwareData", RESOURCE_SET), CLASS_KINDS, "install the management plane first (playbook metal3.baremetal.install)")
+    ("HardwareData", RESOURCE_SET), CLASS_KINDS,
+    "install the management plane first (playbook metal3.baremetal.install)")
 _METALSTACK = Provider(
     METALSTACK, "the provider of metal-stack", "MetalStackCluster", "MetalStackMachine",
     (*_CORE, "MetalStackCluster", "MetalStackMachine", "MetalStackFirewallDeployment"),
     ("MetalStackMachineTemplate", "KubeadmConfigTemplate", "MachineHealthCheck", "MetalStackFirewallDeployment",
      "MetalStackFirewallTemplate"),
-    (RESOURCE_SET,), (), "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
+    (RESOURCE_SET,), (),
+    "install cluster-api-provider-metal-stack first (clusterctl init --infrastructure metal-stack)")
 _BY_NAME = {METAL3: _METAL3, METALSTACK: _METALSTACK}
 
 

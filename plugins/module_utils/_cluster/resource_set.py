@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A ClusterResourceSet, by which Cluster API itself brings a cluster's manifests into it; pure.
 
-The manifests are in ConfigMaps, those that are Secrets in Secrets, each named after its content: whether Cluster API has
-applied this content is then said by the names in its ClusterResourceSetBinding.
+The manifests are in ConfigMaps, those that are Secrets in Secrets, each named after its content: whether Cluster API
+has applied this content is then said by the names in its ClusterResourceSetBinding.
 """
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ def _is_namespaced(item: Object, manifests: list[Object]) -> bool:
     # Of a kind that nothing here defines, an object without a namespace is one of the whole cluster.
     return (group, kind) in _NAMESPACED or any(
         other["kind"] == "CustomResourceDefinition" and other["spec"]["group"] == group
-        and other["spec"]["names"]["kind"] == kind and other["spec"].get("scope") == "Namespaced" for other in manifests)
+        and other["spec"]["names"]["kind"] == kind and other["spec"].get("scope") == "Namespaced"
+        for other in manifests)
 
 
 def _dict(mapping: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:

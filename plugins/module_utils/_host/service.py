@@ -14,8 +14,8 @@ from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
-from .._kube.advice import reading_failed
 from .._ironic import raid_volumes
+from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED
 from .._kube.precondition import uid_of

@@ -48,8 +48,8 @@ def difference(node: dict[str, Any], state: str, wanted: Any) -> str:
     missing, left = Counter(wanted) - Counter(found), Counter(found) - Counter(wanted)
     if not missing and not left:
         return ""
-    texts = [f"{text} {_volumes(levels)}" for text, levels in (
-        ("without", missing.elements()), ("with", left.elements())) for levels in [sorted(levels)] if levels]
+    texts = [f"{text} {_volumes(sorted(levels.elements()))}" for text, levels in (
+        ("without", missing), ("with", left)) if levels]
     return (f"the host was prepared with {_volumes(wanted)}, and Ironic has found its server {' and '.join(texts)}: "
             "what the RAID controller was to do at a boot has failed, which Ironic takes for done")
 

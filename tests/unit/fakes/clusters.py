@@ -140,7 +140,8 @@ def service_of(plane, check_mode=False, prune=True, check_hosts=False, wait_for=
                adopt=None, confirm_by_name=False, resource_set="none", **changes):
     options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
                "wait_timeout_seconds": 5, "node_startup_timeout_seconds": 5, "prune": prune, "confirm": confirm,
-               "confirm_by_name": confirm_by_name, "adopt": adopt, "manifests": list(manifests), "resource_set": resource_set}
+               "confirm_by_name": confirm_by_name, "adopt": adopt, "manifests": list(manifests),
+               "resource_set": resource_set}
     return ClusterService(plane, dict(PARAMS, **changes), options, check_mode, Reports(), sleep=lambda seconds: None)
 
 

@@ -32,7 +32,7 @@ def granted(role):
 
 
 def test_there_are_the_roles_that_the_readme_names():
-    assert sorted(ROLES) == ["clusters", "hosts", "overview", "viewer"]
+    assert sorted(ROLES) == ["clusters", "hosts", "overview", "resource-sets", "viewer"]
     readme = (RBAC / "README.md").read_text()
     assert all(f"`metal3-baremetal-{role}`" in readme for role in ROLES)
 
