@@ -208,8 +208,8 @@ options:
       - Who brings O(manifests), and the network add-on of this collection, into the cluster.
       - With V(none) this module applies them, as O(manifests) says.
       - >-
-        With V(ApplyOnce) and V(Reconcile) Cluster API does, by a ClusterResourceSet of this strategy, with the objects in
-        ConfigMaps of the management cluster, Secrets in Secrets. V(ApplyOnce) creates what is not there yet and never
+        With V(ApplyOnce) and V(Reconcile) Cluster API does, by a ClusterResourceSet of this strategy, with the objects
+        in ConfigMaps of the management cluster, Secrets in Secrets. V(ApplyOnce) creates what is not there yet and never
         changes it. V(Reconcile) also applies an object again after its description has changed. What is then in the
         cluster does not depend on runs of this module, nor on a way from its machine to the cluster.
       - With O(wait_for=available) it is waited for until Cluster API has applied them, and until they run.

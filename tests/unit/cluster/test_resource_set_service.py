@@ -163,7 +163,7 @@ def test_the_wait_ends_when_cluster_api_has_applied_this_content(plane):
     sets.wait(Wait())
 
 
-def test_a_wait_in_vain_says_what_cluster_api_says(plane):
+def test_a_wait_that_ends_without_it_says_what_cluster_api_says(plane):
     sets = sets_of(plane)
     plane.objects[SET]["status"] = {"conditions": [{
         "type": "ResourcesApplied", "status": "False", "message": "no matches for kind Widget"}]}
