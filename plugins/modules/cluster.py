@@ -209,9 +209,9 @@ options:
       - With V(none) this module applies them, as O(manifests) says.
       - >-
         With V(ApplyOnce) and V(Reconcile) Cluster API does, by a ClusterResourceSet of this strategy, with the objects
-        in ConfigMaps of the management cluster, Secrets in Secrets. V(ApplyOnce) creates what is not there yet and never
-        changes it. V(Reconcile) also applies an object again after its description has changed. What is then in the
-        cluster does not depend on runs of this module, nor on a way from its machine to the cluster.
+        in ConfigMaps of the management cluster, Secrets in Secrets. V(ApplyOnce) creates what is not there yet and
+        never changes it. V(Reconcile) also applies an object again after its description has changed. What is then in
+        the cluster does not depend on runs of this module, nor on a way from its machine to the cluster.
       - With O(wait_for=available) it is waited for until Cluster API has applied them, and until they run.
       - Objects without a namespace go to C(default). An object must not be longer than 800 KiB as JSON.
       - Set back to V(none), the ClusterResourceSet, the ConfigMaps and Secrets are deleted; what they have brought into

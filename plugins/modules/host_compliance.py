@@ -135,8 +135,8 @@ options:
   bmcs:
     description:
       - C(hosts) as M(metal3.baremetal.bmc_info) returns them, with its option
-        O(metal3.baremetal.bmc_info#module:accounts) where O(hosts[].expected.accounts) is set. Of a host that is not among them, certificate and accounts are not
-        known, which is a warning.
+        O(metal3.baremetal.bmc_info#module:accounts) where O(hosts[].expected.accounts) is set. Of a host that is not
+        among them, certificate and accounts are not known, which is a warning.
     type: list
     elements: dict
     default: []
