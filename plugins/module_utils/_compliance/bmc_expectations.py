@@ -74,12 +74,15 @@ def _certificate(subject: str, expected: Mapping[str, Any], bmc: Mapping[str, An
     if not tls:
         return [Problem("certificate-differs", subject, "certificate", "no TLS", "TLS",
                         "switch HTTPS on at the BMC, and write bmc_address without +http")]
+    certificate = _dict(tls, "certificate")
+    if not certificate and not tls.get("verified"):
+        # A handshake that broke off shows none.
+        return unknown(_text(tls, "error") or "look whether the BMC answers")
     found = []
     if expected.get("verified", True) and not tls.get("verified"):
         found.append(Problem("certificate-differs", subject, "certificate.verified",
                              shown(_text(tls, "error") or "not verified"), "a certificate that verifies",
                              "renew it, or give the authority that has signed it in ca_cert"))
-    certificate = _dict(tls, "certificate")
     until, since = (_seconds(certificate, name) for name in ("valid_until", "valid_from"))
     if until is None or since is None:
         return found + unknown("the certificate could not be read; the package cryptography reads it (42 or newer)")

@@ -58,6 +58,8 @@ def test_what_is_as_expected_has_no_finding():
         "certificate-differs", "certificate.verified", '"self-signed certificate"', "a certificate that verifies")),
     (BMC, {"issuer": "CN=other"}, ("certificate-differs", "certificate.issuer", '"CN=site-ca"', '"CN=other"')),
     (of(tls={}), {}, ("certificate-differs", "certificate", "no TLS", "TLS")),
+    (of(tls={"verified": False, "error": "handshake failed (EOF)", "certificate": {}}), {}, (
+        "certificate-unknown", "certificate", None, "the certificate of the BMC")),
     (of(tls=dict(BMC["tls"], certificate={})), {}, (
         "certificate-unknown", "certificate", None, "the certificate of the BMC")),
     (of(reached=False, error={"stage": "reach", "text": "no answer in time"}, tls={}), {}, (
