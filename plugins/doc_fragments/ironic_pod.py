@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The option of ``POD_OPTIONS`` in ``module_utils/_bmc/reach.py``."""
+    """The option of ``POD_OPTIONS`` in ``module_utils/_elsewhere/asking.py``."""
 
     DOCUMENTATION = r"""
 options:

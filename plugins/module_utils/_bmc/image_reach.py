@@ -11,44 +11,10 @@ from urllib.parse import SplitResult, urlunsplit
 from .._common import bounded_run, image_checks
 from .._common.errors import ReportedError
 from .._common.problem import Problem
-from . import reach
+from .._elsewhere import answered, asking
 
 _CODE = "image-reach"
-
-# Runs in the container of Ironic, as the program of ``reach`` does. The server may be asked through a proxy, as Ironic
-# asks it. What its certificate is worth is no question here: the URL has neither a login nor a query.
-_PROGRAM = r'''
-import http.client, json, socket, ssl, urllib.error, urllib.request
-from concurrent.futures import ThreadPoolExecutor
-SECONDS = 10
-# What a proxy says of a server that it does not reach.
-UNREACHED = (502, 503, 504)
-MISSING = (404, 410)
-class Stay(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *given):
-        return None
-def main(questions):
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), Stay)
-    def ask(question):
-        url, whole = question
-        try:
-            opener.open(urllib.request.Request(url, method="HEAD"), timeout=SECONDS).close()
-            return ""
-        except urllib.error.HTTPError as exc:
-            exc.close()
-            return "HTTP %d" % exc.code if exc.code in UNREACHED or whole and exc.code in MISSING else ""
-        except (OSError, http.client.HTTPException, ValueError) as exc:
-            cause = getattr(exc, "reason", exc)
-        if isinstance(cause, socket.timeout):
-            return "no answer within %d s" % SECONDS
-        if isinstance(cause, socket.gaierror):
-            return "no address for that name"
-        return (getattr(cause, "strerror", None) or str(cause) or type(cause).__name__).lower()
-    with ThreadPoolExecutor(max_workers=32) as pool:
-        print(json.dumps(list(pool.map(ask, questions))))
-'''
+_SECONDS = 10
 
 
 class Image(NamedTuple):
@@ -64,7 +30,7 @@ class Image(NamedTuple):
     image: Mapping[str, Any]
 
 
-def problems(images: Sequence[Image], asked: reach.Asked,
+def problems(images: Sequence[Image], asked: asking.Asked,
              run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
     """Return a problem for each image and checksum file that Ironic does not reach, and a warning when none was asked.
 
@@ -78,10 +44,11 @@ def problems(images: Sequence[Image], asked: reach.Asked,
     if not questions:
         return [], []
     try:
-        found = dict(zip(questions, reach.texts(_PROGRAM, questions, asked, run)))
+        said = asking.ask([["image", *question, _SECONDS] for question in questions], asked, run)
     except ReportedError as exc:
         # No proof that they are not reached.
         return [], [f"images: whether Ironic reaches their servers was not asked from {asked.place}: {exc}"]
+    found = dict((question, answered.unreached(answer)) for question, answer in zip(questions, said))
     return [Problem(_CODE, image.subject, f"{image.field}.{part}",
                     f"{image.image[part]}: {found[question]}, asked from {asked.place}",
                     "an image server that Ironic reaches",

@@ -13,7 +13,7 @@ from .._common.field_checks import shown
 from .._common.module import Module
 from .._common.problem import Problem
 from .._common.terminal import columns
-from . import reach
+from .._elsewhere import asking
 from . import service as bmc_service
 from . import table as bmc_table
 from .gather import Settings
@@ -104,14 +104,14 @@ def run_bmc_preflight() -> None:
         "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
         "show_table": {"type": "bool", "default": False},
         "advice": {"type": "str", "default": ""},
-        "ironic_pod": {"type": "dict", "options": reach.POD_OPTIONS},
+        "ironic_pod": {"type": "dict", "options": asking.POD_OPTIONS},
     })
     params, names = module.params, names_for(module.params)
     login_only = params["checks"] == "login"
     with module.reporting():
         results = bmc_service.preflight(
             params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
-            params["clock_drift_seconds"], module.progress, names, reach.of_options(params["ironic_pod"]))
+            params["clock_drift_seconds"], module.progress, names, asking.of_options(params["ironic_pod"]))
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,

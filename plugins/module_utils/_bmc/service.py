@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._common.field_checks import show
+from .._elsewhere import asking
 from . import address as bmc_address
 from . import checks as bmc_checks
 from . import reach
@@ -67,7 +68,7 @@ def _shown(entry: dict[str, Any]) -> str | None:
 
 def preflight(hosts: list[dict[str, Any]], settings: Settings, certificate_days: int, clock_drift_seconds: int,
               progress: Any = None, names: Mapping[str, str] | None = None,
-              asked: reach.Asked | None = None) -> list[dict[str, Any]]:
+              asked: asking.Asked | None = None) -> list[dict[str, Any]]:
     """Return what a preflight says of a list of hosts.
 
     :param hosts: entries with ``name``, ``bmc``, ``boot_mac_address`` and ``boot_mode``

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._bmc import reach
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._elsewhere import asking
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.finalizers import staying_problems
@@ -72,7 +72,7 @@ def check(run: ClusterRun) -> CheckedCluster:
     description, desired = described.description, described.objects
     manifests = run.manifests(None).objects()
     network = NetworkQuestions(run.subject, description, run.options["image_ca_file"],
-                               reach.of_options(run.options.get("ironic_pod"))) \
+                               asking.of_options(run.options.get("ironic_pod"))) \
         if run.options["check_network"] else None
     if description.by_topology:
         run.writes.provider = with_classes(run.provider)

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._bmc import reach
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
 from .._common.errors import os_errors_reported
+from .._elsewhere import asking
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
@@ -55,7 +55,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
         dhcp={"type": "dict", "options": dhcp_options()},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": reach.POD_OPTIONS},
+        ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},

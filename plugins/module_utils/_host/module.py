@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._bmc import reach
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
 from .._common.fields import argument_spec
+from .._elsewhere import asking
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import fields as host_fields
@@ -50,7 +50,7 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         confirm_playbook={"type": "str", "default": ""},
         check_images={"type": "bool", "default": False},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": reach.POD_OPTIONS},
+        ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
         field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},

@@ -8,12 +8,13 @@ import time
 from collections import namedtuple
 from typing import Any
 
-from .._bmc import image_reach, reach
+from .._bmc import image_reach
 from .._common import confirmation, parallel
 from .._common.errors import RefusedError
 from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
+from .._elsewhere import asking
 from .._ironic import raid_volumes
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
@@ -121,7 +122,7 @@ class HostService:
         self.create_namespace = params["create_namespace"]
         self.goal = params["wait_for"]
         self.fetch = image_fetcher(params["image_ca_file"]) if params.get("check_images") else None
-        self.asked = reach.of_options(params.get("ironic_pod")) if self.fetch else None
+        self.asked = asking.of_options(params.get("ironic_pod")) if self.fetch else None
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
         self.names = names_for(params)

@@ -5,54 +5,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from .._common import printed_json
 from .._common.problem import Problem
+from .._elsewhere import answered
 from .._kube import short_pod
 from . import fitness
-
-Object = dict[str, Any]
 
 NAME = "metal3-baremetal-ironic-check"
 _SECONDS = 10
 # It answers, whoever asks: the login is not given to the pod.
 _ANSWERED = (200, 300, 401, 403)
 
-# The question is an argument, never a part of the program.
-PROGRAM = r'''
-import http.client, json, socket, ssl, sys
-def ask(question):
-    place, seconds = (question["host"], question["port"]), question["seconds"]
-    if question["connect_only"]:
-        socket.create_connection(place, seconds).close()
-        return {}
-    if question["tls"]:
-        context = ssl.create_default_context(cadata=question["authority"] or None)
-        if not question["verify"]:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        connection = http.client.HTTPSConnection(*place, timeout=seconds, context=context)
-    else:
-        connection = http.client.HTTPConnection(*place, timeout=seconds)
-    connection.request("GET", question["path"])
-    return {"status": connection.getresponse().status}
-try:
-    found = ask(json.loads(sys.argv[1]))
-except ssl.SSLCertVerificationError as exc:
-    found = {"words": "a certificate that is not verified (%s)" % exc.verify_message}
-except socket.timeout:
-    found = {"words": "no answer in time"}
-except socket.gaierror:
-    found = {"words": "no address for that name"}
-except (OSError, http.client.HTTPException) as exc:
-    found = {"words": str(getattr(exc, "strerror", None) or exc or type(exc).__name__).lower()}
-print(json.dumps(found))
-'''
+
+class Asked(NamedTuple):
+    """What a pod is to ask, and of whom.
+
+    :ivar question: as of ``_elsewhere/questions.py``
+    :ivar target: ``host:port``
+    """
+
+    question: list[Any]
+    target: str
 
 
-def question(params: Mapping[str, Any], server: str, authority: str) -> Object:
+def question(params: Mapping[str, Any], server: str, authority: str) -> Asked:
     """Return what the pod is to ask.
 
     :param params: options of the module ``ironic_check``
@@ -61,10 +39,11 @@ def question(params: Mapping[str, Any], server: str, authority: str) -> Object:
     """
     parts = urlsplit(server)
     tls = parts.scheme == "https"
-    return {"host": parts.hostname, "port": parts.port or (443 if tls else 80), "tls": tls, "authority": authority,
-            "path": parts.path or "/", "verify": params.get("validate_certs") is not False, "seconds": _SECONDS,
-            # Its key is not given to the pod.
-            "connect_only": bool(params.get("client_cert"))}
+    host, port = parts.hostname or "", parts.port or (443 if tls else 80)
+    # The key of its certificate is not given to the pod.
+    asked = ["tcp", host, port, _SECONDS] if params.get("client_cert") else [
+        "status", host, port, parts.path or "/", tls, authority, params.get("validate_certs") is not False, _SECONDS]
+    return Asked(asked, f"{host}:{port}")
 
 
 def not_asked(words: str, place: str) -> Problem:
@@ -77,22 +56,21 @@ def not_asked(words: str, place: str) -> Problem:
                    "a pod that has asked Ironic", short_pod.HINT)
 
 
-def problems(log: bytes, asked: Object, place: str) -> list[Problem]:
+def problems(log: bytes, asked: Asked, place: str) -> list[Problem]:
     """Return what a pod has found to be wrong.
 
     :param log: what it has printed
     :param asked: from :func:`question`
     :param place: where the pod is
     """
-    answer = printed_json.last_line(log)
-    if not isinstance(answer, dict):
+    answers = answered.read(log, 1)
+    if answers is None:
         return [not_asked(short_pod.words(log.decode(errors="replace")) or "it printed nothing", place)]
-    status = answer.get("status")
-    words = answer.get("words") or (f"HTTP {status}" if status is not None and status not in _ANSWERED else "")
-    if not words:
+    answer, = answers
+    if answer.get("reached") and answer.get("status", _ANSWERED[0]) in _ANSWERED:
         return []
     return [Problem(fitness.CODE, "ironic", "endpoint",
-                    f"{short_pod.words(str(words))} at {asked['host']}:{asked['port']}, asked from {place}",
+                    f"{answered.words(answer)} at {asked.target}, asked from {place}",
                     "an Ironic that answers where the Bare Metal Operator runs",
                     "look at the routes, NetworkPolicies and firewalls between the cluster's nodes and Ironic, or "
                     "correct the endpoint")]

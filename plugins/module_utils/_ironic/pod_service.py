@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._common.problem import Problem
+from .._elsewhere import asking
 from .._kube import short_pod, short_pods
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
@@ -41,7 +42,8 @@ def ask(client: Any, params: Mapping[str, Any], server: str, clock: Callable[[],
     # Before the first installation there is none.
     namespace = given["namespace"] if client.get(KNOWN["Namespace"], None, given["namespace"]) else _DEFAULT_NAMESPACE
     place = f"Pod {namespace}/{pod_question.NAME}"
-    made = short_pod.of_options(given, (namespace, pod_question.NAME), pod_question.NAME, pod_question.PROGRAM, asked)
+    made = short_pod.of_options(given, (namespace, pod_question.NAME), pod_question.NAME,
+                                asking.command([asked.question]))
     ended, = short_pods.run(client, [made], given["timeout_seconds"], clock, sleep)
     if isinstance(ended, KubeError):
         raise ended

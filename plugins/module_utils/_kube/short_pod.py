@@ -4,7 +4,6 @@
 """A pod that asks one question and ends: its object, and in words why one does not end; pure."""
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -54,15 +53,14 @@ def manifest(name: str, namespace: str, label: str, image: str, command: list[st
             "metadata": {"name": name, "namespace": namespace, "labels": {NAME_LABEL: label}}}
 
 
-def of_options(given: Mapping[str, Any], place: tuple[str, str], label: str, program: str, question: Any,
+def of_options(given: Mapping[str, Any], place: tuple[str, str], label: str, command: list[str],
                node: str | None = None) -> Object:
-    """Return a Pod as a module's options describe it, that runs a program of Python.
+    """Return a Pod as a module's options describe it, that asks.
 
     :param given: options as in ``OPTIONS``, and ``host_network``
     :param place: its namespace and name
     :param label: as for :func:`manifest`
-    :param program: it prints its answer as JSON in the last line, and needs no more than Python has
-    :param question: plain data, which the program finds as JSON in its first argument: it is no part of the program
+    :param command: as for :func:`manifest`
     :param node: name of the node that it must run on; None for one that the scheduler chooses
     """
     more: Object = {"nodeSelector": given.get("node_selector"), "tolerations": given.get("tolerations"),
@@ -73,8 +71,7 @@ def of_options(given: Mapping[str, Any], place: tuple[str, str], label: str, pro
         # Unlike nodeName it leaves taints to the scheduler, which says why a pod does not run there.
         more["affinity"] = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
             {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}]}}}
-    return manifest(place[1], place[0], label, given["image"], ["python3", "-c", program, json.dumps(question)],
-                    given["timeout_seconds"], **more)
+    return manifest(place[1], place[0], label, given["image"], command, given["timeout_seconds"], **more)
 
 
 def certificates(text: str) -> str:

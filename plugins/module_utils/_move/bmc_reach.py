@@ -11,6 +11,7 @@ from .._bmc import reach, trust, verdict
 from .._common import bounded_run
 from .._common.errors import ReportedError
 from .._common.problem import Problem
+from .._elsewhere import asking
 from .._kube.resources import KNOWN
 
 Object = dict[str, Any]
@@ -25,7 +26,7 @@ def has_deployment(client: Any, namespace: str, name: str) -> bool:
     return found is not None and bool((found.get("status") or {}).get("availableReplicas"))
 
 
-def from_where(asked: reach.Asked | None, hosts: list[Object],
+def from_where(asked: asking.Asked | None, hosts: list[Object],
                params: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
     """Return problems with BMCs that the other plane's Ironic does not reach or trust, and warnings.
 
@@ -49,7 +50,7 @@ def from_where(asked: reach.Asked | None, hosts: list[Object],
     return found + untrusted, warnings
 
 
-def place(there: Any, params: Mapping[str, Any]) -> reach.Asked | None:
+def place(there: Any, params: Mapping[str, Any]) -> asking.Asked | None:
     """Return where the Ironic that takes over is asked, None when it can't be.
 
     :param there: a KubeClient of the plane that takes over
@@ -59,14 +60,14 @@ def place(there: Any, params: Mapping[str, Any]) -> reach.Asked | None:
     if params["reach_from"] == "none":
         return None
     if params["reach_from"] == "here":
-        return reach.from_here()
+        return asking.from_here()
     where = (params["ironic_namespace"], params["ironic_deployment"])
     if not params["kubectl"] or not has_deployment(there, *where):
         return None
-    return reach.from_pod(params["kubectl"], params["to_kubeconfig"], params["to_context"], *where)
+    return asking.from_pod(params["kubectl"], params["to_kubeconfig"], params["to_context"], *where)
 
 
-def distrusted(hosts: Iterable[Object], asked: reach.Asked, config: str | None,
+def distrusted(hosts: Iterable[Object], asked: asking.Asked, config: str | None,
                run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
     """Return a problem for each BMC whose certificate Ironic does not trust, and a warning when nobody was asked.
 
@@ -88,7 +89,7 @@ def distrusted(hosts: Iterable[Object], asked: reach.Asked, config: str | None,
             for host, answer in zip(hosts, answers) if answer and answer.words], []
 
 
-def problems(hosts: Iterable[Object], asked: reach.Asked,
+def problems(hosts: Iterable[Object], asked: asking.Asked,
              run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
     """Return a problem for each host whose BMC is not reached, and a warning when nobody could be asked.
 

@@ -11,6 +11,7 @@ from .._bmc import reach
 from .._common import bounded_run
 from .._common.errors import ReportedError
 from .._common.plain_text import few
+from .._elsewhere import asking
 
 Object = dict[str, Any]
 
@@ -19,7 +20,7 @@ _PORT = 10250
 _SHOWN = 8
 
 
-def warnings(machines: list[Object], asked: reach.Asked,
+def warnings(machines: list[Object], asked: asking.Asked,
              run: Callable[..., Any] = bounded_run.run) -> tuple[list[str], str]:
     """Return a warning when nobody could ask, and in words how many servers answer.
 

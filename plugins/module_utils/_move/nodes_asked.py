@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .._bmc import reach
 from .._common.plain_text import few
+from .._elsewhere import answered, asking
 from .._kube import bulk, short_pods
 from .._kube.errors import KubeError
 from .._kube.workload_client import secret_title, workload_client
@@ -129,22 +130,23 @@ class NodesAsked:
             raise KubeError(f"{secret_title(self._params['namespace'], cluster)}: found none, expected the cluster's "
                             "kubeconfig")
         nodes_now.must_answer(client)
-        command = reach.asking([(place.host, place.port, "tcp") for place in targets])
+        command = asking.command(reach.questions((place.host, place.port, "tcp") for place in targets))
         seconds = self._params["timeout_seconds"]
         pods = [node_question.pod(node, self._params["pod_namespace"], image, command, seconds)
                 for node in nodes.values()]
         found = []
         for (host, node), ended in zip(nodes.items(), short_pods.run(client, pods, seconds, self._clock, self._sleep)):
             place = _place(host_nodes.HostNode(cluster, node))
-            words = None
+            said = None
             if isinstance(ended, KubeError):
                 reason = str(ended)
             elif ended.words:
                 reason = ended.words
             else:
-                words = reach.answered(ended.log, len(targets))
-                reason = "" if words is not None else "no answer of its pod"
-            found.append(Asked(host, place, tuple(words or ()), f"not asked from {place}: {reason}" if reason else ""))
+                said = answered.read(ended.log, len(targets))
+                reason = "" if said is not None else "no answer of its pod"
+            words = tuple(answered.unreached(answer) for answer in said or ())
+            found.append(Asked(host, place, words, f"not asked from {place}: {reason}" if reason else ""))
         return found
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._bmc import reach
 from .._common.errors import ReportedError
 from .._common.problem import Problem
+from .._elsewhere import asking
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
 from . import address_holder, provisioning
@@ -19,7 +19,7 @@ Object = dict[str, Any]
 
 
 def checked(here: Side, there: Side, params: Mapping[str, Any],
-            asked: reach.Asked | None) -> tuple[list[Problem], list[str], str]:
+            asked: asking.Asked | None) -> tuple[list[Problem], list[str], str]:
     """Return what both would have at once, warnings of what was not read or asked, and in words what moves along.
 
     :param here: the plane that lets go

@@ -5,18 +5,17 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .._common import printed_json
 from .._common.errors import RefusedError
 from .._common.problem import Problem
+from .._elsewhere import answered, asking
 from .._kube import short_pod, short_pods
 from .._kube.errors import KubeError
 from .._kube.resources import KNOWN
-from . import questions, reach_answers
+from . import reach_answers
 
 KIND = "metal3-baremetal-network-check"
 # The kernel's limit for one argument of a program is 128 KiB.
@@ -60,8 +59,8 @@ def check(client: Any, wanted: Mapping[str, Any], clock: Callable[[], float] = t
                                     f"nodes of the cluster, which are {', '.join(sorted(known)) or 'none'}")])
     asked = _asked(wanted)
     places = [_Place.of(given["namespace"], node) for node in given.get("nodes") or [None]]
-    pods = [short_pod.of_options(given, (given["namespace"], place.pod), KIND, inspect.getsource(questions), asked,
-                                 place.node) for place in places]
+    pods = [short_pod.of_options(given, (given["namespace"], place.pod), KIND, asking.command(asked), place.node)
+            for place in places]
     checks: list[Object] = []
     found: list[Problem] = []
     for place, ended in zip(places, short_pods.run(client, pods, given["timeout_seconds"], clock, sleep)):
@@ -77,7 +76,7 @@ def check(client: Any, wanted: Mapping[str, Any], clock: Callable[[], float] = t
 
 
 def _asked(wanted: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the arguments of :mod:`questions`."""
+    """Return the questions."""
     seconds, found, authorities = wanted["timeout_seconds"], [], {}
     for kind, entry in reach_answers.entries(wanted):
         if kind == "http":
@@ -113,9 +112,8 @@ def _answers(ended: short_pods.Ended, place: str, count: int) -> tuple[list[Any]
                             "find out whose it is, and rename it")]
     if ended.words:
         return [], [_not_asked(ended.words, place)]
-    answers = printed_json.last_line(ended.log)
-    if not isinstance(answers, list) or len(answers) != count or not all(
-            isinstance(answer, dict) for answer in answers):
+    answers = answered.read(ended.log, count)
+    if answers is None:
         return [], [_not_asked(short_pod.words(ended.log.decode(errors="replace")) or "it printed nothing", place)]
     return answers, []
 

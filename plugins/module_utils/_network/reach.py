@@ -14,7 +14,8 @@ from .._common import parallel
 from .._common.errors import ReportedError
 from .._common.image_server import image_fetcher
 from .._common.problem import Problem
-from . import questions, reach_answers
+from .._elsewhere import questions
+from . import reach_answers
 from .dhcp_probe import DhcpProbeError, offers
 from .dhcp_service import server_problems
 

@@ -12,9 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import image_reach, reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import image_reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 
-ASKED = reach.Asked([sys.executable, "-"], "Deployment n/ironic")
+ASKED = asking.Asked([sys.executable, "-"], "Deployment n/ironic")
 STATUS = {"/there": 200, "/elsewhere": 302, "/gone": 404, "/login": 401, "/refused-head": 405, "/behind": 502}
 
 

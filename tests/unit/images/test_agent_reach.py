@@ -13,7 +13,7 @@ import types
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._network import questions
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import questions
 
 FILES = pathlib.Path(__file__).resolve().parents[3] / "roles" / "agent_image" / "files"
 

@@ -16,11 +16,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import check_service, pod_question, pod_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 
 GIVEN = {"namespace": "operators", "image": "ironic", "timeout_seconds": 30, "node_selector": {"a": "b"},
          "tolerations": None, "pull_secrets": ["registry"]}
+ASKED = pod_question.Asked([], "h:1")
 PASSWORD = "canary-pod-7"
 
 
@@ -43,8 +45,7 @@ def answering(status):
 def found(url, **params):
     """Return the problems that the pod's program finds, run here."""
     asked = pod_question.question(params, url, "")
-    made = short_pod.of_options(GIVEN, ("operators", "x"), "y", pod_question.PROGRAM, asked)
-    command = made["spec"]["containers"][0]["command"]
+    command = asking.command([asked.question])
     done = subprocess.run([sys.executable, *command[1:]], capture_output=True, check=True, timeout=60)
     assert done.stderr == b""
     return [str(problem) for problem in pod_question.problems(done.stdout, asked, "Pod operators/x")]
@@ -76,7 +77,7 @@ def test_a_closed_port_is_named(params):
 
 @pytest.mark.parametrize("log", [b"", b"Traceback\nModuleNotFoundError", b"[1]", b"[" * 5000, b"\xff"])
 def test_an_answer_that_is_none_says_nothing_of_ironic(log):
-    problem, = pod_question.problems(log, {"host": "h", "port": 1}, "Pod operators/x")
+    problem, = pod_question.problems(log, ASKED, "Pod operators/x")
     assert problem.field == "from_pod" and "correct image" in str(problem)
 
 
@@ -107,7 +108,7 @@ class Cluster:
 
     def beginning(self, path, _query, _subject, _limit):
         assert path.endswith(f"/pods/{pod_question.NAME}/log")
-        return json.dumps({"status": 200}).encode()
+        return json.dumps([{"reached": True, "status": 200}]).encode()
 
 
 def ask(cluster, **params):
@@ -128,8 +129,8 @@ def test_the_pod_is_where_the_operator_is_has_no_secret_and_is_removed(tmp_path)
     made, = cluster.created
     assert made["metadata"]["namespace"] == "operators" and made["spec"]["nodeSelector"] == {"a": "b"}
     assert made["spec"]["imagePullSecrets"] == [{"name": "registry"}] and "tolerations" not in made["spec"]
-    asked = json.loads(made["spec"]["containers"][0]["command"][-1])
-    assert asked["authority"] == CERTIFICATE and asked["host"] == "ironic" and asked["port"] == 6385
+    asked, = json.loads(made["spec"]["containers"][0]["command"][-1])
+    assert asked == ["status", "ironic", 6385, "/v1", True, CERTIFICATE, True, 10]
     assert PASSWORD not in json.dumps(made)
     assert cluster.deleted == [("operators", pod_question.NAME, "new")] and cluster.pods == {}
     authority.write_text(PASSWORD)
@@ -165,7 +166,7 @@ def test_what_a_killed_run_has_left_goes_and_what_is_somebody_elses_stays():
 
 def test_it_is_asked_with_all_else_and_only_of_an_ironic_that_answers_from_here(monkeypatch):
     params = {"bmc_addresses": [], "bmc_schemes": ["nosuch"], "boot_images": {}}
-    problem, = pod_question.problems(b'{"words": "no answer in time"}', {"host": "h", "port": 1}, "Pod a/b")
+    problem, = pod_question.problems(b'[{"words": "no answer within 10 s"}]', ASKED, "Pod a/b")
     monkeypatch.setattr(check_service, "_of_ironic", lambda _params, _wanted, result, _clock: result.update(
         server="https://ironic") or [])
     with pytest.raises(RefusedError) as caught:

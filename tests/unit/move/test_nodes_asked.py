@@ -15,6 +15,7 @@ from fakes.planes import NAMESPACE, obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import answered, asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import node_question
@@ -23,6 +24,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes_asked
 IRONIC = "baremetal-operator-system"
 PARAMS = {"namespace": NAMESPACE, "ironic_namespace": IRONIC, "ironic_deployment": "ironic", "image": None,
           "pod_namespace": "kube-system", "timeout_seconds": 30}
+REACHED = b'[{"reached": true}, {"reached": true}]'
 TARGETS = ["192.0.2.20:6385", "192.0.2.20:6180"]
 NOBODY = "no node of a cluster, so that nobody can be asked there"
 
@@ -101,7 +103,7 @@ def asked(here, there, cluster, check_mode=False, **options):
 
 
 def test_a_node_that_reaches_ironic_is_known_and_its_pod_gone(here, there):
-    cluster = Cluster({"m": b'noise\n["", ""]\n'})
+    cluster = Cluster({"m": b"noise\n" + REACHED})
     found, others = asked(here, there, cluster)
     assert others == ["c"] and found["targets"] == TARGETS
     assert [(item["status"], item["text"]) for item in found["checks"]] == [
@@ -113,13 +115,13 @@ def test_a_node_that_reaches_ironic_is_known_and_its_pod_gone(here, there):
     assert not spec["automountServiceAccountToken"] and spec["activeDeadlineSeconds"] == 30
     assert spec["containers"][0]["image"] == "registry.example.org/ironic:v1"
     assert json.loads(spec["containers"][0]["command"][-1]) == [
-        ["192.0.2.20", 6385, "tcp"], ["192.0.2.20", 6180, "tcp"]]
+        ["tcp", "192.0.2.20", 6385, 5], ["tcp", "192.0.2.20", 6180, 5]]
     assert node_question.read(found["checks"]) == (
         [], [], f"hosts: 1 reach the Ironic over there, asked from their nodes; of free it is not known ({NOBODY})")
 
 
 def test_what_is_not_reached_names_host_node_address_and_port(here, there):
-    found, _others = asked(here, there, Cluster({"m": b'["", "no answer within 5 s"]'}))
+    found, _others = asked(here, there, Cluster({"m": b'[{"reached": true}, {"words": "no answer within 5 s"}]'}))
     (problem,), warnings, words = node_question.read(found["checks"])
     assert str(problem).startswith(
         "BareMetalHost used: found no answer within 5 s at 192.0.2.20:6180, asked from Node m of cluster c, expected a "
@@ -154,7 +156,7 @@ def test_one_node_that_can_not_be_asked_hides_no_other(here, there):
                                                   ("Machine", name), spec={})
         here.objects["Machine", name] = obj("cluster.x-k8s.io/v1beta2", "Machine", name, spec={"clusterName": "c"},
                                             status={"nodeRef": {"name": name}})
-    cluster = Cluster({"m": b'["", ""]', "n": WAITING}, refused=["o"])
+    cluster = Cluster({"m": REACHED, "n": WAITING}, refused=["o"])
     checks = asked(here, there, cluster)[0]["checks"]
     assert [(item["subject"].split()[1], item["status"]) for item in checks] == [
         ("free", "unknown"), ("n", "warning"), ("o", "warning"), ("used", "ok")]
@@ -237,5 +239,7 @@ def test_the_pods_program_asks_for_each_place():
     with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         places = [("127.0.0.1", item.getsockname()[1], "tcp") for item in (listening, closed)]
-        done = subprocess.run([sys.executable, *reach.asking(places)[1:]], capture_output=True, check=True, timeout=60)
-    assert reach.answered(done.stdout, 2) == ["", "connection refused"] and done.stderr == b""
+        command = asking.command(reach.questions(places))
+        done = subprocess.run([sys.executable, *command[1:]], capture_output=True, check=True, timeout=60)
+    words = [answered.unreached(answer) for answer in answered.read(done.stdout, 2)]
+    assert words == ["", "connection refused"] and done.stderr == b""

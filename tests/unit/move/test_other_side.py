@@ -20,9 +20,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach, trust
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import trust
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     address_holder,
@@ -36,7 +37,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 
-HERE = reach.Asked([sys.executable, "-"], "the pod")
+HERE = asking.Asked([sys.executable, "-"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")
 
 
@@ -280,12 +281,12 @@ def test_a_bmc_that_does_not_answer_is_no_question_of_trust(tmp_path):
 
 def test_nobody_to_ask_about_trust_is_a_warning(here, there):
     here.objects["BareMetalHost", "free"]["spec"]["bmc"]["address"] = "redfish://127.0.0.1:1"
-    found, (warning,) = bmc_reach.distrusted([bmh("redfish://127.0.0.1:1")], reach.Asked(["/nonexistent"], "the pod"),
+    found, (warning,) = bmc_reach.distrusted([bmh("redfish://127.0.0.1:1")], asking.Asked(["/nonexistent"], "the pod"),
                                              None)
     assert found == [] and "was not asked from the pod" in warning
     for item in (bmh("ipmi://127.0.0.1:1"),):
         _found, warnings = bmc_reach.from_where(
-            reach.from_here(), [item], {"reach_from": "here", "ironic_config": None})
+            asking.from_here(), [item], {"reach_from": "here", "ironic_config": None})
         assert [text for text in warnings if "no ironic_config" in text]
 
 
@@ -453,18 +454,18 @@ def test_an_address_that_somebody_else_has_is_not_free(here, there, monkeypatch,
         here.objects["BareMetalHost", name]["spec"]["bmc"] = {}
     asked = []
 
-    def texts(_program, questions, where, _run=None):
+    def ask(questions, where, *_more):
         asked.append((questions, where.place))
-        return [said] if "bind" in _program else [""] * len(questions)
+        return [{"reached": True, "words": said} for _question in questions]
 
-    monkeypatch.setattr(reach, "texts", texts)
+    monkeypatch.setattr(asking, "ask", ask)
     options = {"reach_from": "auto", "kubectl": "/kubectl"}
     if words:
         (text,) = refused(here, there, **options)
         assert words in text
     else:
         assert attempt(here, there, **options)["changed"]
-    assert ([["192.0.2.20", [6385, 6180, 22]]], "Deployment baremetal-operator-system/ironic") in asked
+    assert ([["holder", "192.0.2.20", [6385, 6180, 22], 3]], "Deployment baremetal-operator-system/ironic") in asked
 
 
 def test_who_has_an_address_is_asked_by_the_program_that_the_pod_gets():
@@ -485,7 +486,7 @@ def test_a_refusal_has_come_by_the_servers_network_and_silence_proves_nothing():
     def run(_command, **more):
         assert "192.0.2.1" in more["input"].decode()
         return types.SimpleNamespace(returncode=0, stderr=b"", stdout=json.dumps(
-            ["", "connection refused", "no answer within 5 s"][:answers]).encode())
+            [{"reached": True}, {"words": "connection refused"}, {"words": "no answer within 5 s"}][:answers]).encode())
 
     machines = [machine(f"m{number}", f"192.0.2.{number}") for number in (1, 2, 3)]
     answers = 2
@@ -495,7 +496,7 @@ def test_a_refusal_has_come_by_the_servers_network_and_silence_proves_nothing():
     warned, fits = node_reach.warnings(machines, HERE, run)
     assert warned == [] and fits.startswith("servers: 2 of 3 nodes answer the pod where they were inspected; not ")
     assert "Machines m3 (192.0.2.3: no answer within 5 s)" in fits
-    (warning,), _fits = node_reach.warnings(machines, reach.Asked(["/nonexistent"], "the pod"))
+    (warning,), _fits = node_reach.warnings(machines, asking.Asked(["/nonexistent"], "the pod"))
     assert "was not asked from the pod" in warning
 
 

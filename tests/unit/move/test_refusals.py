@@ -16,10 +16,10 @@ import types
 import pytest
 from fakes.planes import GATE_IS_OFF, NAMESPACE, WORK_DIR, at_once, classes, obj
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
@@ -302,7 +302,7 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
     hosts = [host("ipmi://127.0.0.1:1"), host(CLOSED, "closed"), host("ipmi://no-such-name.invalid", "nowhere"),
              host("no address", "left-out"), host("ipmi://127.0.0.1:1", "same")]
     found = dict((problem.subject, problem.actual) for problem in bmc_reach.problems(
-        hosts, reach.Asked([sys.executable, "-"], "the pod"))[0])
+        hosts, asking.Asked([sys.executable, "-"], "the pod"))[0])
     assert sorted(found) == [f"BareMetalHost {name}" for name in ("closed", "h", "nowhere", "same")]
     assert found["BareMetalHost closed"] == "connection refused at 127.0.0.1:1/tcp, asked from the pod"
     assert found["BareMetalHost nowhere"].startswith("no address for that name at no-such-name.invalid:623/udp")
@@ -314,14 +314,14 @@ def test_a_pod_that_prints_without_an_end_is_left(monkeypatch, tmp_path, stream)
     monkeypatch.setattr(bounded_run, "_OUTPUT_BYTES", 100_000)
     pod = tmp_path / "pod.py"
     pod.write_text(f"import sys\nwhile True: sys.{stream}.write('x' * 1000)\n")
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.Asked([sys.executable, str(pod)], "the pod"))
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.Asked([sys.executable, str(pod)], "the pod"))
     assert found == [] and "OSError: it prints more than" in warning
 
 
 def test_a_pod_that_says_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(reach, "_LIMIT_SECONDS", 0.5)
+    monkeypatch.setattr(asking, "_LIMIT_SECONDS", 0.5)
     pod = [sys.executable, "-c", "import time; time.sleep(60)"]
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.Asked(pod, "the pod"))
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.Asked(pod, "the pod"))
     assert found == [] and "TimeoutExpired" in warning
 
 
@@ -334,27 +334,27 @@ def test_an_address_is_no_part_of_the_program():
         return subprocess.run([sys.executable, "-"], check=False, **more)
 
     hosts = [host("redfish+http://127.0.0.1:1/')+exit(3)+('")]
-    found, warnings = bmc_reach.problems(hosts, reach.from_here(), run)
+    found, warnings = bmc_reach.problems(hosts, asking.from_here(), run)
     assert warnings == [] and "exit" not in given[0].rpartition("main(")[2]
     assert [problem.subject for problem in found] == ["BareMetalHost h"]
 
 
 @pytest.mark.parametrize(("code", "output"), [
-    (1, b""), (0, b""), (0, b"[]"), (0, b"{}"), (1, b'[""]'), (0, b"\xff")])
+    (1, b""), (0, b""), (0, b"[]"), (0, b"{}"), (0, b'[""]'), (1, b'[{"reached": true}]'), (0, b"\xff")])
 def test_a_pod_that_cannot_be_asked_is_a_warning(code, output):
     def run(*_arguments, **_more):
         return types.SimpleNamespace(returncode=code, stdout=output, stderr=b"error: \033[31munable to upgrade\n")
 
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], reach.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
     assert found == [] and "was not asked from Deployment n/ironic" in warning and "unable to upgrade" in warning
     assert "\033" not in warning
 
 
 def test_a_pod_is_asked_with_the_kubeconfig_of_the_other_plane():
-    asked = reach.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
+    asked = asking.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
     assert asked.command == ["/bin/kubectl", "--kubeconfig=/k", "--context=c", "--namespace=n", "exec", "--stdin",
                              "deployment/ironic", "--", "python3", "-"]
-    assert "--context" not in " ".join(reach.from_pod("kubectl", "/k", None, "n", "ironic").command)
+    assert "--context" not in " ".join(asking.from_pod("kubectl", "/k", None, "n", "ironic").command)
 
 
 def test_nobody_is_asked_without_a_pod_of_ironic(here, there):
@@ -372,8 +372,9 @@ def test_answers_are_matched_with_their_hosts():
         literal = more["input"].decode().rpartition("json.loads(")[2].rpartition("))")[0]
         questions = json.loads(ast.literal_eval(literal))
         return types.SimpleNamespace(returncode=0, stderr=b"", stdout=json.dumps(
-            ["no answer within 5 s" if question[0].endswith(".2") else "" for question in questions]).encode())
+            [{"reached": not question[1].endswith(".2"), "words": "no answer within 5 s"} for question in questions]
+        ).encode())
 
     found, _warnings = bmc_reach.problems([host("ipmi://192.0.2.1", "one"), host("ipmi://192.0.2.2", "two")],
-                                          reach.from_here(), run)
+                                          asking.from_here(), run)
     assert [problem.subject for problem in found] == ["BareMetalHost two"]

@@ -6,19 +6,17 @@ from __future__ import annotations
 
 import hashlib
 import http.server
-import inspect
 import itertools
 import json
 import socket
 import subprocess
 import sys
 import threading
-import zipfile
 
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach, questions, reach_answers
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach, reach_answers
 
 GIVEN = {"namespace": "operators", "image": "ironic", "nodes": [], "host_network": False, "node_selector": None,
          "tolerations": None, "pull_secrets": None, "timeout_seconds": 30}
@@ -236,13 +234,3 @@ def test_mistakes_are_found_before_a_pod_is_created():
         ("network_check", "dhcp"), ("http[0]", "url"), ("http[1]", "url"), ("from_pods", "timeout_seconds"),
         ("from_pods", "nodes")]
     assert "secret-word" not in "".join(map(str, wrong))
-
-
-def test_the_program_is_found_in_the_archive_that_a_module_runs_from(tmp_path):
-    archive = tmp_path / "payload.zip"
-    with zipfile.ZipFile(archive, "w") as stream:
-        stream.write(inspect.getsourcefile(questions), "questions.py")
-    code = "import inspect, questions, sys; sys.stdout.write(inspect.getsource(questions))"
-    done = subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": str(archive)}, check=True,
-                          capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert done.stdout == inspect.getsource(questions) and "def tftp(" in done.stdout
