@@ -19,20 +19,6 @@ description:
     their cluster.
   - Secrets that a host names are copied, and stay where they came from, unless the operator made the host their owner.
 options:
-  kubeconfig:
-    description: Path of the kubeconfig of the plane that lets go.
-    type: path
-    required: true
-  context:
-    description: Context in it, by default its current one.
-    type: str
-  to_kubeconfig:
-    description: Path of the kubeconfig of the plane that takes over.
-    type: path
-    required: true
-  to_context:
-    description: Context in it, by default its current one.
-    type: str
   namespace:
     description: Namespace of the hosts in both planes; made over there when it is not there.
     type: str
@@ -47,35 +33,13 @@ options:
       - How many hosts are moved, or their names with commas between. Hosts that an interrupted run has begun to move
         count, those that are there for good do not.
     type: str
-  reach_from:
-    description:
-      - From where it is asked whether the hosts' BMCs are reached; V(auto), from the pod of the Ironic that takes over;
-        V(here), from the machine that the module runs on; V(none).
-    type: str
-    choices: [auto, here, none]
-    default: none
-  kubectl:
-    description: Path of kubectl, for O(reach_from=auto).
-    type: path
-  ironic_namespace:
-    description: Namespace of the Deployment of the Ironic that takes over, for O(reach_from=auto).
-    type: str
-    default: baremetal-operator-system
-  ironic_deployment:
-    description: Name of that Deployment, for O(reach_from=auto).
-    type: str
-    default: ironic
-  ironic_config:
-    description:
-      - Path of the C(ironic.conf) of the Ironic that takes over, where it runs, which says by which authorities it
-        verifies BMCs. For O(reach_from=here) it is needed to ask that; in a pod it is found where Ironic's images have
-        it.
-    type: path
   wait_timeout_seconds:
     description: How long each of the waits, for detached, registered and deleted hosts, may take.
     type: int
     default: 600
 extends_documentation_fragment:
+  - metal3.baremetal.two_planes
+  - metal3.baremetal.two_planes.reach
   - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:

@@ -57,38 +57,8 @@ options:
         connects.
       - A proxy of the operator's, and NetworkPolicies that choose its pods by their labels, do not count.
       - In check mode no pod is created, and nothing is asked from one.
-    type: dict
-    suboptions:
-      kubeconfig:
-        description: Path of the kubeconfig of the operator's cluster.
-        type: path
-      context:
-        description: Context in it.
-        type: str
-      namespace:
-        description: Namespace of the pod, that of the operator; while there is none of this name, C(default).
-        type: str
-        default: baremetal-operator-system
-      image:
-        description: Image of the pod, one with C(python3), for example Ironic's.
-        type: str
-        required: true
-      node_selector:
-        description: Labels of nodes that the pod may run on, as the operator has them.
-        type: dict
-      tolerations:
-        description: Tolerations of the pod, as the operator has them.
-        type: list
-        elements: dict
-      pull_secrets:
-        description: Names of Secrets with credentials for the registry.
-        type: list
-        elements: str
-      timeout_seconds:
-        description: How long to wait for its answer.
-        type: int
-        default: 120
 extends_documentation_fragment:
+  - metal3.baremetal.short_pod.from_pod
   - metal3.baremetal.ironic
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.info_module

@@ -116,48 +116,6 @@ options:
         on this machine.
       - NetworkPolicies that choose other pods by their labels do not count. In check mode no pod is created, and
         nothing is asked.
-    type: dict
-    suboptions:
-      kubeconfig:
-        description: Path of the kubeconfig of the cluster.
-        type: path
-      context:
-        description: Context in it.
-        type: str
-      namespace:
-        description: Namespace of the pods, for example that of the operator.
-        type: str
-        default: default
-      image:
-        description: Image of the pods, one with C(python3), for example Ironic's.
-        type: str
-        required: true
-      nodes:
-        description: Names of nodes, from each of which a pod asks. Without them one pod asks from where the scheduler
-          puts it.
-        type: list
-        elements: str
-        default: []
-      host_network:
-        description: Whether the pods have the network of their node, as Ironic's pod has. Their namespace must allow
-          it.
-        type: bool
-        default: false
-      node_selector:
-        description: Labels of nodes that a pod may run on.
-        type: dict
-      tolerations:
-        description: Tolerations of the pods, as in a pod's specification, for example of the taint of control planes.
-        type: list
-        elements: dict
-      pull_secrets:
-        description: Names of Secrets in the pods' namespace that their image is pulled with.
-        type: list
-        elements: str
-      timeout_seconds:
-        description: How long a pod may take to run and to ask.
-        type: int
-        default: 120
   timeout_seconds:
     description: How long one connection or file may take.
     type: int
@@ -167,6 +125,7 @@ options:
     type: bool
     default: true
 extends_documentation_fragment:
+  - metal3.baremetal.short_pod.from_pods
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.info_module
 seealso:

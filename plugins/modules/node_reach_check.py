@@ -20,32 +20,10 @@ description:
   - A node on which a pod does not run, or a cluster that does not answer, proves nothing. It is a warning in
     RV(checks).
 options:
-  kubeconfig:
-    description: Path of the kubeconfig of the plane that has the hosts.
-    type: path
-    required: true
-  context:
-    description: Context in it, by default its current one.
-    type: str
-  to_kubeconfig:
-    description: Path of the kubeconfig of the plane whose Ironic is to be reached.
-    type: path
-    required: true
-  to_context:
-    description: Context in it, by default its current one.
-    type: str
   namespace:
     description: Namespace of the hosts and clusters.
     type: str
     default: metal3
-  ironic_namespace:
-    description: Namespace of O(ironic_deployment).
-    type: str
-    default: baremetal-operator-system
-  ironic_deployment:
-    description: Name of the Deployment of that Ironic, whose environment says its address and ports.
-    type: str
-    default: ironic
   image:
     description: Image of the pods, one with C(python3), by default that of O(ironic_deployment).
     type: str
@@ -58,6 +36,7 @@ options:
     type: int
     default: 120
 extends_documentation_fragment:
+  - metal3.baremetal.two_planes
   - metal3.baremetal.attributes
 attributes:
   check_mode:

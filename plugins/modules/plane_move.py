@@ -36,20 +36,6 @@ description:
   - Before such a move goes on, this plane is checked again as long as nothing has left it. What the record does not
     name is in the way, because C(clusterctl move) would take it along.
 options:
-  kubeconfig:
-    description: Path of the kubeconfig of the plane they are moved from; clusterctl reads the file, too.
-    type: path
-    required: true
-  context:
-    description: Context in O(kubeconfig); its current one by default.
-    type: str
-  to_kubeconfig:
-    description: Path of the kubeconfig of the plane they are moved to.
-    type: path
-    required: true
-  to_context:
-    description: Context in O(to_kubeconfig); its current one by default.
-    type: str
   namespace:
     description: Namespace, the same in both planes.
     type: str
@@ -64,7 +50,8 @@ options:
     default: moved
   clusterctl:
     description:
-      - Path of C(clusterctl), of the Cluster API version of the planes. Required for O(state=moved).
+      - Path of C(clusterctl), of the Cluster API version of the planes. Required for O(state=moved). It reads the files
+        of O(kubeconfig) and O(to_kubeconfig), too.
       - M(metal3.baremetal.plane_programs) builds it.
     type: path
   work_dir:
@@ -86,33 +73,6 @@ options:
         over the definitions take part, not its operator; when that has another version, a warning says so.
     type: bool
     default: false
-  reach_from:
-    description:
-      - From where it is asked whether the BMCs of the hosts are reached, by a connection or an IPMI question without a
-        login.
-      - V(auto) asks from the container of O(ironic_deployment) by C(kubectl exec), and warns when it cannot
-        be asked.
-      - V(here) asks from this machine, for an Ironic that runs on it.
-    type: str
-    choices: [auto, here, none]
-    default: none
-  kubectl:
-    description: Path of C(kubectl), for O(reach_from=auto). M(metal3.baremetal.plane_programs) builds it.
-    type: path
-  ironic_namespace:
-    description: Namespace of O(ironic_deployment).
-    type: str
-    default: baremetal-operator-system
-  ironic_deployment:
-    description: Name of the Deployment of the Ironic that takes over.
-    type: str
-    default: ironic
-  ironic_config:
-    description:
-      - Path of the C(ironic.conf) of the Ironic that takes over, where it runs, which says by which authorities it
-        verifies BMCs. For O(reach_from=here) it is needed to ask that; in a pod it is found where Ironic's images have
-        it.
-    type: path
   former_ironic_namespace:
     description: Namespace of O(former_ironic_deployment).
     type: str
@@ -230,6 +190,8 @@ options:
         wherever they are by then.
     type: str
 extends_documentation_fragment:
+  - metal3.baremetal.two_planes
+  - metal3.baremetal.two_planes.reach
   - metal3.baremetal.attributes
 attributes:
   check_mode:

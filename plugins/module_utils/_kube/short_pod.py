@@ -11,7 +11,7 @@ from .._common.plain_text import cut, plain
 
 Object = dict[str, Any]
 
-# How module options describe such a pod; documented where they are used.
+# How module options describe such a pod; documented in the fragment ``short_pod``.
 OPTIONS: Object = {
     "kubeconfig": {"type": "path"},
     "context": {"type": "str"},
