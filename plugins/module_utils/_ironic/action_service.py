@@ -14,7 +14,18 @@ from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._common.wait_loop import WaitLoop
 from .._common.wait_report import FAILED, REACHED
-from . import action_plan, answers, bulk, config_drive, deploy_image, node_validation, one_disk, ownership, states
+from . import (
+    action_plan,
+    answers,
+    bulk,
+    config_drive,
+    deploy_image,
+    info_service,
+    node_validation,
+    one_disk,
+    ownership,
+    states,
+)
 from .client import path_of
 from .delivery import Delivery
 from .errors import IronicError
@@ -197,13 +208,10 @@ class ActionService:
     def _getter(self, item: Item, path: str) -> Callable[..., Any]:
         def call() -> dict[str, Any]:
             subject = f"node {item.name}"
-            try:
-                answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
-            except IronicError as exc:
-                # A node that was never inspected; the plan says so.
-                if exc.status == 404 and path == action_plan.INVENTORY:
-                    return {}
-                raise
+            if path == action_plan.INVENTORY:
+                # Of a node that was never inspected the plan says so.
+                return info_service.part(self.client, item.node["uuid"], path, subject)
+            answer = self.client.request("GET", path_of("nodes", item.node["uuid"], path), subject=subject)
             return answer if self.action in _READING or answer is None else answers.dictionary(answer, subject)
         return call
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 from .._common import redaction
@@ -75,22 +74,26 @@ def add(client: Any, nodes: list[dict[str, Any]], name: str, path: str) -> None:
     :param path: path below the node
     :raises IronicError: when Ironic can't be asked
     """
-    outcomes = bulk.run([_getter(client, node, path) for node in nodes])
+    outcomes = bulk.run([lambda node=node: part(client, node["uuid"], path, f"node {node.get('name') or node['uuid']}")
+                         for node in nodes])
     for node, outcome in zip(nodes, outcomes):
         if outcome.error is not None:
             raise outcome.error
         node[name] = outcome.value
 
 
-def _getter(client: Any, node: dict[str, Any], path: str) -> Callable[..., Any]:
-    def call() -> dict[str, Any]:
-        try:
-            subject = f"node {node.get('name') or node['uuid']}"
-            return answers.dictionary(client.request("GET", path_of("nodes", node["uuid"], path), subject=subject),
-                                      subject)
-        except IronicError as exc:
-            if exc.status == 404:
-                # Not inspected yet.
-                return {}
-            raise
-    return call
+def part(client: Any, uuid: str, path: str, subject: str) -> dict[str, Any]:
+    """Return what Ironic has of a node below a path; empty for nothing, as for the inventory before an inspection.
+
+    :param client: an IronicClient
+    :param uuid: the node's
+    :param path: path below the node
+    :param subject: what errors name
+    :raises IronicError: when Ironic can't be asked
+    """
+    try:
+        return answers.dictionary(client.request("GET", path_of("nodes", uuid, path), subject=subject), subject)
+    except IronicError as exc:
+        if exc.status == 404:
+            return {}
+        raise
