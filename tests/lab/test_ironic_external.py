@@ -12,8 +12,8 @@ import pytest
 from demanding_proxy import DemandingProxy
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.address import DRIVERS
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.address import SCHEMES as SCHEMES_OF
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import DRIVERS
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import SCHEMES as SCHEMES_OF
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import check_service, fitness
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import (

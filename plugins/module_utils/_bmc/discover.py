@@ -14,6 +14,7 @@ from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import gather
 from .redfish import RedfishError
+from .schemes import SCHEMES
 
 # hosts: names or IP addresses; transports: "https" and "http" in the order to try; ipmi_port: None for no IPMI.
 Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password", "any_certificate", "ipmi_port"])
@@ -91,7 +92,7 @@ def _ask_host(host: str, scans: list[Scan], drivers: list[str],
 def _doors(scan: Scan) -> Iterator[tuple[str, int]]:
     """Yield transport and port, IPMI last; without ports the standard one of each transport."""
     for transport in scan.transports:
-        for port in scan.ports or [bmc_address.SCHEMES["redfish+" + transport].default_port]:
+        for port in scan.ports or [SCHEMES["redfish+" + transport].default_port]:
             yield transport, port
     if scan.ipmi_port:
         yield "ipmi", scan.ipmi_port

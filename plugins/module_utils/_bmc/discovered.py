@@ -11,6 +11,7 @@ from .._common.mac_address import mac_error
 from .._common.problem import Problem
 from . import address as bmc_address
 from . import hardware as bmc_hardware
+from .schemes import SCHEMES, Driver
 
 # What keeps a server from being found, by stage: the option it is about, what is expected, what to do.
 _EXPECTED = {
@@ -128,7 +129,7 @@ def _scheme(facts: dict[str, Any], address: bmc_address.BmcAddress, drivers: Seq
     suffix = "" if address.uses_tls else "+http"
     obstacles = []
     for name in drivers:
-        driver = bmc_address.SCHEMES[name].driver
+        driver = SCHEMES[name].driver
         obstacle = _obstacle(driver, facts)
         if not obstacle:
             return name + suffix, obstacles or ["the first of those allowed that fits"]
@@ -136,7 +137,7 @@ def _scheme(facts: dict[str, Any], address: bmc_address.BmcAddress, drivers: Seq
     return recommended["scheme"], obstacles + recommended["reasons"]
 
 
-def _obstacle(driver: bmc_address.Driver, facts: dict[str, Any]) -> str:
+def _obstacle(driver: Driver, facts: dict[str, Any]) -> str:
     problem, dummy = bmc_hardware.fits(driver, facts)
     if problem:
         return problem

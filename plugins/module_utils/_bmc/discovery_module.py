@@ -14,13 +14,13 @@ from .._common.field_checks import show, shown
 from .._common.module import Module
 from .._common.plain_text import few
 from .._common.problem import Problem, as_results
-from . import address as bmc_address
 from . import discovered as bmc_discovered
 from . import discovered_inventory
 from . import reported as bmc_reported
 from . import targets as bmc_targets
 from .discover import Scan, discover
 from .module import bmc_argument_spec, connection_argument_spec, settings
+from .schemes import DRIVERS
 
 # By the variables of the role discover.
 _VARIABLES = dict((option, "discover_" + option) for option in (
@@ -51,7 +51,7 @@ def run_bmc_discovery() -> None:
         connection_argument_spec(),
         targets={"type": "list", "elements": "dict", "required": True, "options": target},
         schemes={"type": "list", "elements": "str", "default": [], "choices": [
-            driver.name for driver in bmc_address.DRIVERS if driver.protocol == "redfish"]},
+            driver.name for driver in DRIVERS if driver.protocol == "redfish"]},
         address_limit={"type": "int", "default": 1024},
         allowed_addresses={"type": "list", "elements": "str"},
         machines={"type": "list", "elements": "dict"},

@@ -12,6 +12,7 @@ from collections import namedtuple
 from typing import Any
 
 from . import address as bmc_address
+from .schemes import Driver
 
 # tested: regularly by the project; reported: users reported success; unusable: not by Redfish.
 TESTED, REPORTED, UNUSABLE = "tested", "reported", "unusable"
@@ -123,10 +124,10 @@ def choose(facts: dict[str, Any], address: bmc_address.BmcAddress) -> dict[str, 
             "address": bmc_address.build(scheme, address.host, address.port, facts["system"]["path"])}
 
 
-def fits(driver: bmc_address.Driver, facts: dict[str, Any]) -> tuple[str, str]:
+def fits(driver: Driver, facts: dict[str, Any]) -> tuple[str, str]:
     """Return why a driver can't or should not be used for a server: ``(problem, warning)``, both texts or empty.
 
-    :param driver: a :class:`bmc_address.Driver` that speaks Redfish
+    :param driver: a :class:`Driver` that speaks Redfish
     :param facts: the facts of :func:`redfish_facts.facts`
     """
     entry = find(facts)

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._bmc.address import DRIVERS, SCHEMES, AddressError, parse, redacted
+from .._bmc.address import AddressError, parse, redacted
+from .._bmc.schemes import DRIVERS, SCHEMES
 from .._common.field_checks import shown
 from .._common.formats import duration
 from .._common.problem import Problem

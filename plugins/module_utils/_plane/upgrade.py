@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._bmc.address import REMOVED
+from .._bmc.schemes import REMOVED
 from .._common import confirmation
 from .._common.field_checks import show
 from .._common.plain_text import few

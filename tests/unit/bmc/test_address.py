@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import schemes
 
 BASES = ("redfish", "ilo5-redfish", "idrac-redfish", "redfish-virtualmedia", "ilo5-virtualmedia",
          "idrac-virtualmedia", "redfish-uefihttp")
@@ -17,7 +18,7 @@ BASES = ("redfish", "ilo5-redfish", "idrac-redfish", "redfish-virtualmedia", "il
 def test_the_table_has_upstreams_schemes():
     expected = {"ipmi", "libvirt"} | set(base + suffix for base in BASES for suffix in ("", "+http", "+https"))
     assert len(expected) == 23
-    assert set(bmc_address.SCHEMES) == expected
+    assert set(schemes.SCHEMES) == expected
 
 
 # What access.go's drivers answer: NeedsMAC, Driver, BootInterface, RAIDInterface, SupportsSecureBoot,
@@ -35,7 +36,7 @@ def test_the_table_has_upstreams_schemes():
     ("redfish-uefihttp+https", True, "redfish", "uefi-http", True, True, False),
 ])
 def test_what_a_scheme_needs(scheme, needs_mac, driver, boot, raid, secure_boot, provisioning_network):
-    row = bmc_address.SCHEMES[scheme].driver
+    row = schemes.SCHEMES[scheme].driver
     assert (row.needs_mac, row.driver, row.boot, row.raid, row.secure_boot, row.provisioning_network) == (
         needs_mac, driver, boot, raid, secure_boot, provisioning_network)
 

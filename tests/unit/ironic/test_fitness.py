@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.http_ironic import HttpIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.address import DRIVERS, SCHEMES
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import DRIVERS, SCHEMES
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import check_service, fitness
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec

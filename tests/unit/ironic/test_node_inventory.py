@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import schemes
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
 
@@ -59,7 +59,7 @@ def test_the_servers_own_dictionary_adds_and_wins():
     assert entry["traits"] == ["CUSTOM_A"]
 
 
-@pytest.mark.parametrize("driver", sorted(set(driver.driver for driver in bmc_address.DRIVERS)))
+@pytest.mark.parametrize("driver", sorted(set(driver.driver for driver in schemes.DRIVERS)))
 def test_each_driver_has_its_interfaces(driver):
     assert node_inventory._DRIVER_INTERFACES[driver]
 
