@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Takes objects away whose other half lives in the other plane, as ``clusterctl move`` does: controllers do nothing."""
+"""What of a move is on a plane, and how it is taken away as ``clusterctl move`` does: controllers do nothing."""
 from __future__ import annotations
 
 import time
@@ -15,7 +15,7 @@ from .._kube.finalizers import is_going
 from .._kube.plan import Entry
 from .._kube.reconcile import Reconcile
 from .._kube.resources import Resource
-from . import copies, graph
+from . import copies, graph, record
 
 Object = dict[str, Any]
 
@@ -30,6 +30,28 @@ def is_on_its_way(obj: Object) -> bool:
 
 def _is_deleted(obj: Object) -> bool:
     return is_going(obj) and copies.DELETE_FOR_MOVE in host_annotations.of(obj)
+
+
+def missing(begun: record.Record, side: Any, is_source: bool) -> list[record.Entry]:
+    """Return what of a move is not on a side.
+
+    :param begun: the move
+    :param side: the Side
+    :param is_source: whether it is moved from there: another object of the same name, or one that is on its way, is
+        not on it
+    """
+    return [entry for entry in begun.entries if entry.key not in side.by_key
+            or (is_source and _is_gone(side.by_key[entry.key], entry))]
+
+
+def _is_gone(obj: Object, entry: record.Entry) -> bool:
+    return obj["metadata"]["uid"] != entry.uid or is_on_its_way(obj)
+
+
+def still(begun: record.Record, side: Any, is_source: bool) -> list[Object]:
+    """Return what of a move is on a side, in the order of its record; parameters as of :func:`missing`."""
+    return [side.by_key[entry.key] for entry in begun.entries if entry.key in side.by_key
+            and (not is_source or side.by_key[entry.key]["metadata"]["uid"] == entry.uid)]
 
 
 def remove(side: Any, objects: Iterable[Object], progress: Any,

@@ -11,22 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from .._common import confirmation
-from .._common.errors import RefusedError, ReportedError
+from .._common.errors import ReportedError
 from .._common.problem import Problem
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
-from .._plane import fit_service
 from . import (
-    checks,
     cluster_pauses,
     clusterctl,
     graph,
     interrupted,
     leftovers,
     move_texts,
-    operator_rehearsal,
-    preflight,
     provisioning,
     provisioning_reading,
     record,
@@ -34,6 +29,7 @@ from . import (
 )
 from .journal import Journal
 from .kept_record import KeptRecord
+from .permission import Permission
 from .reading import Side
 
 Object = dict[str, Any]
@@ -71,14 +67,12 @@ class Move:
         self._run = run
         self._alone = alone
         self._lock = -1
-        self._rehearse = rehearse
-        self._rehearsed: dict[str, Any] | None = None
-        self._fits: list[str] = []
         self._clock, self._sleep = clock, sleep
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
         self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
                                    journal)
+        self._permission = Permission(self._here, self._there, self._records, params, check_mode, progress, rehearse)
 
     def moved(self) -> dict[str, Any]:
         """Move, or finish a move that was interrupted.
@@ -91,77 +85,11 @@ class Move:
         if not self._check_mode and (begun is not None or not self._is_done()):
             # What is refused leaves nothing behind, the lock neither.
             if begun is None:
-                self._checked(self._here.graph(), thoroughly=True)
+                self._permission.checked(self._here.graph(), thoroughly=True)
             else:
-                self._refuse([], self._unconfirmed_again(begun))
+                self._permission.confirmed_again(begun)
         with self._locked():
             return self._moved()
-
-    def _checked(self, moving: graph.Graph, thoroughly: bool) -> tuple[list[Problem], list[str]]:
-        """Return the problem of a confirmation that is missing in check mode, and warnings.
-
-        :param moving: what is moved
-        :param thoroughly: whether BMCs are asked and the move is rehearsed, too, as far as the options say so
-        :raises RefusedError: when something is in the way
-        """
-        params = self._params if thoroughly else dict(
-            self._params, reach_from="none", media_checks=[], node_checks=[])
-        problems, warnings, self._fits = preflight.found(self._here, self._there, moving, params)
-        unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
-        if not self._check_mode:
-            problems += checks.held(moving.of("BareMetalHost"))
-        if thoroughly and self._params["rehearsal_programs"] and not problems:
-            # What is in the way would be in its way, too.
-            problems, more = self._shown(moving)
-            warnings += more
-        self._refuse(problems, unconfirmed)
-        return unconfirmed, warnings
-
-    def _checked_again(self, begun: record.Record, moving: graph.Graph) -> list[Problem]:
-        """Return the problem of a confirmation that is missing in check mode, for a move that was interrupted.
-
-        Others can write the record, too: it makes up for no check and no confirmation.
-
-        :param begun: the move
-        :param moving: what clusterctl would move
-        :raises RefusedError: when something is in the way
-        """
-        problems = []
-        if not self._missing(begun, self._here):
-            problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
-            problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
-            if not self._check_mode:
-                problems += checks.held(moving.of("BareMetalHost"))
-        elif not self._check_mode:
-            problems += [problem for obj in self._still(begun, self._here) for problem in interrupted.resumed(obj)]
-        unconfirmed = self._unconfirmed_again(begun)
-        self._refuse(problems, unconfirmed)
-        return unconfirmed
-
-    def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
-        return self._unconfirmed_move(move_texts.hosts(begun)) + self._held_elsewhere(begun)
-
-    def _held_elsewhere(self, begun: record.Record) -> list[Problem]:
-        return self._records.other_holder(begun, self._params["take_over"])
-
-    def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
-        if problems or (unconfirmed and not self._check_mode):
-            raise RefusedError(problems + unconfirmed)
-
-    def _unconfirmed_move(self, names: list[str]) -> list[Problem]:
-        return self._unconfirmed(names, f"so many hosts would be managed by {self._there.client.server} from then on")
-
-    def _unconfirmed(self, names: list[str], effect: str) -> list[Problem]:
-        """Return the problem of a confirmation that is missing or wrong, or nothing.
-
-        :param names: of the hosts that it is about
-        :param effect: what happens to them, as a clause
-        """
-        if confirmation.confirmed(self._params["confirm"], names):
-            return []
-        return [Problem("confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
-                        confirmation.expected(names),
-                        f"{effect}; repeat how many (playbook: set metal3_confirm={len(names)})")]
 
     def _moved(self) -> dict[str, Any]:
         begun = self._records.begun()
@@ -170,7 +98,7 @@ class Move:
         moving = self._here.graph()
         if begun is None:
             # A run that writes has asked BMCs and rehearsed before it took the lock.
-            unconfirmed, warnings = self._checked(moving, thoroughly=self._check_mode)
+            unconfirmed, warnings = self._permission.checked(moving, thoroughly=self._check_mode)
             planned = record.made(self._here.uid, self._there.uid, moving, self._records.holder)
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=move_texts.difference(moving),
@@ -180,7 +108,7 @@ class Move:
             taken_up = False
         else:
             taken_up = True
-            unconfirmed = self._checked_again(begun, moving)
+            unconfirmed = self._permission.checked_again(begun, moving)
             if self._check_mode:
                 return dict(self._result(begun, True, True),
                             confirmation=move_texts.words(unconfirmed))
@@ -209,8 +137,8 @@ class Move:
             self._here, self._there, self._params)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
         # Whoever goes by the result stops that Ironic, whatever it is there for.
-        unconfirmed = self._unconfirmed(hosts, f"the Ironic at {self._there.client.server} is stopped, and what it had "
-                                        "for so many hosts comes back") if back.address or back.dhcp else []
+        effect = f"the Ironic at {self._there.client.server} is stopped, and what it had for so many hosts comes back"
+        unconfirmed = self._permission.unconfirmed(hosts, effect) if back.address or back.dhcp else []
         return dict(self._result(None, False), handover=back._asdict(), confirmation=move_texts.words(unconfirmed))
 
     def _is_used(self) -> bool:
@@ -229,17 +157,7 @@ class Move:
         begun = self._records.begun()
         if begun is None:
             return self._nothing_undone()
-        missing = self._missing(begun, self._here)
-        if missing:
-            raise RefusedError([Problem(
-                "move-undone", "plane_move", "state",
-                f"{len(missing)} of {len(begun.entries)} objects moved for good, among them "
-                f"{graph.title(missing[0].key)}",
-                "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
-        effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
-                  "among it")
-        unconfirmed = self._unconfirmed(move_texts.hosts(begun), effect) + self._held_elsewhere(begun)
-        self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
+        unconfirmed = self._permission.undone(begun)
         if not self._check_mode:
             begun = self._records.taken(begun)
             self._remove(self._there, begun)
@@ -265,27 +183,6 @@ class Move:
         return done is not None and done.state == record.MOVED and done.source == self._here.uid \
             and not self._here.graph().moved
 
-    def _missing(self, begun: record.Record, side: Side) -> list[record.Entry]:
-        return [entry for entry in begun.entries if entry.key not in side.by_key
-                or (side is self._here and _is_gone(side.by_key[entry.key], entry))]
-
-    def _shown(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
-        outcome = self._rehearse(
-            self._params["rehearsal_programs"], self._params["clusterctl"], self._here.namespace, self._here.objects,
-            moving.moved, self._here.contents(), self._there.contents(), self._progress,
-            operate=operator_rehearsal.operated if self._params["rehearsal_operator"] else None)
-        self._rehearsed = outcome.result()
-        return outcome.problems, outcome.warnings + self._other_operator(outcome.operator)
-
-    def _other_operator(self, rehearsed: str | None) -> list[str]:
-        if rehearsed is None:
-            return []
-        found = fit_service.read(self._there.client, self._there.definitions)[0].parts.get("bmo")
-        if found is None or found.version == rehearsed:
-            return []
-        return [f"the rehearsal's operator is {rehearsed}, that over there {found.version or 'of an unknown version'} "
-                f"({found.source}): what it would do with the hosts may differ"]
-
     # What is done
 
     def _begin(self, planned: record.Record) -> None:
@@ -297,7 +194,7 @@ class Move:
                              f"{self._there.client.server}")
 
     def _go_on(self, begun: record.Record) -> None:
-        if not self._missing(begun, self._here):
+        if not leftovers.missing(begun, self._here, True):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
             self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
@@ -306,7 +203,7 @@ class Move:
             self._finish(begun)
         left = self._wait_until_gone(begun)
         self._there.read()
-        missing = self._missing(begun, self._there)
+        missing = leftovers.missing(begun, self._there, False)
         if left or missing:
             words = [f"{len(missing)} are not over there: {move_texts.named(missing)}"] if missing else []
             words += [f"{len(left)} are still here: {move_texts.named(left)}"] if left else []
@@ -317,7 +214,7 @@ class Move:
 
     def _finish(self, begun: record.Record) -> None:
         """Delete here what is over there: what an interrupted clusterctl had left to do."""
-        missing = self._missing(begun, self._there)
+        missing = leftovers.missing(begun, self._there, False)
         if missing:
             raise ReportedError(
                 f"{len(missing)} of {len(begun.entries)} objects are not over there although the move has begun to "
@@ -332,12 +229,8 @@ class Move:
                 return interrupted.resumed(obj)
             return interrupted.no_copy(self._here.by_key[graph.key(obj)], obj)
 
-        leftovers.remove(side, reversed(self._still(begun, side)), self._progress, problems, self._sleep)
-
-    def _still(self, begun: record.Record, side: Side) -> list[Object]:
-        """Return what of a move is on a side, in the order of the record."""
-        return [side.by_key[entry.key] for entry in begun.entries if entry.key in side.by_key
-                and (side is self._there or side.by_key[entry.key]["metadata"]["uid"] == entry.uid)]
+        leftovers.remove(side, reversed(leftovers.still(begun, side, side is self._here)), self._progress, problems,
+                         self._sleep)
 
     def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
         deadline = self._clock() + _GONE_SECONDS
@@ -358,18 +251,14 @@ class Move:
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
                 "hosts": move_texts.hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
-                "objects": dict(sorted(counts.items())), "rehearsal": self._rehearsed,
-                "fits": self._fits, "handover": self._handover(what)}
+                "objects": dict(sorted(counts.items())), "rehearsal": self._permission.rehearsed,
+                "fits": self._permission.fits, "handover": self._handover(what)}
 
     def _handover(self, what: record.Record | None) -> dict[str, bool]:
         """Return what goes from one Ironic to the other in this move, or back."""
         due = what is not None and what.state == record.MOVING
         return (provisioning_reading.handover(self._here, self._there, self._params)
                 if due else provisioning.Handover())._asdict()
-
-
-def _is_gone(obj: Object, entry: record.Entry) -> bool:
-    return obj["metadata"]["uid"] != entry.uid or leftovers.is_on_its_way(obj)
 
 
 def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:
