@@ -80,3 +80,14 @@ options:
         type: str
         choices: [UEFI, UEFISecureBoot, legacy]
 """
+
+    FIELD_NAMES = r"""
+options:
+  field_names:
+    description:
+      - Whether messages name the options of O(hosts), or the inventory variables that
+        P(metal3.baremetal.bmc_entries#filter) reads them from.
+    type: str
+    choices: [options, variables]
+    default: options
+"""

@@ -62,15 +62,9 @@ options:
       - The number of hosts whose BMC gets another password, or their names with commas between. Hosts whose BMC has the
         new password already do not count.
     type: str
-  field_names:
-    description:
-      - Whether messages name the options of O(hosts), or the inventory variables that
-        P(metal3.baremetal.bmc_entries#filter) reads them from.
-    type: str
-    choices: [options, variables]
-    default: options
 extends_documentation_fragment:
   - metal3.baremetal.bmc
+  - metal3.baremetal.bmc.field_names
   - metal3.baremetal.confirmation
   - metal3.baremetal.attributes
 attributes:

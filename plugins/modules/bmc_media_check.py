@@ -35,15 +35,9 @@ options:
     description: Whether the module fails when a BMC can not read it.
     type: bool
     default: true
-  field_names:
-    description:
-      - Whether messages name the options of O(hosts), or the inventory variables that
-        P(metal3.baremetal.bmc_entries#filter) reads them from.
-    type: str
-    choices: [options, variables]
-    default: options
 extends_documentation_fragment:
   - metal3.baremetal.bmc
+  - metal3.baremetal.bmc.field_names
   - metal3.baremetal.bmc.hosts
   - metal3.baremetal.attributes
 attributes:

@@ -44,13 +44,6 @@ options:
     type: str
     choices: [problem, warning, none]
     default: problem
-  field_names:
-    description:
-      - Whether messages name the options of O(hosts), or the inventory variables that
-        P(metal3.baremetal.bmc_entries#filter) reads them from.
-    type: str
-    choices: [options, variables]
-    default: options
   show_table:
     description: Whether a table of all servers is printed at the end, and the warnings.
     type: bool
@@ -61,6 +54,7 @@ options:
     default: ""
 extends_documentation_fragment:
   - metal3.baremetal.bmc
+  - metal3.baremetal.bmc.field_names
   - metal3.baremetal.bmc.hosts
   - metal3.baremetal.ironic_pod
   - metal3.baremetal.attributes

@@ -84,13 +84,6 @@ options:
   confirm:
     description: The number of hosts whose BMC gets another password, or their names with commas between.
     type: str
-  field_names:
-    description:
-      - Whether messages name the options of O(hosts), or the inventory variables that
-        P(metal3.baremetal.bmc_entries#filter) reads them from.
-    type: str
-    choices: [options, variables]
-    default: options
   bmc_ca_cert:
     description:
       - Path of a file with the certificate authorities that vouch for the BMCs' certificates, by default those of the
@@ -121,6 +114,7 @@ options:
     type: int
     default: 3
 extends_documentation_fragment:
+  - metal3.baremetal.bmc.field_names
   - metal3.baremetal.kubernetes
   - metal3.baremetal.confirmation
   - metal3.baremetal.attributes

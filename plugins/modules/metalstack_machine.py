@@ -19,111 +19,15 @@ description:
 options:
   machines:
     description: The machines.
-    type: list
-    elements: dict
-    required: true
-    suboptions:
-      name:
-        description: Name of the allocation, by which it is found in its project.
-        type: str
-        required: true
-      id:
-        description:
-          - UUID of the server that must be taken. metal-api then ignores partition and size.
-          - Also names one of several allocations with the same name.
-        type: str
-      partition:
-        description: Partition. Required to allocate, unless O(machines[].id) is set.
-        type: str
-      size:
-        description: Size. Required to allocate, unless O(machines[].id) is set.
-        type: str
-      image:
-        description:
-          - Id of the image, or of a series such as V(ubuntu-24.04), whose newest is taken.
-          - Required to allocate.
-        type: str
-      hostname:
-        description: Host name; by default the name.
-        type: str
-      networks:
-        description: Networks, exactly one of them a private one of the project. A plain id may stand for an entry.
-        type: list
-        elements: dict
-        suboptions:
-          name:
-            description: Id of the network.
-            type: str
-            required: true
-          autoacquire:
-            description: Whether an address of this network is allocated for it.
-            type: bool
-            default: true
-      ips:
-        description: Addresses of the project that it gets, for example the endpoint of a control plane.
-        type: list
-        elements: str
-      ssh_keys:
-        description: Public SSH keys.
-        type: list
-        elements: str
-      tags:
-        description: Tags as a whole. Tags that metal-api writes itself (C(machine.metal-stack.io/)) stay.
-        type: list
-        elements: str
-      user_data:
-        description: Ignition or cloud-init for the first boot. Never shown.
-        type: str
-      filesystem_layout:
-        description: Id of the file system layout.
-        type: str
-      placement_tags:
-        description: Machines with the same placement tags are spread over racks.
-        type: list
-        elements: str
-      power:
-        description:
-          - V(on) and V(off) are compared with what the BMC reports. V(cycle) and V(reset) interrupt it in each run.
-          - All but V(on) must be repeated in O(confirm).
-        type: str
-        choices: ["on", "off", cycle, reset]
-      reinstall:
-        description:
-          - Whether a machine with another image is reinstalled with O(machines[].image), which O(confirm) must repeat;
-            else another image is refused.
-        type: bool
-        default: false
-      project:
-        description: UUID of the project that has it.
-        type: str
-        required: true
-      description:
-        description: A text for users.
-        type: str
-      state:
-        description: Whether it must exist. With V(absent) it is freed, which O(confirm) must repeat.
-        type: str
-        choices: [present, absent]
-        default: present
   confirm:
     description:
       - Names or ids of what is freed, reinstalled or interrupted, with commas between.
         A number is not enough.
       - A name that several of them have counts only with its project before it, as C(<project>/<name>).
     type: str
-  wait:
-    description: Whether to wait until what is allocated has phoned home, and what is freed is free.
-    type: bool
-    default: true
-  wait_timeout_seconds:
-    description: How long to wait at most, in seconds.
-    type: int
-    default: 1800
-  poll_interval_seconds:
-    description: From one question to the next, in seconds.
-    type: float
-    default: 5.0
 extends_documentation_fragment:
+  - metal3.baremetal.metalstack_allocation
+  - metal3.baremetal.metalstack_allocation.machines
   - metal3.baremetal.metalstack
   - metal3.baremetal.attributes
 attributes:

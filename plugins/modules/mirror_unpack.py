@@ -40,18 +40,10 @@ options:
       - Where the bill is written once all else is in its place. M(metal3.baremetal.plane_image_programs) takes digests
         from it.
     type: path
-  ca_file:
-    description: File with the certificate authority of the registry; the system's by default.
-    type: path
-  username_file:
-    description: File with the name of a user of the registry. Without it nobody logs in.
-    type: path
-  password_file:
-    description: File with that user's password.
-    type: path
 requirements:
   - skopeo
 extends_documentation_fragment:
+  - metal3.baremetal.registry
   - metal3.baremetal.attributes
 attributes:
   check_mode:

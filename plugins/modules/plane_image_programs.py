@@ -57,19 +57,11 @@ options:
       - They are applied as they are, so that a folder or file that others than root and the user of the module may
         write is refused.
     type: path
-  ca_file:
-    description: File with the certificate authority of the registry; the system's by default.
-    type: path
-  username_file:
-    description: File with the name of a user of the registry. Without it nobody logs in.
-    type: path
-  password_file:
-    description: File with that user's password.
-    type: path
 requirements:
   - skopeo
   - PyYAML >= 6.0
 extends_documentation_fragment:
+  - metal3.baremetal.registry
   - metal3.baremetal.attributes.without_diff
 seealso:
   - module: metal3.baremetal.plane_programs

@@ -13,7 +13,7 @@ from .._common.errors import RefusedError
 from .._common.field_checks import show, shown
 from .._common.module import Module
 from .._common.plain_text import few
-from .._common.problem import Problem, as_results
+from .._common.problem import FIELD_NAMES, Problem, as_results
 from . import discovered as bmc_discovered
 from . import discovered_inventory
 from . import reported as bmc_reported
@@ -27,7 +27,6 @@ _VARIABLES = dict((option, "discover_" + option) for option in (
     "addresses", "ports", "transports", "username", "password", "disable_certificate_verification", "ca_cert",
     "address_limit", "allowed_addresses", "connect_timeout_seconds", "read_timeout_seconds", "concurrency",
     "name_format", "boot_nic", "username_expression", "password_expression"))
-_FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
 
 
 def _names(module: Module) -> dict[str, str] | None:
@@ -55,7 +54,7 @@ def run_bmc_discovery() -> None:
         address_limit={"type": "int", "default": 1024},
         allowed_addresses={"type": "list", "elements": "str"},
         machines={"type": "list", "elements": "dict"},
-        field_names=_FIELD_NAMES,
+        field_names=FIELD_NAMES,
     ))
     names = _names(module)
     with module.reporting():
@@ -129,7 +128,7 @@ def run_discovered_inventory() -> None:
         "password_expression": {"type": "str", "default": "", "no_log": False},
         "disable_certificate_verification": {"type": "bool", "default": False},
         "taken_names": {"type": "list", "elements": "str", "default": []},
-        "field_names": _FIELD_NAMES,
+        "field_names": FIELD_NAMES,
     }, required_if=[("return_inventory", False, ["path"])])
     module.require(PyYAML=discovered_inventory.yaml is not None)
     with module.reporting():

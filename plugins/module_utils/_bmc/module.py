@@ -11,7 +11,7 @@ from .._common import option_checks
 from .._common.errors import RefusedError
 from .._common.field_checks import shown
 from .._common.module import Module
-from .._common.problem import Problem
+from .._common.problem import FIELD_NAMES, Problem
 from .._common.terminal import columns
 from .._elsewhere import asking
 from . import service as bmc_service
@@ -101,7 +101,7 @@ def run_bmc_preflight() -> None:
         "certificate_days": {"type": "int", "default": 30},
         "clock_drift_seconds": {"type": "int", "default": 120},
         "fail_on": {"type": "str", "choices": ["problem", "warning", "none"], "default": "problem"},
-        "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
+        "field_names": FIELD_NAMES,
         "show_table": {"type": "bool", "default": False},
         "advice": {"type": "str", "default": ""},
         "ironic_pod": {"type": "dict", "options": asking.POD_OPTIONS},
@@ -132,7 +132,7 @@ def run_bmc_media_check() -> None:
         "url": {"type": "str", "required": True},
         "timeout_seconds": {"type": "int", "default": 60},
         "fail": {"type": "bool", "default": True},
-        "field_names": {"type": "str", "choices": ["options", "variables"], "default": "options"},
+        "field_names": FIELD_NAMES,
     })
     params, names = module.params, names_for(module.params)
     with module.reporting():

@@ -82,6 +82,10 @@ def as_results(problems: Iterable[Problem], names: Mapping[str, str] | None = No
     return [dict(problem._asdict(), text=text(problem, names)) for problem in problems]
 
 
+# Of modules whose messages name their options, or the variables that these come from; see :func:`renamed`.
+FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
+
+
 def renamed(phrase: str, names: Mapping[str, str] | None) -> str:
     """Return a phrase in which options bear the names by which the reader knows them.
 

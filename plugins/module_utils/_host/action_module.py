@@ -11,7 +11,7 @@ from typing import Any
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
 from .._common.formats import timestamp
-from .._common.problem import Problem
+from .._common.problem import FIELD_NAMES, Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .action_service import HostActionService
@@ -50,7 +50,7 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
         force_hosts={"type": "list", "elements": "str", "default": []},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
-        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
+        field_names=FIELD_NAMES,
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 900},
         error_limit={"type": "int", "default": 2},

@@ -9,6 +9,7 @@ from typing import Any
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common.errors import RefusedError
 from .._common.fields import argument_spec
+from .._common.problem import FIELD_NAMES
 from .._elsewhere import asking
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
@@ -51,7 +52,7 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         check_images={"type": "bool", "default": False},
         image_ca_file={"type": "path"},
         ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
-        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
+        field_names=FIELD_NAMES,
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},
         error_limit={"type": "int", "default": 3},

@@ -12,7 +12,7 @@ from .._bmc.names import names_for
 from .._common import confirmation, option_checks
 from .._common.errors import RefusedError
 from .._common.field_checks import shown
-from .._common.problem import Problem
+from .._common.problem import FIELD_NAMES, Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .password_file import LONGEST, SHORTEST
@@ -45,7 +45,7 @@ def host_bmc_credentials_argument_spec() -> dict[str, dict[str, Any]]:
         batch_size={"type": "int", "default": 10},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
-        field_names={"type": "str", "choices": ["options", "variables"], "default": "options"},
+        field_names=FIELD_NAMES,
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 600},
         error_limit={"type": "int", "default": 3},
