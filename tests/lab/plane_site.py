@@ -12,6 +12,7 @@ import pytest
 import small_cluster
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
+from support import only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -124,6 +125,14 @@ def server(lab, name, kubeconfig):
             "bmc_address": f"redfish-virtualmedia+https://{bridge(lab)}:{lab.figures['ports']['redfish']}/redfish/"
                            + path,
             "bmh_image": {"url": images, "checksum": images + ".sha256", "checksum_type": "sha256", "format": "raw"}}
+
+
+@contextlib.contextmanager
+def let_go(lab, names, kubeconfig, seconds):
+    """Take servers from the lab's own plane for another one; give their variables by name."""
+    lab.remove_hosts(*names)
+    yield dict((name, server(lab, name, kubeconfig)) for name in names)
+    lab.playbook("enroll", *only(*names), seconds=seconds).ok()
 
 
 def namespaces(target):

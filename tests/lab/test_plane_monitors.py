@@ -14,11 +14,13 @@ import os
 import shutil
 import subprocess
 
+import bare_plane
 import generated_definition
 import metrics_scrape
 import pytest
+from bare_plane import install
 from fakes import move_planes
-from support import REPOSITORY, eventually, module
+from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
@@ -26,7 +28,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, objects
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import controllers
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import (
-    ThrowawayServers,
     free_ports,
 )
 
@@ -40,25 +41,19 @@ PARTS = len(RENDERED)
 @pytest.fixture(scope="module")
 def servers():
     """An API server without controllers."""
-    with ThrowawayServers(move_planes.programs(), ["plane"]) as found:
+    with bare_plane.served() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def target(servers):
-    return move_planes.client(servers, "plane")
+    return bare_plane.client(servers)
 
 
 @pytest.fixture(scope="module")
 def operator(target):
     """What the Prometheus operator brings along."""
     generated_definition.serve_monitors(target)
-
-
-def install(servers, *flags, **settings):
-    return module("plane_components", *flags, kubeconfig=servers.kubeconfig("plane"), certificates="collection",
-                  source_dir=str(REPOSITORY / "lab" / "engine"), wait=False,
-                  parts=[dict(settings, name=part.name) for part in RENDERED])
 
 
 def wanted(part):

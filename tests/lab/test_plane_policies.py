@@ -7,14 +7,13 @@ Nothing enforces them: the lab's network add-on does not. test_plane_installed.p
 """
 from __future__ import annotations
 
+import bare_plane
 import pytest
-from fakes import move_planes
-from support import REPOSITORY, module
+from bare_plane import install
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import network_policy
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
 
 pytestmark = pytest.mark.plane
 
@@ -25,19 +24,13 @@ IRONIC = {"to": [{"ipBlock": {"cidr": "192.0.2.1/32"}}], "ports": [{"protocol": 
 @pytest.fixture(scope="module")
 def servers():
     """An API server without controllers."""
-    with ThrowawayServers(move_planes.programs(), ["plane"]) as found:
+    with bare_plane.served() as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def target(servers):
-    return move_planes.client(servers, "plane")
-
-
-def install(servers, *flags, **settings):
-    return module("plane_components", *flags, kubeconfig=servers.kubeconfig("plane"), certificates="collection",
-                  source_dir=str(REPOSITORY / "lab" / "engine"), wait=False,
-                  parts=[dict(settings, name=part.name) for part in RENDERED])
+    return bare_plane.client(servers)
 
 
 def stored(target):

@@ -45,11 +45,6 @@ def kubeconfig(lab):
 
 
 @pytest.fixture(scope="module")
-def target(kubeconfig):
-    return plane_site.client(kubeconfig)
-
-
-@pytest.fixture(scope="module")
 def nodes(target):
     """Address → Node, of both machines."""
     found = dict((plane_site.address_of(node), node) for node in target.list(KNOWN["Node"])[0])
@@ -77,9 +72,8 @@ def servers(lab, kubeconfig, nodes):
     """The two servers that are no nodes, which the lab's own plane lets go: name → variables."""
     names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")]
     assert len(names) == 2
-    lab.remove_hosts(*names)
-    yield dict((name, plane_site.server(lab, name, kubeconfig)) for name in names)
-    lab.playbook("enroll", *only(*names), seconds=SECONDS).ok()
+    with plane_site.let_go(lab, names, kubeconfig, SECONDS) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -117,9 +117,8 @@ def servers(lab, kubeconfig):
     names = [name for name, host in sorted(lab.hosts().items())
              if not host["spec"].get("consumerRef") and lab.state(name) == "available"][:2]
     assert len(names) == 2
-    lab.remove_hosts(*names)
-    yield dict((name, plane_site.server(lab, name, kubeconfig)) for name in names)
-    lab.playbook("enroll", *only(*names), seconds=SECONDS).ok()
+    with plane_site.let_go(lab, names, kubeconfig, SECONDS) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

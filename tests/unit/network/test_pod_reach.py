@@ -8,7 +8,6 @@ import hashlib
 import http.server
 import itertools
 import json
-import socket
 import subprocess
 import sys
 import threading
@@ -74,19 +73,6 @@ def ask(cluster, tcp=(), tftp=(), http=(), **pods):
     checks, found = pod_reach.check(cluster, wanted, lambda: next(moments), lambda _seconds: None)
     assert cluster.pods == {}
     return checks, [str(problem) for problem in found]
-
-
-@pytest.fixture
-def listener():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-@pytest.fixture
-def closed():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]
 
 
 @pytest.fixture

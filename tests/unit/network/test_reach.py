@@ -25,20 +25,6 @@ def ask(**wanted):
     return [(entry["ok"], entry["found"]) for entry in checks], [str(problem) for problem in found]
 
 
-@pytest.fixture
-def listener():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        yield server.getsockname()[1]
-
-
-@pytest.fixture
-def closed():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        # Bound, and nobody listens.
-        yield taken.getsockname()[1]
-
-
 def test_ports_that_must_and_must_not_answer(listener, closed):
     tcp = [{"host": "127.0.0.1", "port": listener, "reachable": True},
            {"host": "127.0.0.1", "port": closed, "reachable": False},
