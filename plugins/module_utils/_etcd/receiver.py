@@ -26,124 +26,6 @@ ANSWER = b"received\n"
 _BEGINNING = f"until python3 {FOLDER}/{PROGRAM} "
 _PATH = re.compile(r"(/[A-Za-z0-9][A-Za-z0-9._-]*)+")
 
-# For the Python of cloud-init on any node, 3.6 or newer.
-RECEIVER = '''\
-"""Takes etcd's data from who restores this cluster, as one connection with TLS: only what has the given digest.
-
-Where an API server will answer, kubelets, load balancers and whoever looks connect, too. Each has a thread until it has
-shown that it has this restore's key; of too many the one that has been there longest goes.
-"""
-import collections
-import hashlib
-import os
-import shutil
-import socket
-import ssl
-import sys
-import tarfile
-import threading
-
-# Connections without the key, how long one of them may say nothing, and how long the sender.
-CONNECTIONS, HANDSHAKE_SECONDS, SILENCE_SECONDS = 32, 10, 30
-# Of OpenSSL: a machine's clock may be years behind before a time server answers.
-NO_CHECK_TIME = 0x200000
-
-folder = os.path.dirname(os.path.abspath(__file__))
-port, size, digest, target = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4]
-archive, partial, member = target + "/restore.tar.gz", target + "/restore", target + "/member"
-
-
-def listening():
-    try:
-        found = socket.socket(socket.AF_INET6)
-        found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        address = "::"
-    except OSError:
-        found, address = socket.socket(socket.AF_INET), "0.0.0.0"
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind((address, port))
-    found.listen(CONNECTIONS)
-    return found
-
-
-def end(stream):
-    try:
-        # Its thread waits for it; that of TLS would forget the session under that thread.
-        socket.socket.shutdown(stream, socket.SHUT_RDWR)
-    except OSError:
-        pass
-
-
-def is_received(stream):
-    found, left = hashlib.sha256(), size
-    with open(archive, "wb") as file:
-        while left:
-            part = stream.recv(min(left, 65536))
-            if not part:
-                return False
-            file.write(part)
-            found.update(part)
-            left -= len(part)
-    return found.hexdigest() == digest
-
-
-if not os.path.isdir(member):
-    os.umask(0o077)
-    os.makedirs(target, 0o700, exist_ok=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder + "/tls.crt", folder + "/tls.key")
-    context.load_verify_locations(folder + "/tls.crt")
-    context.verify_mode = ssl.CERT_REQUIRED
-    context.verify_flags |= NO_CHECK_TIME
-    server, is_there, one = listening(), threading.Event(), threading.Lock()
-    server.settimeout(1)
-    guard, unknown = threading.Lock(), collections.deque()
-
-    def forget(stream):
-        with guard:
-            if stream in unknown:
-                unknown.remove(stream)
-
-    def serve(stream):
-        try:
-            stream.do_handshake()
-            forget(stream)
-            stream.settimeout(SILENCE_SECONDS)
-            with one:
-                if is_there.is_set() or not is_received(stream):
-                    return
-                shutil.rmtree(partial, ignore_errors=True)
-                with tarfile.open(archive) as packed:
-                    packed.extractall(partial)
-                try:
-                    stream.sendall(b"received\\n")
-                finally:
-                    is_there.set()
-        except (OSError, ValueError, tarfile.TarError) as exc:
-            print("etcd's data: %s" % exc, file=sys.stderr)
-        finally:
-            forget(stream)
-            stream.close()
-
-    while not is_there.is_set():
-        try:
-            connection = server.accept()[0]
-            connection.settimeout(HANDSHAKE_SECONDS)
-            stream = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
-        except OSError:
-            continue
-        with guard:
-            unknown.append(stream)
-            oldest = unknown.popleft() if len(unknown) > CONNECTIONS else None
-        if oldest is not None:
-            end(oldest)
-        threading.Thread(target=serve, args=[stream], daemon=True).start()
-    server.close()
-    os.rename(partial + "/member", member)
-    shutil.rmtree(partial)
-    os.unlink(archive)
-'''
-
 
 def data_dir(kubeadm: Object) -> str | None:
     """Return etcd's folder on the nodes by a KubeadmConfigSpec, None when there can be no such folder.
@@ -166,9 +48,12 @@ def secret_name(cluster: str) -> str:
     return f"{cluster}-etcd-restore"
 
 
-def secret(namespace: str, cluster: str, certificate: bytes, key: bytes) -> Object:
-    """Return the Secret with the files of the machine, which Cluster API reads when it makes the user data."""
-    contents = {PROGRAM: RECEIVER.encode(), CERTIFICATE: certificate, KEY: key}
+def secret(namespace: str, cluster: str, program: str, certificate: bytes, key: bytes) -> Object:
+    """Return the Secret with the files of the machine, which Cluster API reads when it makes the user data.
+
+    :param program: source of ``_elsewhere/etcd_receiver.py``
+    """
+    contents = {PROGRAM: program.encode(), CERTIFICATE: certificate, KEY: key}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {
         "name": secret_name(cluster), "namespace": namespace, "labels": {CLUSTER_LABEL: cluster}},
         "data": dict((name, base64.b64encode(content).decode()) for name, content in contents.items())}

@@ -10,6 +10,7 @@ without it. A run that was interrupted begins again with another machine, unless
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from .._common import confirmation, file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
+from .._elsewhere import etcd_receiver
 from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._kube.conditions import is_true
@@ -209,7 +211,8 @@ class Restore:
         if found:
             raise RefusedError(found)
         self._client.apply(BASE["Secret"], self._namespace,
-                           receiver.secret(self._namespace, self._name, data.certificate, data.key),
+                           receiver.secret(self._namespace, self._name, inspect.getsource(etcd_receiver),
+                                           data.certificate, data.key),
                            checked=stored or ABSENT)
 
     def _files(self) -> Object | None:

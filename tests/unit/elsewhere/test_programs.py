@@ -12,9 +12,15 @@ import zipfile
 import pytest
 from tooling import layers
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import answered, asking, questions, trust
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import (
+    answered,
+    asking,
+    etcd_receiver,
+    questions,
+    trust,
+)
 
-PROGRAMS = [questions, trust]
+PROGRAMS = [etcd_receiver, questions, trust]
 HERE = asking.Asked([sys.executable, "-"], "this machine")
 
 

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import datetime
 import hashlib
+import inspect
 import io
 import os
 import socket
@@ -20,6 +21,7 @@ import threading
 import pytest
 from fakes.restored_plane import merged
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import etcd_receiver
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import delivery, receiver
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
 
@@ -49,7 +51,7 @@ class Machine:
         self.target, self.port = folder / "etcd", free_port()
         files = folder / "run"
         files.mkdir()
-        (files / receiver.PROGRAM).write_text(receiver.RECEIVER)
+        (files / receiver.PROGRAM).write_text(inspect.getsource(etcd_receiver))
         (files / receiver.CERTIFICATE).write_bytes(given.certificate)
         (files / receiver.KEY).write_bytes(given.key)
         self.process = subprocess.Popen(

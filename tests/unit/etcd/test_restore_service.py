@@ -380,7 +380,7 @@ FILES = ("Secret", receiver.secret_name(NAME))
 def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run, is_applied):
     run.plane.add("Secret", FILES[1], data={"own": "b3du"})
     if is_applied:
-        secret = receiver.secret(NAMESPACE, NAME, b"", b"")
+        secret = receiver.secret(NAMESPACE, NAME, "", b"", b"")
         run.plane.apply(BASE["Secret"], NAMESPACE, dict(secret, data={"own": "b3du"}))
     writes = run.plane.writes()
     before = copy.deepcopy(run.plane.objects[FILES])
@@ -393,7 +393,7 @@ def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run, is_a
 def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, is_there):
     """With the machine's key others would get etcd's data; with theirs it would take data from them."""
     if is_there:
-        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, "", b"of before", b"of before"))
 
     def meanwhile():
         run.plane.add("Secret", FILES[1], data={"own": "b3du"}, metadata={"uid": "another", "resourceVersion": "7"})
@@ -405,7 +405,7 @@ def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, 
 
 
 def test_a_secret_that_a_killed_run_has_left_is_written_over(run):
-    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, b"of before", b"of before"))
+    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, "", b"of before", b"of before"))
     assert run.restore()["machine"] == NEW and is_as_described(run.plane)
 
 
