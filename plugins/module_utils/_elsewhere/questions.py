@@ -39,7 +39,7 @@ def tcp(host: str, port: int, seconds: float) -> dict[str, object]:
     try:
         with socket.create_connection((host, port), seconds):
             return {"reached": True, "words": "a connection"}
-    except OSError as exc:
+    except (OSError, UnicodeError) as exc:
         return {"reached": False, "words": reason(exc, seconds)}
 
 
@@ -58,7 +58,7 @@ def ipmi(host: str, port: int, seconds: float) -> dict[str, object]:
                 # The name of TimeoutError before Python 3.10.
                 except socket.timeout:
                     continue
-    except OSError as exc:
+    except (OSError, UnicodeError) as exc:
         return {"reached": False, "words": reason(exc, seconds)}
     return {"reached": False, "words": f"no answer within {seconds} s"}
 
@@ -81,7 +81,7 @@ def tftp(host: str, port: int, path: str, seconds: float) -> dict[str, object]:
                     continue
                 if sender[0] == address[0] and len(answer) >= 4:
                     return _block(wire, answer, sender)
-    except OSError as exc:
+    except (OSError, UnicodeError) as exc:
         return {"reached": False, "words": reason(exc, seconds)}
     return {"reached": False, "words": f"no answer within {seconds} s"}
 
@@ -136,7 +136,7 @@ def status(host: str, port: int, path: str, tls: bool, authority: str, verify: b
             connection = http.client.HTTPConnection(host, port, timeout=seconds)
         connection.request("GET", path)
         found = connection.getresponse().status
-    except (OSError, http.client.HTTPException) as exc:
+    except (OSError, UnicodeError, http.client.HTTPException) as exc:
         return {"reached": False, "words": reason(exc, seconds)}
     return {"reached": True, "words": f"HTTP {found}", "status": found}
 
@@ -203,7 +203,8 @@ def reason(exc: Exception, seconds: float) -> str:
     # The name of TimeoutError before Python 3.10.
     if isinstance(exc, socket.timeout):
         return f"no answer within {seconds} s"
-    if isinstance(exc, socket.gaierror):
+    # A label of more than 63 letters is refused before anybody is asked.
+    if isinstance(exc, (socket.gaierror, UnicodeError)):
         return "no address for that name"
     if isinstance(exc, ssl.SSLCertVerificationError):
         return f"a certificate that is not verified ({exc.verify_message})"
