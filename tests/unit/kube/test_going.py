@@ -146,6 +146,7 @@ LOOKS = {
 }
 PLANS = {
     "_cluster/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",
+    "_cluster/resource_set_service.py": "a cluster's ClusterResourceSet and its bundles, before anything is written",
     "_host/writes.py": "the Namespace of hosts, which is not there",
     "_ipam/pool_service.py": "pools",
     "_manifests/service.py": "all manifests, by what _look has found",
