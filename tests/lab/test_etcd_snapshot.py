@@ -18,6 +18,7 @@ import starting_state
 from support import NAMESPACE, eventually, module
 from workload import AGNHOST, ECHO, NODE_PORT, Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane, receiver
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import site as sites
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
@@ -198,7 +199,7 @@ def test_it_is_restored_by_runs_that_were_killed_and_the_worker_goes_on(lab, sit
     assert workload.answers(workload.address(control_plane=False))
     # Nothing of the restore is left, and nobody replaces the machine for it.
     plane = plane_of(lab)
-    assert not {control_plane.NOTE, control_plane.PAUSED} & set(plane["metadata"].get("annotations") or {})
+    assert not {control_plane.NOTE, PAUSED_ANNOTATION} & set(plane["metadata"].get("annotations") or {})
     assert lab.kube.get(KNOWN["Secret"], NAMESPACE, receiver.secret_name(NAME)) is None
     found = sites.read(lab.kube, NAMESPACE, NAME)
     member = sites.Member(KubeClient({"kubeconfig": str(site.kubeconfig)}), new, sites.context_of(lab.kube, found))
