@@ -131,8 +131,10 @@ def server(lab, name, kubeconfig):
 def let_go(lab, names, kubeconfig, seconds):
     """Take servers from the lab's own plane for another one; give their variables by name."""
     lab.remove_hosts(*names)
-    yield dict((name, server(lab, name, kubeconfig)) for name in names)
-    lab.playbook("enroll", *only(*names), seconds=seconds).ok()
+    try:
+        yield dict((name, server(lab, name, kubeconfig)) for name in names)
+    finally:
+        lab.playbook("enroll", *only(*names), seconds=seconds).ok()
 
 
 def namespaces(target):
