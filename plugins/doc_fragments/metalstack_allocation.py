@@ -82,6 +82,28 @@ _ALLOCATION = """
         choices: [present, absent]
         default: present
 """
+# The same for each way.
+_RULES = """\
+            type: list
+            elements: dict
+            suboptions:
+              comment:
+                description: A text for users.
+                type: str
+              protocol:
+                description: Protocol.
+                type: str
+                choices: [tcp, udp]
+                required: true
+              ports:
+                description: Ports.
+                type: list
+                elements: int
+                required: true
+              to:
+                description: Networks that they go to.
+                type: list
+                elements: str"""
 
 
 class ModuleDocFragment:
@@ -136,48 +158,10 @@ options:
         suboptions:
           egress:
             description: Rules for outgoing connections.
-            type: list
-            elements: dict
-            suboptions:
-              comment:
-                description: A text for users.
-                type: str
-              protocol:
-                description: Protocol.
-                type: str
-                choices: [tcp, udp]
-                required: true
-              ports:
-                description: Ports.
-                type: list
-                elements: int
-                required: true
-              to:
-                description: Networks that they go to.
-                type: list
-                elements: str
+""" + _RULES + """
           ingress:
             description: Rules for incoming connections.
-            type: list
-            elements: dict
-            suboptions:
-              comment:
-                description: A text for users.
-                type: str
-              protocol:
-                description: Protocol.
-                type: str
-                choices: [tcp, udp]
-                required: true
-              ports:
-                description: Ports.
-                type: list
-                elements: int
-                required: true
-              to:
-                description: Networks that they go to.
-                type: list
-                elements: str
+""" + _RULES + """
               from:
                 description: Networks that they come from.
                 type: list

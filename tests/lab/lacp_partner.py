@@ -12,7 +12,8 @@ import contextlib
 import select
 import socket
 import struct
-import threading
+
+import background
 
 ALL_PROTOCOLS, SLOW, LACP, VERSION = 0x0003, 0x8809, 1, 1
 GROUP = bytes.fromhex("0180c2000002")
@@ -56,14 +57,8 @@ def answering(links):
 
     :param links: names of the links; their order gives the numbers of the ports
     """
-    ended = threading.Event()
-    thread = threading.Thread(target=_answer, args=(list(links), ended), name="lacp-partner", daemon=True)
-    thread.start()
-    try:
+    with background.running("lacp-partner", _answer, list(links), join_seconds=10 * RETRY_SECONDS):
         yield
-    finally:
-        ended.set()
-        thread.join(10 * RETRY_SECONDS)
 
 
 def _answer(links, ended):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import struct
-import threading
+
+import background
 
 LLDP, GROUP = 0x88CC, bytes.fromhex("0180c200000e")
 CHASSIS, PORT, TIME_TO_LIVE, SYSTEM_NAME, OF_ORGANIZATION = 1, 2, 3, 5, 127
@@ -45,14 +46,8 @@ def telling(ports):
 
     :param ports: name of a link → numbers of its VLANs
     """
-    ended = threading.Event()
-    thread = threading.Thread(target=_tell, args=(dict(ports), ended), name="lldp-switch", daemon=True)
-    thread.start()
-    try:
+    with background.running("lldp-switch", _tell, dict(ports)):
         yield
-    finally:
-        ended.set()
-        thread.join(10)
 
 
 def _tell(ports, ended):

@@ -91,7 +91,7 @@ def play(lab, described, tmp_path_factory):
 @pytest.fixture(scope="module")
 def own_files(ssh):
     """A function that returns what is on the machine of the collection's, folders too."""
-    return lambda: sorted(ssh("find /etc /var/lib/metal3.baremetal -name '*metal3*' 2>/dev/null || true").split())
+    return lambda: sorted(ssh("find /etc /var/lib -name '*metal3*'").split())
 
 
 @pytest.fixture(scope="module")

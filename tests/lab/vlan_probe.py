@@ -8,8 +8,9 @@ import contextlib
 import ipaddress
 import socket
 import struct
-import threading
 import time
+
+import background
 
 ALL_PROTOCOLS, VLAN_TAG, ARP, IPV6, ICMPV6 = 0x0003, 0x8100, 0x0806, 0x86DD, 58
 NEIGHBOR_SOLICITATION, NEIGHBOR_ADVERTISEMENT = 135, 136
@@ -87,18 +88,13 @@ def hearing(link):
 
     :param link: the link that carries the frames
     """
-    heard, ended = set(), threading.Event()
+    heard = set()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
         raw.bind((link, 0))
         raw.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         raw.settimeout(1)
-        thread = threading.Thread(target=_hear, args=(raw, heard, ended), name="vlan-probe", daemon=True)
-        thread.start()
-        try:
+        with background.running("vlan-probe", _hear, raw, heard):
             yield heard
-        finally:
-            ended.set()
-            thread.join(10)
 
 
 def _hear(raw, heard, ended):

@@ -8,6 +8,7 @@ from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
+from .._common.dhcp_lent import lent_options
 from .._common.errors import os_errors_reported
 from .._elsewhere import asking
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
@@ -16,7 +17,6 @@ from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from . import manifest_folder, resource_set
 from .addon import addon_objects
-from .checks.reservation import dhcp_options
 from .checks.validation import description_warnings
 from .info_service import read_cluster
 from .inventory import field_names
@@ -53,7 +53,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         kube_argument_spec(), state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         check_hosts={"type": "bool", "default": True}, check_network={"type": "bool", "default": True},
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
-        dhcp={"type": "dict", "options": dhcp_options()},
+        dhcp={"type": "dict", "options": lent_options()},
         image_ca_file={"type": "path"},
         ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},

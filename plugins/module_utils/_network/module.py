@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from .._common.dhcp_lent import lent_options
 from .._common.errors import RefusedError, os_errors_reported
 from .._common.module import Module
 from .._common.problem import Problem, as_results
@@ -29,11 +30,7 @@ def _texts() -> dict[str, Any]:
 def dhcp_options() -> dict[str, Any]:
     """Return the options of what DHCP serves; documented in the fragment ``provisioning_network``."""
     return {
-        "ranges": {"type": "list", "elements": "dict", "default": [], "options": {
-            "first": {"type": "str", "required": True}, "last": {"type": "str", "required": True},
-            "network": {"type": "str"}, "router": {"type": "str"}}},
-        "hosts": {"type": "list", "elements": "dict", "default": [], "options": {
-            "name": {"type": "str"}, "mac": {"type": "str", "required": True}, "addresses": _texts()}},
+        **lent_options(),
         "unknown_hosts": {"type": "bool", "default": False},
         "lease_seconds": {"type": "int", "default": DEFAULT_LEASE_SECONDS},
         "dns_servers": _texts(), "ntp_servers": _texts(),

@@ -31,18 +31,6 @@ class _Lent(NamedTuple):
     words: str
 
 
-def dhcp_options() -> dict[str, Any]:
-    """Return the options of what DHCP lends, those of the module ``provisioning_network`` that are about addresses."""
-    texts = {"type": "list", "elements": "str", "default": []}
-    return {
-        "ranges": {"type": "list", "elements": "dict", "default": [], "options": {
-            "first": {"type": "str", "required": True}, "last": {"type": "str", "required": True},
-            "network": {"type": "str"}, "router": {"type": "str"}}},
-        "hosts": {"type": "list", "elements": "dict", "default": [], "options": {
-            "name": {"type": "str"}, "mac": {"type": "str", "required": True}, "addresses": texts}},
-    }
-
-
 def reservation_problems(description: ClusterDescription, hosts: Iterable[Object], hardware: Mapping[str, Object],
                          dhcp: Mapping[str, Any] | None) -> list[Problem]:
     """Return what keeps the machine of a new control plane from getting the endpoint's address by DHCP, and it alone.
@@ -50,7 +38,7 @@ def reservation_problems(description: ClusterDescription, hosts: Iterable[Object
     :param description: a cluster of bare metal hosts with an endpoint
     :param hosts: BareMetalHosts of its namespace
     :param hardware: HardwareData by name
-    :param dhcp: what DHCP lends, see :func:`dhcp_options`; None when nobody says
+    :param dhcp: what DHCP lends, see :func:`dhcp_lent.lent_options`; None when nobody says
     """
     subject, endpoint = description.subject, description.endpoint or {}
     if not dhcp or not ip_texts.is_address(endpoint.get("host") or ""):
