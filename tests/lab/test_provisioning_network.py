@@ -20,6 +20,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from network_machine import ssh_options
 from nodes import Nodes, built_image
 from support import Run, eventually
 
@@ -84,11 +85,6 @@ class Machine(Nodes):
                 archive.add(Path(path).resolve(), arcname=path)
         self.sh("sh", "-c", "base64 -d | tar -xz --skip-old-files -C /",
                 text=base64.b64encode(packed.getvalue()).decode())
-
-
-def ssh_options():
-    return ["-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
-            "-o", "ConnectTimeout=3", "-o", "LogLevel=ERROR"]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ from .interface_files import Found
 PROGRAM_SECONDS = 120
 # systemd-networkd writes a file of its own for each interface: networkd's link files, network/networkd-link.c.
 _NETWORKD_LINKS = "/run/systemd/netif/links"
+_KERNEL_LINKS = "/sys/class/net"
+POLL_SECONDS = 0.05
 _MANAGED = ("configured", "configuring")
 
 
@@ -122,20 +125,47 @@ def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining
             _checked(runner, ["networkctl", "reconfigure", port])
 
 
-def remove_device(network: Mapping[str, Any], runner: Runner = run) -> None:
+def remove_device(network: Mapping[str, Any], runner: Runner = run,
+                  sleep: Callable[[float], None] = time.sleep) -> None:
     """Delete the device that a description made, which not every system does by itself; nothing when it is gone.
 
-    :raises NetworkSystemError: with what ``ip`` answered
+    :param sleep: waits for so many seconds
+    :raises NetworkSystemError: with what ``ip`` answered, or when systemd-networkd does not notice it in time
     """
     if (network.get("kind") or "ethernet") == "ethernet":
         return
     name = network["name"]
+    number = _number(name)
     try:
         _checked(runner, ["ip", "link", "delete", name])
     except NetworkSystemError:
         # NetworkManager and netplan delete it themselves, and may do so at this moment.
         if runner(["ip", "link", "show", name]).code == 0:
             raise
+    _until_forgotten(name, number, sleep)
+
+
+def _number(name: str) -> str:
+    """Return the kernel's number of an interface, an empty text when there is none of that name."""
+    try:
+        with open(os.path.join(_KERNEL_LINKS, name, "ifindex"), encoding="ascii") as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def _until_forgotten(name: str, number: str, sleep: Callable[[float], None]) -> None:
+    """Wait until systemd-networkd has noticed that a device is gone.
+
+    It makes none for a file whose device it takes for there, so that reading its files before would lose the device.
+    """
+    until = time.monotonic() + PROGRAM_SECONDS
+    while number and os.path.exists(os.path.join(_NETWORKD_LINKS, number)):
+        if time.monotonic() > until:
+            raise NetworkSystemError(
+                f"systemd-networkd still has {name}, {PROGRAM_SECONDS} s after it was deleted; see journalctl -u "
+                "systemd-networkd")
+        sleep(POLL_SECONDS)
 
 
 def _checked(runner: Runner, command: list[str]) -> None:

@@ -55,6 +55,36 @@ def test_a_device_that_stays_is_an_error():
         systems.remove_device(BRIDGE, Programs({"ip link delete": Result(2, "", "not permitted")}))
 
 
+@pytest.fixture
+def known(tmp_path, monkeypatch):
+    """The file that systemd-networkd has for the bridge, whose number in the kernel is 7."""
+    (tmp_path / "kernel" / "prov").mkdir(parents=True)
+    (tmp_path / "kernel" / "prov" / "ifindex").write_text("7\n")
+    (tmp_path / "7").write_text("ADMIN_STATE=configured\n")
+    monkeypatch.setattr(systems, "_KERNEL_LINKS", str(tmp_path / "kernel"))
+    monkeypatch.setattr(systems, "_NETWORKD_LINKS", str(tmp_path))
+    return tmp_path / "7"
+
+
+def test_networkd_has_noticed_that_a_device_is_gone_before_it_is_asked_for_another(known):
+    naps = []
+
+    def sleep(seconds):
+        naps.append(seconds)
+        if len(naps) == 3:
+            known.unlink()
+
+    programs = Programs({})
+    systems.remove_device(BRIDGE, programs, sleep)
+    assert programs.asked == ["ip link delete prov"] and naps == [systems.POLL_SECONDS] * 3
+
+
+def test_a_networkd_that_never_notices_is_an_error(known, monkeypatch):
+    monkeypatch.setattr(systems, "PROGRAM_SECONDS", 0)
+    with pytest.raises(systems.NetworkSystemError, match="systemd-networkd still has prov, 0 s after it was deleted"):
+        systems.remove_device(BRIDGE, Programs({}), lambda seconds: None)
+
+
 def test_network_manager_brings_ports_after_the_bridge_which_would_let_go_of_them():
     programs = Programs({})
     systems.apply("network_manager", BRIDGE, programs)
