@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from .._common.field_checks import is_name
 from .._common.plain_text import plain
 from .._common.problem import Problem
-from .graph import key, title
+from .graph import file_name, key
 
 Object = dict[str, Any]
 
@@ -100,14 +100,3 @@ def counts(objects: Iterable[Object]) -> dict[str, int]:
     for obj in sorted(objects, key=key):
         result[obj["kind"]] = result.get(obj["kind"], 0) + 1
     return result
-
-
-def file_name(obj: Object) -> str:
-    """Return a file's name for an object (``objectgraph.go``: getFilename).
-
-    :raises ValueError: for a name that no object has, as in a backup that somebody made by hand
-    """
-    group, kind, name = key(obj)
-    if not is_name(name) or "/" in kind or "/" in group:
-        raise ValueError(title((group, kind, name)))
-    return f"{kind}_{name}_{group}.yaml"

@@ -262,5 +262,5 @@ def _files(objects: list[Object], arrives_in_move: bool) -> Iterator[str]:
     with private_folder.folder("metal3-restore-") as path:
         for obj in objects:
             held = cluster_pauses.for_restore(copies.held(obj, held_for), arrives_in_move)
-            whole_file.write(os.path.join(path, archive.file_name(obj)), json.dumps(held).encode(), 0o600, False)
+            whole_file.write(os.path.join(path, graph.file_name(obj)), json.dumps(held).encode(), 0o600, False)
         yield path

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from .._common.field_checks import is_name
 from .._kube.finalizers import is_going
 from .._kube.resources import KNOWN, Resource, group_of
 from .._metal3.kinds import GROUPS
@@ -70,6 +71,17 @@ def key(obj: Object) -> tuple[str, str, str]:
 def title(of: tuple[str, str, str]) -> str:
     """Return a key as messages have it."""
     return f"{of[1]} {of[2]}"
+
+
+def file_name(obj: Object) -> str:
+    """Return a file's name for an object (``objectgraph.go``: getFilename).
+
+    :raises ValueError: for a name that no object has, as in a backup that somebody made by hand
+    """
+    group, kind, name = key(obj)
+    if not is_name(name) or "/" in kind or "/" in group:
+        raise ValueError(title((group, kind, name)))
+    return f"{kind}_{name}_{group}.yaml"
 
 
 class Graph:

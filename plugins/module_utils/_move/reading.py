@@ -5,17 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._kube.resources import Resource
 from .._metal3.kinds import KNOWN
-from . import graph, record, rehearsal
+from . import graph, record
 
 Object = dict[str, Any]
 
 _HOST = KNOWN["BareMetalHost"]
+
+
+class Contents(NamedTuple):
+    """What an API server of a rehearsal begins with.
+
+    :ivar definitions: CustomResourceDefinitions as they were read
+    :ivar providers: entries of clusterctl's inventory as they were read
+    """
+
+    definitions: list[Object]
+    providers: list[Object]
 
 
 class Side:
@@ -70,12 +81,12 @@ class Side:
         """Return what of the namespace is moved."""
         return graph.Graph(self.objects, self.kinds)
 
-    def contents(self) -> rehearsal.Contents:
+    def contents(self) -> Contents:
         """Return what a rehearsal's API server must have of this plane: its definitions and clusterctl's inventory.
 
         :raises KubeError: when the API server can't be asked
         """
-        return rehearsal.Contents(self.definitions, self.client.list(KNOWN["Provider"])[0])
+        return Contents(self.definitions, self.client.list(KNOWN["Provider"])[0])
 
     def host(self, name: str) -> Object | None:
         """Return a host of the namespace, None when there is none of the name."""

@@ -28,8 +28,9 @@ from .._kube.resources import Resource
 from .._metal3.kinds import KNOWN
 from .._plane.process import provider
 from .._plane.process.throwaway import ThrowawayServers
-from . import archive, clusterctl, copies, graph
+from . import clusterctl, copies, graph
 from .operator_findings import WORDS_LIMIT, Operated
+from .reading import Contents
 
 Object = dict[str, Any]
 
@@ -39,17 +40,6 @@ _DEFINITIONS_AT_ONCE = 3
 HERE, THERE = "here", "there"
 _HOST = ("metal3.io", "BareMetalHost")
 _WEBHOOKS = "none of the plane's webhooks and controllers took part"
-
-
-class Contents(NamedTuple):
-    """What an API server of a rehearsal begins with.
-
-    :ivar definitions: CustomResourceDefinitions as they were read
-    :ivar providers: entries of clusterctl's inventory as they were read
-    """
-
-    definitions: list[Object]
-    providers: list[Object]
 
 
 class Outcome(NamedTuple):
@@ -236,7 +226,7 @@ def restore(programs: str, program: str, namespace: str, found: list[Object], he
         target.prepare()
         folder = os.path.join(servers.folder, "objects")
         for obj in copied:
-            whole_file.write(os.path.join(folder, archive.file_name(obj)), json.dumps(obj).encode(), 0o600, False)
+            whole_file.write(os.path.join(folder, graph.file_name(obj)), json.dumps(obj).encode(), 0o600, False)
         problems = _tried(lambda: run(program, target.side(), folder, os.path.join(servers.folder, "work"),
                                       progress.event))
         before = dict((graph.key(obj), obj) for obj in copied)

@@ -31,6 +31,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
     archive,
     backup_service,
     cluster_pauses,
+    graph,
     nodes_now,
     record,
     rehearsal,
@@ -380,7 +381,7 @@ def test_what_is_no_backup_is_refused(content):
     ("v1", "Secret", "../../etc/x"), ("v1", "a/../../etc", "x"), ("a/../../etc/v1", "Secret", "x")])
 def test_an_object_cannot_lead_out_of_the_folder(version, kind, name):
     with pytest.raises(ValueError, match=r"Secret|etc"):
-        archive.file_name({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
+        graph.file_name({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
 
 
 def host(state="provisioned", image=None, deployed=None, online=True, method=None, annotations=None, **spec):
