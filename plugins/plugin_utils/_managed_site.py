@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import manager, site_checks
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import stages as manager
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 
 MANAGEMENT = "management"

@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 

@@ -14,9 +14,10 @@ from fakes import move_planes
 from measures import Figure
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import clusterctl, rehearsal
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
 
 GOAL_RATIO = 1.2
 

@@ -12,8 +12,8 @@ from support import HOST, NAMESPACE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import leftovers
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import leftovers
 
 SECONDS = 600
 

@@ -22,7 +22,7 @@ from fakes import move_planes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import archive
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive
 
 # Builds clusterctl when it is not there.
 pytestmark = pytest.mark.pivot

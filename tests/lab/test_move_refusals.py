@@ -23,8 +23,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, record
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, fit
 
 pytestmark = pytest.mark.pivot

@@ -17,13 +17,10 @@ from fakes import move_planes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
-    backup_service,
-    cluster_pauses,
-    clusterctl,
-    copies,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import service as backup_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl, copies
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
 
 NAMESPACE = "short"
 HOSTS = 2

@@ -25,8 +25,8 @@ from workload import Polled as Served
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import node_question
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import question as node_question
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]

@@ -26,14 +26,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import (
-    checks,
-    clusterctl,
-    operator_rehearsal,
-    rehearsal,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.reading import Side
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.service import Move
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import operator as operator_rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
 
 pytestmark = pytest.mark.pivot

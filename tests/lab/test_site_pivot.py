@@ -21,7 +21,7 @@ from watching import Untouched, facts
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.record import NAME as RECORD
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.site_figures import DEFAULT_PORTS
 

@@ -16,12 +16,15 @@ from .._host import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
-from . import backup_service, checks, hosts_service, provisioning
-from .host_move_service import HostMove
-from .journal import Journal
-from .manager_service import SiteManager
-from .nodes_asked import NodesAsked
-from .service import Move
+from .backup import service as backup_service
+from .checks import rules as checks
+from .handover import provisioning
+from .manager.service import SiteManager
+from .nodes.asked import NodesAsked
+from .pauses import hosts as hosts_service
+from .single_hosts.service import HostMove
+from .whole_plane.journal import Journal
+from .whole_plane.service import Move
 
 # What hosts are held for, as users name it.
 _HELD_FOR = {"move": host_annotations.FOR_MOVE, "restore": host_annotations.FOR_RESTORE}

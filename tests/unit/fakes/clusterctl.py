@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import graph
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph
 
 
 class Killed(Exception):

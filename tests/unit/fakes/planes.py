@@ -11,7 +11,8 @@ from fakes.plane_server import definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import checks, record
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import (
     CLUSTERCTL_LABEL,
     MOVE_HIERARCHY_LABEL,

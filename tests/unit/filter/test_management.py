@@ -12,7 +12,7 @@ from fakes.site_folder import config
 
 from ansible_collections.metal3.baremetal.plugins.filter.management_kubeconfig import management_kubeconfig
 from ansible_collections.metal3.baremetal.plugins.filter.management_site import management_site
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
 
 PLANE = {"mode": "process", "name": "rack1", "dir": "/plane", "address": "192.0.2.10"}
 

@@ -12,7 +12,7 @@ from fakes import playbook
 from fakes.site_folder import config
 from tooling import ansible_yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager_file import SiteFolder
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
 
 PLAYBOOKS = playbook.ROOT / "playbooks"
 INVENTORY = """

@@ -1,0 +1,259 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes what a plane manages to an encrypted file, and brings it into a plane again, held until a user releases it."""
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..._backup import age, files
+from ..._common import private_folder, regular_file, whole_file
+from ..._common.errors import RefusedError
+from ..._common.formats import timestamp
+from ..._common.plain_text import plain
+from ..._common.problem import Problem
+from ..._host import annotations as host_annotations
+from ..._host import handed_over
+from ..._plane import catalogue, fit, fit_service
+from ..checks import class_admission
+from ..checks import rules as checks
+from ..nodes import now as nodes_now
+from ..objects import clusterctl, copies, graph, record
+from ..objects.reading import Side
+from ..pauses import clusters as cluster_pauses
+from ..rehearsal import service as rehearsal
+from . import archive, restored_hosts, verdicts
+
+Object = dict[str, Any]
+
+# Of namespaces that are Kubernetes' own.
+_RESERVED = "kube-"
+
+
+def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+              now: Callable[[], float] = time.time,
+              rehearse: Callable[..., rehearsal.Outcome] = rehearsal.restore) -> dict[str, Any]:
+    """Return the result of the module ``plane_backup``.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param check_mode: only report what would be written
+    :param progress: a Progress
+    :param now: seconds since 1970
+    :param rehearse: callable that rehearses the restore, see :func:`rehearsal.restore`
+    :raises RefusedError: when there is nothing, when clusterctl would leave something behind, or when what was written
+        does not come back as it was
+    :raises AgeError: when it cannot be encrypted, or what was written cannot be read again
+    """
+    side = Side(client, params["namespace"])
+    moving = side.graph()
+    problems = checks.completeness(moving, side.kinds, side.namespace)
+    if problems:
+        raise RefusedError(problems)
+    taken = timestamp(now())
+    backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
+    prefix = files.prefix_of(side.namespace, side.uid)
+    name = files.name_of(prefix, taken)
+    path = os.path.join(params["directory"], name)
+    result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
+              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
+    content = age.encrypt(archive.packed(backup), params["recipients"])
+    if check_mode:
+        return dict(result, verified=False, sha256=None, rehearsal=None,
+                    removed=files.outdated_in(params["directory"], prefix, params["keep"], name))
+    os.makedirs(params["directory"], mode=0o700, exist_ok=True)
+    whole_file.write(path, content, 0o600, False)
+    progress.wrote(path, "created")
+    _require_stored(path, content)
+    # Without the secret key nobody reads the file; what was encrypted is tried all the same.
+    packed = age.decrypt(content, params["identity_file"]) if params["identity_file"] else archive.packed(backup)
+    again, problems = archive.unpacked(packed, path)
+    if problems or again is None:
+        raise RefusedError(problems)
+    verified = bool(params["identity_file"]) and archive.packed(again) == archive.packed(backup)
+    result.update(verified=verified, sha256=hashlib.sha256(content).hexdigest(), rehearsal=None)
+    if params["rehearsal_programs"]:
+        outcome = rehearse(params["rehearsal_programs"], params["clusterctl"], side.namespace, again.objects,
+                           side.contents(), progress)
+        if outcome.problems:
+            raise RefusedError([*outcome.problems, Problem(
+                "backup-unusable", path, "", "a backup that does not come back as it was", "one that does",
+                "correct what is named above, then back up again; the file stays")])
+        result["rehearsal"] = outcome.result()
+    # Only now: one that cannot be used must not take the place of one that can.
+    removed = files.outdated_in(params["directory"], prefix, params["keep"], name)
+    for old in removed:
+        os.unlink(old)
+        progress.wrote(old, "deleted")
+    return dict(result, removed=removed)
+
+
+def _require_stored(path: str, content: bytes) -> None:
+    """Refuse a file that is not what was written: others may write into the folder, and older backups would go for it.
+
+    :param path: of the file
+    :param content: that it is to have
+    :raises RefusedError: when it has another one
+    """
+    try:
+        with regular_file.reading(path) as (stream, _status):
+            found = "another content" if stream.read(len(content) + 1) != content else ""
+    except OSError as exc:
+        found = str(exc.strerror or exc)
+    if found:
+        raise RefusedError([Problem("backup-other", path, "", found, "what was written",
+                                    "look at the disk, and who writes into the folder; then back up again")])
+
+
+def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+             run: Callable[..., None] = clusterctl.restore,
+             members: Callable[..., dict[str, nodes_now.Member]] = nodes_now.members,
+             sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
+    """Return the result of the module ``plane_restore``.
+
+    :param client: a KubeClient of the plane that it is restored into
+    :param params: the module's parameters
+    :param check_mode: only report what would become of the hosts
+    :param progress: a Progress
+    :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
+    :param members: callable that asks the clusters, see :func:`nodes_now.members`
+    :param sleep: callable that waits a number of seconds
+    :raises RefusedError: when something is in the way, or when a host would lose something and is not named
+    """
+    backup, sha256 = _read(params["path"], params["identity_file"], params["sha256"])
+    if backup.namespace != params["namespace"]:
+        # Anybody can encrypt for a public key, for any namespace.
+        raise RefusedError([Problem(
+            "restore-other-namespace", params["path"], "namespace", backup.namespace, params["namespace"],
+            "take a backup of that namespace, or set namespace when the objects of the other one are meant")])
+    side = Side(client, backup.namespace)
+    keys = set(map(graph.key, backup.objects))
+    due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
+    # A run that was killed has left them paused.
+    unsettled = cluster_pauses.unsettled(side, keys)
+    pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in backup.objects if obj["kind"] == "BareMetalHost"]
+    hosts = _hosts(backup, pairs, side, params, members)
+    # Of those that are there and work nothing is decided.
+    leaving = [host for host in hosts if host.is_held or not host.is_there]
+    arrives_in_move = _arrives_in_move(side)
+    result = {
+        "changed": bool(due or unsettled), "due": bool(due or unsettled), "namespace": backup.namespace,
+        "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
+        "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
+        "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
+        "objects": archive.counts(due), "created": sorted(plain(graph.title(graph.key(obj))) for obj in due)}
+    refused, untried = class_admission.problems(side, due)
+    problems = _problems(backup, side) + refused + restored_hosts.problems(leaving, params["accept"])
+    problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
+    if problems and not check_mode:
+        raise RefusedError(problems)
+    warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
+                "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
+    warnings += untried
+    if check_mode or not (due or unsettled):
+        return dict(result, warnings=[*map(str, problems), *warnings])
+    if due:
+        cluster_pauses.keep(side, keys, progress, sleep)
+        with _files(backup.objects, arrives_in_move) as folder:
+            run(params["clusterctl"], {"kubeconfig": params["kubeconfig"], "context": params["context"]}, folder,
+                params["work_dir"], progress.event)
+        side.read()
+    missing = [graph.title(graph.key(obj)) for obj in backup.objects if graph.key(obj) not in side.by_key]
+    if missing:
+        raise RefusedError([Problem("restore-missing", name, "", "none after clusterctl has ended", "the object",
+                                    "look at clusterctl's lines, then run again") for name in missing])
+    cluster_pauses.settle(side, keys, progress, sleep)
+    for obj in due:
+        progress.wrote(graph.title(graph.key(obj)), "created")
+    return dict(result, warnings=warnings)
+
+
+def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], side: Side, params: dict[str, Any],
+           members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.RestoredHost]:
+    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
+    is_asked = any(there is None or restored_hosts.is_held(there) for _obj, there in pairs)
+    clusters = members(backup.objects) if is_asked else {}
+    left = _left(side)
+
+    def now(name: str) -> verdicts.Now:
+        found, member = verdicts.Now(powered.get(name), moved_to=left.get(name)), clusters.get(name)
+        return found if member is None else found._replace(**member._asdict())
+
+    return [restored_hosts.restored_host(obj, there, now(obj["metadata"]["name"]), backup.taken_at)
+            for obj, there in pairs]
+
+
+def _left(side: Side) -> dict[str, str]:
+    """Return the hosts that this plane has handed over, each with the plane that has it."""
+    notes = handed_over.read(side.by_key.get(("", "ConfigMap", handed_over.NAME)))
+    found = dict((name, note.server) for name, note in notes.items())
+    if side.record is not None and side.record.state == record.MOVED and side.record.source == side.uid:
+        found.update(dict.fromkeys(side.record.hosts, side.record.target))
+    return found
+
+
+def _arrives_in_move(side: Side) -> bool:
+    """Say whether what is restored is what a move to this plane, which has not ended, had lost."""
+    return side.record is not None and side.record.state == record.MOVING and side.record.target == side.uid
+
+
+def _read(path: str, identity_file: str, expected: str | None) -> tuple[archive.Backup, str]:
+    try:
+        with regular_file.reading(path, follow=True) as (stream, _status):
+            content = stream.read(archive.LIMIT_BYTES + 1)
+    except OSError as exc:
+        raise RefusedError([Problem("backup-file", path, "path", str(exc.strerror), "a backup of plane_backup",
+                                    "correct path")]) from exc
+    sha256 = hashlib.sha256(content).hexdigest()
+    if expected and sha256 != expected:
+        raise RefusedError([Problem("backup-other", path, "sha256", sha256, expected,
+                                    "find out who has changed the file since it was looked at")])
+    backup, problems = archive.unpacked(age.decrypt(content, identity_file), path)
+    if backup is None:
+        raise RefusedError(problems)
+    return backup, sha256
+
+
+def _problems(backup: archive.Backup, side: Side) -> list[Problem]:
+    found = []
+    if side.record is not None and side.record.state == record.MOVING and not _arrives_in_move(side):
+        found.append(record.not_ended(side.namespace))
+    if backup.namespace.startswith(_RESERVED):
+        # Anybody can encrypt for a public key: what was written there could be a token to join the cluster with.
+        found.append(Problem("restore-namespace", f"namespace {backup.namespace}", "", "one of Kubernetes itself",
+                             "that of hosts and clusters", "do not use this backup; find out who has written it"))
+    used = set((*graph.key(obj)[:2], obj["apiVersion"].rpartition("/")[2]) for obj in backup.objects)
+    for group, kind, version in sorted(used):
+        versions = side.served.get((group, kind), ["v1"] if not group else [])
+        if versions and (group, kind) not in side.resources:
+            found.append(Problem(
+                "restore-kind", f"kind {kind}" + (f" of {group}" if group else ""), "", "objects of it",
+                "those that a backup has: of Metal³ and Cluster API, Secrets and ConfigMaps",
+                "do not use this backup; find out who has written it"))
+        elif version not in versions:
+            found.append(Problem(
+                "restore-version", f"kind {kind}", "versions", ", ".join(versions) or "no such kind",
+                f"{version}, in which it was backed up", "install this or a newer version of the part"))
+    plane, _warnings = fit_service.read(side.client, side.definitions)
+    return found + fit.problems(plane, {}, [part.name for part in catalogue.RENDERED])[0]
+
+
+@contextlib.contextmanager
+def _files(objects: list[Object], arrives_in_move: bool) -> Iterator[str]:
+    """Give clusterctl the objects in files that only this user can read, for the time of its run; hosts are held.
+
+    :param arrives_in_move: whether hosts and Clusters wait for the playbook ``pivot`` afterwards
+    """
+    held_for = host_annotations.FOR_MOVE if arrives_in_move else host_annotations.FOR_RESTORE
+    # All Secrets of the plane are in it: what a killed run has left must go with the next one.
+    with private_folder.folder("metal3-restore-") as path:
+        for obj in objects:
+            held = cluster_pauses.for_restore(copies.held(obj, held_for), arrives_in_move)
+            whole_file.write(os.path.join(path, graph.file_name(obj)), json.dumps(held).encode(), 0o600, False)
+        yield path

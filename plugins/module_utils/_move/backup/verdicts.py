@@ -1,0 +1,139 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the operator would do with each host of a backup once it is restored and released; pure.
+
+Source: ``host_state_machine.go`` of BMO 0.13: what a host with this spec and status goes to next.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..._common.object_shape import of_kind
+from ..._common.plain_text import plain
+from ..._host import annotations as host_annotations
+from ..._kube.finalizers import is_going
+from ..checks.rules import STEADY
+
+Object = dict[str, Any]
+
+NOTHING, ADOPTED = "nothing", "adopted"
+WIPED, REINSTALLED, POWERED = "wiped", "reinstalled", "powered off or on"
+OUTDATED, TWICE = "taken for the node that it was", "managed by two planes"
+# What these cost must be named by the user.
+COSTLY = (WIPED, REINSTALLED, POWERED, OUTDATED, TWICE)
+# Milliseconds and zone do not count, only whether the image is another one.
+_IMAGE_FIELDS = ("url", "checksum")
+
+
+class Verdict(NamedTuple):
+    """What would become of a host.
+
+    :ivar name: its name
+    :ivar effect: one of the constants above
+    :ivar cause: why, for a reader
+    """
+
+    name: str
+    effect: str
+    cause: str
+
+
+class Now(NamedTuple):
+    """What is known of a host's server right now.
+
+    :ivar powered_on: whether it is on, by its BMC; None when that is not known
+    :ivar cluster: name of the cluster that it was a node of when the backup was taken; None for none
+    :ivar node: name of its Node then
+    :ivar answers: whether the API server of that cluster answers
+    :ivar joined_at: when the Node of that name has joined, RFC 3339 in UTC; None when there is none
+    :ivar moved_to: uid or URL of the plane that this plane has handed it over to; None for none
+    """
+
+    powered_on: bool | None = None
+    cluster: str | None = None
+    node: str = ""
+    answers: bool = True
+    joined_at: str | None = None
+    moved_to: str | None = None
+
+
+_UNKNOWN = Now()
+
+
+def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
+    """Return what would become of a host.
+
+    :param host: the BareMetalHost as it was backed up, with its status
+    :param now: what is known of its server
+    :param taken_at: when the backup was taken, RFC 3339 in UTC
+    """
+    verdict = _of(host, now, taken_at)
+    # A backup, and what API servers say, is anybody's; a playbook prints it as it is.
+    return verdict._replace(cause=plain(verdict.cause))
+
+
+def _of(host: Object, now: Now, taken_at: str) -> Verdict:
+    verdict = _by_itself(host, now.powered_on)
+    if now.moved_to is not None:
+        return Verdict(verdict.name, TWICE, f"this plane has handed it over to the plane {now.moved_to} since")
+    # What would be wiped is so, whatever it has become.
+    if verdict.effect not in (ADOPTED, POWERED) or now.cluster is None:
+        return verdict
+    if not now.answers:
+        return Verdict(verdict.name, OUTDATED, f"the API server of its cluster {now.cluster} does not answer; it may "
+                       "have been deleted since the backup was taken")
+    if now.joined_at is None:
+        return Verdict(verdict.name, OUTDATED, f"its Node {now.node} is not in the cluster {now.cluster} any more")
+    if taken_at and now.joined_at > taken_at:
+        return Verdict(verdict.name, OUTDATED, f"its Node {now.node} has joined the cluster {now.cluster} at "
+                       f"{now.joined_at}, after the backup was taken: it was installed again since")
+    return verdict
+
+
+def _by_itself(host: Object, powered_on: bool | None) -> Verdict:
+    host = of_kind(host, "BareMetalHost")
+    name, spec = host["metadata"]["name"], host["spec"]
+    provisioning = (host.get("status") or {}).get("provisioning") or {}
+    state = str(provisioning.get("state") or "")
+    wanted, deployed = _image(spec.get("image")), _image(provisioning.get("image"))
+    method, deployed_method = _method(spec), _method(provisioning)
+    if not (spec.get("bmc") or {}).get("address"):
+        return Verdict(name, NOTHING, "it is not managed")
+    if is_going(host):
+        return Verdict(name, WIPED, "it was being deleted")
+    if spec.get("externallyProvisioned"):
+        return Verdict(name, ADOPTED, "its system was installed by somebody else")
+    again = REINSTALLED if wanted or method else WIPED
+    if state not in STEADY or state == "unmanaged":
+        return Verdict(name, again, f"it was {state or 'new'} when the backup was taken, and the operator begins from "
+                                    "the start")
+    if state == "externally provisioned":
+        return Verdict(name, again, "its system was installed by somebody else, and the operator is to manage it")
+    if state == "provisioned" and not wanted and not method:
+        return Verdict(name, WIPED, "an image is deployed, and none is wanted")
+    # provisioningCancelled of host_state_machine.go; without an image of before, one that is wanted is taken for it.
+    if state == "provisioned" and any(before and now != before for now, before in (
+            (wanted, deployed), (method, deployed_method))):
+        return Verdict(name, REINSTALLED, "another image is wanted than is deployed")
+    if state in ("available", "ready") and (wanted or method):
+        return Verdict(name, REINSTALLED, "an image is wanted, and none was deployed when the backup was taken")
+    if any(map(host_annotations.is_reboot, host_annotations.of(host))):
+        return Verdict(name, POWERED, "a reboot was due, or it was held powered off, when the backup was taken")
+    if powered_on is not None and bool(spec.get("online")) != powered_on:
+        now, then = ("on", "off") if powered_on else ("off", "on")
+        return Verdict(name, POWERED, f"its server is {now} now, and the backup wants it {then}")
+    if state == "provisioned":
+        return Verdict(name, ADOPTED, "what is deployed is what is wanted")
+    return Verdict(name, NOTHING, "it is free, and is registered")
+
+
+def _image(value: Any) -> tuple[Any, ...] | None:
+    if not isinstance(value, Mapping) or not value.get("url"):
+        return None
+    return tuple(value.get(field) or None for field in _IMAGE_FIELDS)
+
+
+def _method(parent: Mapping[str, Any]) -> str:
+    return str((parent.get("customDeploy") or {}).get("method") or "")

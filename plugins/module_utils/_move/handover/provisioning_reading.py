@@ -1,0 +1,97 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads what both planes' Ironics have of the provisioning network, and what of it one hands to the other."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._common.errors import ReportedError
+from ..._common.problem import Problem
+from ..._elsewhere import asking
+from ..._kube.errors import KubeError
+from ..._metal3.kinds import KNOWN
+from ..objects.reading import Side
+from . import address_holder, provisioning
+
+Object = dict[str, Any]
+
+
+def checked(here: Side, there: Side, params: Mapping[str, Any],
+            asked: asking.Asked | None) -> tuple[list[Problem], list[str], str]:
+    """Return what both would have at once, warnings of what was not read or asked, and in words what moves along.
+
+    :param here: the plane that lets go
+    :param there: the plane that takes over
+    :param params: as for :func:`preflight.found`
+    :param asked: where the Ironic that takes over is asked, or None
+    :raises KubeError: when one of the API servers can't be asked
+    """
+    try:
+        both = _both(here, there, params)
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        return [], [f"address and DHCP of the provisioning network were not checked: {exc.message}"], ""
+    if both is None:
+        return [], [], ""
+    before, next_one = both
+    found = provisioning.problems(before, next_one)
+    words = "" if found else provisioning.handover(before, next_one).words(next_one.address)
+    # A pod in a network of its own is reached at an address that its machine need not have.
+    if found or asked is None or not next_one.address or not next_one.on_host or params["reach_from"] != "auto":
+        return found, [], words
+    try:
+        holder = address_holder.answer(next_one.address, asked)
+    except ReportedError as exc:
+        return [], [f"address {next_one.address}: who has it was not asked from {asked.place}: {exc}"], words
+    return [provisioning.held_elsewhere(next_one)] if holder == address_holder.ELSEWHERE else [], [], words
+
+
+def handover(here: Side, there: Side, params: Mapping[str, Any]) -> provisioning.Handover:
+    """Return what goes from one Ironic to the other; nothing when that can't be read.
+
+    :param here, there, params: as for :func:`checked`
+    """
+    try:
+        both = _both(here, there, params)
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        both = None
+    return provisioning.handover(*both) if both is not None else provisioning.Handover()
+
+
+def _both(here: Side, there: Side,
+          params: Mapping[str, Any]) -> tuple[provisioning.Ironic, provisioning.Ironic] | None:
+    """Return the Ironic that lets go and the one that takes over, None when one of them is not known."""
+    machine = provisioning.of_machine(params["machine_ironic"])
+    next_one = machine if params["reach_from"] == "here" else _ironic(
+        there, params["ironic_namespace"], params["ironic_deployment"])
+    before = machine if not params["former_ironic_deployment"] else _ironic(
+        here, params["former_ironic_namespace"], params["former_ironic_deployment"])
+    if next_one is None or before is None or next_one is before:
+        return None
+    return before, next_one
+
+
+def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
+    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
+
+    :param client: a KubeClient
+    :param namespace: of the Deployment
+    :param name: of the Deployment
+    :raises KubeError: when the API server can't be asked
+    """
+    deployment = client.get(KNOWN["Deployment"], namespace, name)
+    if deployment is None:
+        return None
+    maps = dict((item, client.get(KNOWN["ConfigMap"], namespace, item))
+                for item in provisioning.config_maps_of(deployment))
+    return deployment, dict((item, obj) for item, obj in maps.items() if obj is not None)
+
+
+def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
+    found = deployment_of(side.client, namespace, name) if namespace and name else None
+    return provisioning.of_deployment(*found) if found else None

@@ -1,0 +1,97 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads all that a namespace of a plane has, one LIST for each kind."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ..._kube import bulk
+from ..._kube.errors import KubeError
+from ..._kube.resources import Resource
+from ..._metal3.kinds import KNOWN
+from . import graph, record
+
+Object = dict[str, Any]
+
+_HOST = KNOWN["BareMetalHost"]
+
+
+class Contents(NamedTuple):
+    """What an API server of a rehearsal begins with.
+
+    :ivar definitions: CustomResourceDefinitions as they were read
+    :ivar providers: entries of clusterctl's inventory as they were read
+    """
+
+    definitions: list[Object]
+    providers: list[Object]
+
+
+class Side:
+    """One of the two planes, as it was read.
+
+    :param client: a KubeClient
+    :param namespace: name of the namespace
+    :raises KubeError: when the API server can't be asked
+    """
+
+    def __init__(self, client: Any, namespace: str) -> None:
+        self.client = client
+        self.namespace = namespace
+        definitions = client.list(KNOWN["CustomResourceDefinition"])[0]
+        self.definitions: list[Object] = definitions
+        self.kinds = graph.kinds(definitions)
+        # (group, kind) → versions that are served.
+        self.served: Mapping[tuple[str, str], list[str]] = dict(
+            ((item["spec"]["group"], item["spec"]["names"]["kind"]),
+             [version["name"] for version in item["spec"]["versions"] if version.get("served", True)])
+            for item in definitions)
+        self.resources = dict(((item.resource.group, item.resource.kind), item.resource) for item in self.kinds)
+        system = client.get(KNOWN["Namespace"], None, "kube-system")
+        if system is None:
+            raise KubeError(f"Namespace kube-system: found none at {client.server}, expected it, whose uid says which "
+                            "cluster this is", 404, "NotFound", next_step="correct kubeconfig")
+        self.uid = str(system["metadata"]["uid"])
+        self.read()
+
+    def read(self) -> None:
+        """Read the objects of the namespace (again).
+
+        :raises KubeError: when the API server can't be asked
+        """
+        answers = bulk.run([self._lister(item.resource) for item in self.kinds])
+        for answer in answers:
+            if answer.error is not None:
+                raise answer.error
+        self.objects: list[Object] = [obj for answer in answers for obj in answer.value]
+        self.by_key = graph.by_key(self.objects)
+        self.record = record.read(self.by_key.get(record.KEY))
+
+    def keep(self, config: Object) -> None:
+        """Keep the ConfigMap of a record as it was written, in place of the one that was read."""
+        self.by_key = {**self.by_key, record.KEY: config}
+        self.record = record.read(config)
+
+    def _lister(self, resource: Resource) -> Any:
+        return lambda: self.client.list(resource, self.namespace)[0]
+
+    def graph(self) -> graph.Graph:
+        """Return what of the namespace is moved."""
+        return graph.Graph(self.objects, self.kinds)
+
+    def contents(self) -> Contents:
+        """Return what a rehearsal's API server must have of this plane: its definitions and clusterctl's inventory.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        return Contents(self.definitions, self.client.list(KNOWN["Provider"])[0])
+
+    def host(self, name: str) -> Object | None:
+        """Return a host of the namespace, None when there is none of the name."""
+        return self.by_key.get((_HOST.group, _HOST.kind, name))
+
+    def clusters(self) -> list[Object]:
+        """Return the Clusters of the namespace."""
+        return [obj for obj in self.objects if graph.key(obj)[:2] == graph.CLUSTER]

@@ -1,0 +1,71 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The journal of moves on the operator's machine: what was moved from where to where, for when neither plane answers.
+
+A run never reads it: what has become of a move is decided by what both planes say.
+"""
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._common.redaction import hidden
+from ..objects.record import Record
+
+_MODE, _FOLDER_MODE = 0o600, 0o700
+_HEX_DIGITS = 16
+
+
+class Journal:
+    """The file of one direction between two planes, to which each step adds a line of JSON.
+
+    :param folder: where the files are; made when it is not there
+    :param planes: URLs of the API servers of the plane that lets go and of the one that takes over
+    :param namespace: of the hosts
+    :param report: callable that takes one line of text, for live progress
+    :param clock: seconds since 1970
+    """
+
+    def __init__(self, folder: str, planes: tuple[str, str], namespace: str, report: Callable[[str], Any],
+                 clock: Callable[[], float] = time.time) -> None:
+        self._folder, self._planes, self._namespace = folder, planes, namespace
+        self._report, self._clock = report, clock
+
+    def path(self, of: Record) -> str:
+        """Return the path of a move's file; what the planes call themselves is no part of it."""
+        name = hashlib.sha256(json.dumps([of.source, of.target, self._namespace]).encode()).hexdigest()
+        return os.path.join(self._folder, f"{name[:_HEX_DIGITS]}.jsonl")
+
+    def begin(self, of: Record) -> None:
+        """Note a move that is about to begin, with all that it moves.
+
+        :raises OSError: when it can't be written; no record is then
+        """
+        facts = {"objects": of.entries, "hosts": hidden(of.hosts), "machines": hidden(of.machines)}
+        self._write("begins", of, facts)
+        self._report(f"journal of the move: {self.path(of)}")
+
+    def note(self, step: str, of: Record) -> None:
+        """Note what has become of a move; that it can't be written stops none."""
+        try:
+            self._write(step, of, {})
+        except OSError as exc:
+            self._report(f"journal {self.path(of)}: not written: {exc.strerror or exc}")
+
+    def _write(self, step: str, of: Record, facts: dict[str, Any]) -> None:
+        at = datetime.datetime.fromtimestamp(self._clock(), datetime.timezone.utc)
+        sides = [{"server": server, "uid": uid} for server, uid in zip(self._planes, (of.source, of.target))]
+        line = json.dumps(dict({"at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "step": step, "from": sides[0], "to": sides[1],
+                                "namespace": self._namespace, "holder": of.holder}, **facts)) + "\n"
+        os.makedirs(self._folder, _FOLDER_MODE, exist_ok=True)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        with open(os.open(self.path(of), flags, _MODE), "wb") as stream:
+            stream.write(line.encode())
+            stream.flush()
+            os.fsync(stream.fileno())

@@ -1,0 +1,132 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeps the record of a move on both planes, and its journal: that it has begun, who goes on with it, and its end."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..._common.errors import RefusedError
+from ..._common.plain_text import plain
+from ..._common.problem import Problem
+from ..._kube.errors import KubeError
+from ..._kube.precondition import ABSENT
+from ..._metal3.kinds import KNOWN
+from ..objects import record
+from ..objects.reading import Side
+from .journal import Journal
+
+_CONFIG_MAP = KNOWN["ConfigMap"]
+_CONFLICT = 409
+
+
+class KeptRecord:
+    """The ConfigMaps of a move, as they were read with all else of both planes.
+
+    :param here: the plane it goes from
+    :param there: the plane it goes to
+    :param holder: this run, see :func:`record.holder_of`
+    :param journal: of this machine, or None to keep none
+    """
+
+    def __init__(self, here: Side, there: Side, holder: str, journal: Journal | None = None) -> None:
+        self.holder = holder
+        self._journal = journal
+        self._here, self._there = here, there
+        self._subject = f"ConfigMap {here.namespace}/{record.NAME}"
+
+    def begun(self) -> record.Record | None:
+        """Return the move that is on its way between these two planes, or None.
+
+        :raises RefusedError: for one between other planes, and for two records that do not fit
+        """
+        found = [side.record for side in (self._here, self._there)
+                 if side.record is not None and side.record.state == record.MOVING]
+        for item in found:
+            if (item.source, item.target) != (self._here.uid, self._there.uid):
+                raise RefusedError([Problem(
+                    "move-other", self._subject, "",
+                    "the record of a move between other planes, or in the other direction, that has not ended",
+                    "a move between these two", "finish that one first with its own kubeconfig and to_kubeconfig")])
+        if not found:
+            return None
+        if self._here.record is None or self._there.record is None:
+            # Written here first: nothing else has happened.
+            return None
+        # The state, and who has taken it over, are written on one side after the other.
+        if self._here.record._replace(state="", holder="") != self._there.record._replace(state="", holder=""):
+            raise RefusedError([Problem(
+                "move-record", self._subject, "", "another record than over there", "the same on both sides",
+                "find out who has written one of them; nothing is deleted by a record that does not fit")])
+        return self._here.record
+
+    def other_holder(self, begun: record.Record, take_over: str | None) -> list[Problem]:
+        """Return the problem of a move that another machine has begun, and whose clusterctl may run there still.
+
+        :param begun: the move
+        :param take_over: name of the machine from which it is taken over
+        """
+        node, _colon, folder = plain(begun.holder).partition(":")
+        if begun.holder in ("", self.holder) or take_over == node:
+            return []
+        return [Problem(
+            "move-elsewhere", self._subject, "take_over", take_over,
+            node, f"the move was begun on machine {node} (work_dir {folder}), this is {self.holder}: two runs at a "
+                  "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
+                  f"then set take_over (playbook: pivot_take_over={node})")]
+
+    def begin(self, planned: record.Record) -> None:
+        """Write the record of a move that begins.
+
+        :raises RefusedError: when another run has written one since, as in all that follow
+        :raises OSError: when the journal can't be written
+        """
+        if self._journal is not None:
+            self._journal.begin(planned)
+        for side in (self._here, self._there):
+            self._keep(side, planned)
+
+    def taken(self, begun: record.Record) -> record.Record:
+        """Return the record with this run as its holder, as both planes have it then."""
+        taken = begun._replace(holder=self.holder)
+        self._note("goes on", taken)
+        for side in (self._here, self._there):
+            if side.record is not None and side.record.holder != self.holder:
+                self._keep(side, taken)
+        return taken
+
+    def end(self, begun: record.Record) -> None:
+        """Write that everything is over there."""
+        for side in (self._there, self._here):
+            self._keep(side, begun._replace(state=record.MOVED))
+        self._note("has ended", begun)
+
+    def delete(self, begun: record.Record) -> None:
+        """Delete the record of a move that was taken back."""
+        for side in (self._there, self._here):
+            with _other_runs_refused(side):
+                side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
+        self._note("is taken back", begun)
+
+    def _note(self, step: str, of: record.Record) -> None:
+        if self._journal is not None:
+            self._journal.note(step, of)
+
+    def _keep(self, side: Side, what: record.Record) -> None:
+        with _other_runs_refused(side):
+            side.keep(side.client.apply(_CONFIG_MAP, side.namespace, record.config_map(what, side.namespace),
+                                        checked=side.by_key.get(record.KEY, ABSENT)))
+
+
+@contextmanager
+def _other_runs_refused(side: Side) -> Iterator[None]:
+    try:
+        yield
+    except KubeError as exc:
+        if exc.status != _CONFLICT:
+            raise
+        raise RefusedError([Problem(
+            "move-other", f"ConfigMap {side.namespace}/{record.NAME}", "",
+            f"a record at {side.client.server} that another run has written since it was read",
+            "one run at a time", "wait for the end of the other run, then run again")]) from exc

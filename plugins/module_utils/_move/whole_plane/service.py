@@ -1,0 +1,259 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Moves what a plane manages to another plane, takes up a move that was interrupted, or takes it back."""
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from ..._common.errors import ReportedError
+from ..._common.problem import Problem
+from ..._kube.errors import KubeError
+from ..._metal3.kinds import KNOWN
+from ..handover import provisioning, provisioning_reading
+from ..objects import clusterctl, graph, record
+from ..objects.reading import Side
+from ..pauses import clusters as cluster_pauses
+from ..rehearsal import service as rehearsal
+from . import interrupted, leftovers
+from . import texts as move_texts
+from .journal import Journal
+from .kept_record import KeptRecord
+from .permission import Permission
+
+Object = dict[str, Any]
+
+# From Kubernetes' garbage collector, after clusterctl has ended.
+_GONE_SECONDS = 60
+
+
+class Move:
+    """One run of the module ``plane_move``.
+
+    :param source: a KubeClient of the plane it goes from
+    :param target: a KubeClient of the plane it goes to
+    :param params: the module's parameters
+    :param check_mode: only report what would be done
+    :param progress: a Progress
+    :param run: callable that runs clusterctl, see :func:`clusterctl.move`
+    :param alone: callable that keeps other runs waiting, see :func:`clusterctl.alone`
+    :param rehearse: callable that rehearses the move, see :func:`rehearsal.move`
+    :param clock: monotonic clock, in seconds
+    :param sleep: callable that waits a number of seconds
+    :param journal: of the moves from this machine, or None to keep none
+    :raises KubeError: when one of the API servers can't be asked
+    """
+
+    def __init__(self, source: Any, target: Any, params: dict[str, Any], check_mode: bool, progress: Any,
+                 run: clusterctl.Run = clusterctl.move,
+                 rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone,
+                 journal: Journal | None = None) -> None:
+        self._params = params
+        self._check_mode = check_mode
+        self._progress = progress
+        self._run = run
+        self._alone = alone
+        self._lock = -1
+        self._clock, self._sleep = clock, sleep
+        self._here = Side(source, params["namespace"])
+        self._there = Side(target, params["namespace"])
+        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
+                                   journal)
+        self._permission = Permission(self._here, self._there, self._records, params, check_mode, progress, rehearse)
+
+    def moved(self) -> dict[str, Any]:
+        """Move, or finish a move that was interrupted.
+
+        :returns: the module's result
+        :raises RefusedError: when something is in the way; nothing was written then
+        :raises ReportedError: when it does not come to its end
+        """
+        begun = self._records.begun()
+        if not self._check_mode and (begun is not None or not self._is_done()):
+            # What is refused leaves nothing behind, the lock neither.
+            if begun is None:
+                self._permission.checked(self._here.graph(), thoroughly=True)
+            else:
+                self._permission.confirmed_again(begun)
+        with self._locked():
+            return self._moved()
+
+    def _moved(self) -> dict[str, Any]:
+        begun = self._records.begun()
+        if begun is None and self._is_done():
+            return self._result(self._there.record, False, True)
+        moving = self._here.graph()
+        if begun is None:
+            # A run that writes has asked BMCs and rehearsed before it took the lock.
+            unconfirmed, warnings = self._permission.checked(moving, thoroughly=self._check_mode)
+            planned = record.made(self._here.uid, self._there.uid, moving, self._records.holder)
+            if self._check_mode:
+                return dict(self._result(planned, True), warnings=warnings, diff=move_texts.difference(moving),
+                            confirmation=move_texts.words(unconfirmed))
+            self._begin(planned)
+            begun = planned
+            taken_up = False
+        else:
+            taken_up = True
+            unconfirmed = self._permission.checked_again(begun, moving)
+            if self._check_mode:
+                return dict(self._result(begun, True, True),
+                            confirmation=move_texts.words(unconfirmed))
+        begun = self._records.taken(begun)
+        self._go_on(begun)
+        return dict(self._result(begun, True, taken_up), diff=move_texts.difference(moving))
+
+    def undone(self) -> dict[str, Any]:
+        """Take back a move that has deleted nothing here yet; hosts stay held.
+
+        :returns: the module's result
+        :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
+            over there is no copy of what is here
+        """
+        if self._records.begun() is None:
+            return self._nothing_undone()
+        with self._locked():
+            return self._undone()
+
+    def _nothing_undone(self) -> dict[str, Any]:
+        """Return the result where no move is recorded.
+
+        A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
+        """
+        back = provisioning.Handover() if self._is_used() else provisioning_reading.handover(
+            self._here, self._there, self._params)
+        hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
+        # Whoever goes by the result stops that Ironic, whatever it is there for.
+        effect = f"the Ironic at {self._there.client.server} is stopped, and what it had for so many hosts comes back"
+        unconfirmed = self._permission.unconfirmed(hosts, effect) if back.address or back.dhcp else []
+        return dict(self._result(None, False), handover=back._asdict(), confirmation=move_texts.words(unconfirmed))
+
+    def _is_used(self) -> bool:
+        """Return whether the Ironic over there has hosts, of this namespace or another one."""
+        if self._there.record is not None or any(kind == "BareMetalHost" for _group, kind, _name in self._there.by_key):
+            return True
+        try:
+            return bool(self._there.client.list(KNOWN["BareMetalHost"])[0])
+        except KubeError as exc:
+            # Who may look into the one namespace alone; the number of hosts is asked for.
+            if exc.status not in (403, 404):
+                raise
+            return False
+
+    def _undone(self) -> dict[str, Any]:
+        begun = self._records.begun()
+        if begun is None:
+            return self._nothing_undone()
+        unconfirmed = self._permission.undone(begun)
+        if not self._check_mode:
+            begun = self._records.taken(begun)
+            self._remove(self._there, begun)
+            self._resume_clusters(self._here, begun)
+            self._records.delete(begun)
+        return dict(self._result(begun, True), confirmation=move_texts.words(unconfirmed))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Begin when the clusterctl of a run that was killed has ended, and with what is there then."""
+        if self._check_mode or (self._records.begun() is None and self._is_done()):
+            yield
+            return
+        with self._alone(self._params["work_dir"], self._progress.event) as self._lock:
+            for side in (self._here, self._there):
+                side.read()
+            yield
+
+    # What there is
+
+    def _is_done(self) -> bool:
+        done = self._there.record
+        return done is not None and done.state == record.MOVED and done.source == self._here.uid \
+            and not self._here.graph().moved
+
+    # What is done
+
+    def _begin(self, planned: record.Record) -> None:
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
+        if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
+            self._there.client.apply(KNOWN["Namespace"], None, namespace)
+        self._records.begin(planned)
+        self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
+                             f"{self._there.client.server}")
+
+    def _go_on(self, begun: record.Record) -> None:
+        if not leftovers.missing(begun, self._here, True):
+            # A clusterctl that was killed leaves them paused, and the next one refuses what is.
+            self._resume_clusters(self._here, begun)
+            self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
+                      self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
+        else:
+            self._finish(begun)
+        left = self._wait_until_gone(begun)
+        self._there.read()
+        missing = leftovers.missing(begun, self._there, False)
+        if left or missing:
+            words = [f"{len(missing)} are not over there: {move_texts.named(missing)}"] if missing else []
+            words += [f"{len(left)} are still here: {move_texts.named(left)}"] if left else []
+            raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
+                                "again")
+        self._resume_clusters(self._there, begun)
+        self._records.end(begun)
+
+    def _finish(self, begun: record.Record) -> None:
+        """Delete here what is over there: what an interrupted clusterctl had left to do."""
+        missing = leftovers.missing(begun, self._there, False)
+        if missing:
+            raise ReportedError(
+                f"{len(missing)} of {len(begun.entries)} objects are not over there although the move has begun to "
+                f"delete here: {move_texts.named(missing)}; restore them from the backup of before the move, then run "
+                "again")
+        self._progress.event("a move that was interrupted is finished: all objects are over there")
+        self._remove(self._here, begun)
+
+    def _remove(self, side: Side, begun: record.Record) -> None:
+        def problems(obj: Object) -> list[Problem]:
+            if side is self._here:
+                return interrupted.resumed(obj)
+            return interrupted.no_copy(self._here.by_key[graph.key(obj)], obj)
+
+        leftovers.remove(side, reversed(leftovers.still(begun, side, side is self._here)), self._progress, problems,
+                         self._sleep)
+
+    def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
+        deadline = self._clock() + _GONE_SECONDS
+        while True:
+            self._here.read()
+            left = [entry for entry in begun.entries
+                    if (self._here.by_key.get(entry.key) or {"metadata": {}})["metadata"].get("uid") == entry.uid]
+            if not left or self._clock() >= deadline:
+                return left
+            self._sleep(1)
+
+    def _resume_clusters(self, side: Side, begun: record.Record) -> None:
+        # Others are paused by somebody for a reason of their own.
+        cluster_pauses.resume(side, set(entry.key for entry in begun.entries), self._progress, self._sleep)
+
+    def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
+        counts = Counter(entry.kind for entry in what.entries) if what else {}
+        return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
+                "hosts": move_texts.hosts(what) if what else [],
+                "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
+                "objects": dict(sorted(counts.items())), "rehearsal": self._permission.rehearsed,
+                "fits": self._permission.fits, "handover": self._handover(what)}
+
+    def _handover(self, what: record.Record | None) -> dict[str, bool]:
+        """Return what goes from one Ironic to the other in this move, or back."""
+        due = what is not None and what.state == record.MOVING
+        return (provisioning_reading.handover(self._here, self._there, self._params)
+                if due else provisioning.Handover())._asdict()
+
+
+def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {"kubeconfig": params[prefix + "kubeconfig"], "context": params[prefix + "context"]}

@@ -1,0 +1,655 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Backups by the real age: written, read, changed by somebody; what would become of each host of one."""
+from __future__ import annotations
+
+import base64
+import copy
+import gzip
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from fakes.plane_server import definition
+from fakes.planes import GATE_IS_OFF, NAMESPACE, STAY, classes, managed, obj, server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import (
+    FOR_MOVE,
+    FOR_RESTORE,
+    PAUSED,
+    STATUS,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive, verdicts
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import service as backup_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import now as nodes_now
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph, record
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+
+IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
+OTHER = dict(IMAGE, url="https://images.example/b.qcow2")
+
+
+@pytest.fixture(scope="module")
+def identity(tmp_path_factory):
+    path = tmp_path_factory.mktemp("age") / "identity.txt"
+    subprocess.run(["age-keygen", "-o", str(path)], check=True, capture_output=True)
+    return str(path)
+
+
+@pytest.fixture
+def recipient(identity):
+    return next(line.rpartition(" ")[2] for line in Path(identity).read_text().splitlines() if "public key" in line)
+
+
+@pytest.fixture(autouse=True)
+def complete_plane(monkeypatch):
+    monkeypatch.setattr(backup_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
+    monkeypatch.setattr(backup_service.fit, "problems", lambda *_arguments: ([], []))
+
+
+def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=None, keep=None,
+            now=1795000000):
+    return backup_service.backed_up(here, {
+        "namespace": NAMESPACE, "directory": str(folder), "recipients": [recipient], "identity_file": identity,
+        "rehearsal_programs": "/programs" if rehearse else None, "clusterctl": "/clusterctl",
+        "keep": keep}, check_mode, Progress(None), lambda: now, rehearse)
+
+
+class Killed(Exception):
+    """What a kill is to those who call."""
+
+
+class Clusterctl:
+    """Creates what is not there, and resumes all Clusters in the end, as ``clusterctl move --from-directory`` does.
+
+    :param killed_at: before which object it is killed
+    """
+
+    def __init__(self, there, killed_at=None):
+        self.there, self.modes, self.killed_at = there, set(), killed_at
+
+    def __call__(self, _program, _target, folder, *_arguments):
+        self.modes.add(os.stat(folder).st_mode & 0o777)
+        clusters = []
+        for number, path in enumerate(sorted(Path(folder).iterdir())):
+            if number == self.killed_at:
+                raise Killed
+            self.modes.add(path.stat().st_mode & 0o777)
+            obj = json.loads(path.read_text())
+            obj.pop("status", None)
+            stored = self.there.objects.setdefault((obj["kind"], obj["metadata"]["name"]), obj)
+            if obj["kind"] == "Cluster":
+                assert stored is not obj or obj["spec"]["paused"], "Cluster API would make other machines"
+                clusters.append(stored)
+        if self.killed_at is not None:
+            raise Killed
+        for cluster in clusters:
+            cluster["spec"]["paused"] = False
+
+
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None,
+            namespace=NAMESPACE):
+    return backup_service.restored(there, {
+        "namespace": namespace,
+        "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
+        "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
+        Progress(None), run or Clusterctl(there), lambda _objects: members())
+
+
+def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, identity):
+    before = copy.deepcopy(here.objects)
+    made = back_up(here, tmp_path / "backups", recipient, identity)
+    assert made["verified"] and made["hosts"] == ["free", "used"]
+    assert os.stat(made["path"]).st_mode & 0o777 == 0o600 and b"metal3.io" not in Path(made["path"]).read_bytes()
+    assert here.objects == before
+    there = server("b", "https://198.18.0.2:6443")
+    clusterctl = Clusterctl(there)
+    # The backup of the fixture has hosts that are provisioned without an image.
+    result = restore(there, made["path"], identity, clusterctl, accept=["used"])
+    assert result["changed"] and clusterctl.modes == {0o700, 0o600}
+    assert managed(there) == managed(here) - STAY
+    for name in ("used", "free"):
+        annotations = there.objects["BareMetalHost", name]["metadata"]["annotations"]
+        assert annotations[PAUSED] == FOR_RESTORE
+        assert json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
+    assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def restored_cluster(there):
+    cluster = there.objects["Cluster", "c"]
+    assert cluster_pauses.RESTORING not in (cluster["metadata"].get("annotations") or {})
+    return cluster
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_a_cluster_is_paused_until_all_of_it_is_there(here, tmp_path, recipient, identity, paused):
+    here.objects["Cluster", "c"]["spec"]["paused"] = paused
+    made = back_up(here, tmp_path, recipient)
+    count = sum(back_up(here, tmp_path, recipient, now=1795000001)["objects"].values())
+    # Killed before the first, in the middle, and when clusterctl was about to resume it.
+    for number in (0, 1, count // 2, count):
+        there = server("b", "https://198.18.0.2:6443")
+        with pytest.raises(Killed):
+            restore(there, made["path"], identity, Clusterctl(there, number), accept=["used"])
+        cluster = there.objects.get(("Cluster", "c"))
+        assert cluster is None or cluster["spec"]["paused"] is True
+        planned = restore(there, made["path"], identity, check_mode=True)
+        assert planned["due"] and planned["changed"]
+        assert restore(there, made["path"], identity, accept=["used"])["changed"]
+        assert bool(restored_cluster(there)["spec"].get("paused")) is paused
+        assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def test_a_cluster_that_somebody_has_paused_in_the_plane_stays_so(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    here.objects["Cluster", "c"]["spec"]["paused"] = True
+    del here.objects["BareMetalHost", "free"]
+    with pytest.raises(Killed):
+        restore(here, made["path"], identity, Clusterctl(here, 0))
+    assert restore(here, made["path"], identity)["changed"]
+    assert restored_cluster(here)["spec"]["paused"] is True
+
+
+def test_check_mode_writes_nothing(here, tmp_path, recipient, identity):
+    assert back_up(here, tmp_path / "none", recipient, check_mode=True)["changed"]
+    assert not (tmp_path / "none").exists()
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity, check_mode=True)
+    assert result["changed"] and managed(there) == set()
+    assert ["BareMetalHost used" in warning for warning in result["warnings"]] == [True]
+
+
+def test_a_host_that_would_lose_something_must_be_named(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(RefusedError, match=r"its server would be wiped: an image is deployed, and none is wanted"):
+        restore(there, made["path"], identity)
+    assert managed(there) == set()
+
+
+def test_a_backup_that_was_changed_or_is_for_somebody_else_is_refused(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    content = bytearray(Path(made["path"]).read_bytes())
+    content[-20] ^= 1
+    Path(made["path"]).write_bytes(bytes(content))
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(age.AgeError, match="the backup as it was written"):
+        restore(there, made["path"], identity)
+    subprocess.run(["age-keygen", "-o", str(tmp_path / "other")], check=True, capture_output=True)
+    made = back_up(here, tmp_path, recipient)
+    with pytest.raises(age.AgeError, match="secret key of one of its recipients"):
+        restore(there, made["path"], str(tmp_path / "other"))
+    with pytest.raises(RefusedError, match="a backup of plane_backup"):
+        restore(there, str(tmp_path / "absent"), identity)
+
+
+def test_what_clusterctl_would_leave_behind_is_not_left_out_of_a_backup(here, tmp_path, recipient):
+    del here.objects["CustomResourceDefinition", "hostfirmwaresettings.metal3.io"]["metadata"]["labels"]
+    with pytest.raises(RefusedError, match="HostFirmwareSettings"):
+        back_up(here, tmp_path, recipient)
+    assert not list(tmp_path.iterdir())
+
+
+def forged(recipient, folder, *objects, namespace=NAMESPACE):
+    """Return the path of a backup that somebody has written who knows the public key alone."""
+    made = [{"apiVersion": version, "kind": kind, "metadata": {"name": "x", "uid": "u", "namespace": namespace}}
+            for version, kind in objects]
+    path = folder / "forged.age"
+    path.write_bytes(age.encrypt(archive.packed(archive.Backup("t", "s", "p", namespace, made)), [recipient]))
+    return str(path)
+
+
+@pytest.mark.parametrize("version, kind", [
+    ("v1", "Pod"), ("v1", "ServiceAccount"), ("v1", "Node"), ("other.example/v1", "Application")])
+def test_a_backup_with_what_no_backup_takes_creates_nothing(tmp_path, recipient, identity, version, kind):
+    there = server("b", "https://198.18.0.2:6443")
+    known = definition("other.example", "applications", "Application", "v1")
+    known["spec"].update(scope="Namespaced", versions=[{"name": "v1", "served": True, "storage": True}])
+    there.objects["CustomResourceDefinition", known["metadata"]["name"]] = known
+    before = managed(there)
+    path = forged(recipient, tmp_path, ("v1", "Secret"), (version, kind))
+    with pytest.raises(RefusedError, match=rf"kind {kind}.*: found objects of it, .*find out who has written it"):
+        restore(there, path, identity)
+    assert managed(there) == before
+
+
+def test_a_class_that_the_plane_refuses_is_named_before_anything_is_restored(here, tmp_path, recipient, identity):
+    there = server("b", "https://198.18.0.2:6443")
+    asked = classes(here, there, GATE_IS_OFF)
+    path, before = back_up(here, tmp_path, recipient)["path"], copy.deepcopy(there.objects)
+    with pytest.raises(RefusedError, match=r"ClusterClass fast: .* set capi_cluster_topology: true for that plane"):
+        restore(there, path, identity, run=None, accept=["used"])
+    assert there.objects == before and len(asked) == 1
+
+
+def test_a_backup_for_a_namespace_of_kubernetes_creates_nothing(tmp_path, recipient, identity):
+    there = server("b", "https://198.18.0.2:6443")
+    path = forged(recipient, tmp_path, ("v1", "Secret"), namespace="kube-system")
+    with pytest.raises(RefusedError, match="namespace kube-system: found one of Kubernetes itself"):
+        restore(there, path, identity, namespace="kube-system")
+    assert managed(there) == set()
+
+
+@pytest.mark.parametrize("namespace", ["", "..", "metal3/secrets"])
+def test_a_backup_of_all_namespaces_is_none(tmp_path, recipient, identity, namespace):
+    # An empty one would stand for all: hosts of the same names would be looked at, and released, in each.
+    there = server("b", "https://198.18.0.2:6443")
+    path = forged(recipient, tmp_path, ("v1", "Secret"), namespace=namespace)
+    with pytest.raises(RefusedError, match="found entries that are no objects of one namespace"):
+        restore(there, path, identity, check_mode=True)
+    assert managed(there) == set()
+
+
+def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    planned = restore(there, made["path"], identity, check_mode=True)
+    assert planned["sha256"] == made["sha256"]
+    Path(made["path"]).write_bytes(Path(forged(recipient, tmp_path, ("v1", "Secret"))).read_bytes())
+    with pytest.raises(RefusedError, match="find out who has changed the file since it was looked at"):
+        restore(there, made["path"], identity, sha256=planned["sha256"], accept=["used"])
+    assert managed(there) == set()
+
+
+@pytest.mark.parametrize("kind", ["older backup", "pipe", "link"])
+@pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
+def test_a_backup_that_is_exchanged_when_it_is_written_is_none(here, tmp_path, recipient, identity, monkeypatch, kind,
+                                                               key):
+    """Its checksum would be the one that a restore is confirmed by, and older ones would go for it."""
+    old = Path(back_up(here, tmp_path, recipient)["path"])
+    write = backup_service.whole_file.write
+
+    def exchanged(path, *arguments):
+        found = write(path, *arguments)
+        if path.endswith(".age"):
+            os.unlink(path)
+            if kind == "pipe":
+                os.mkfifo(path)
+            elif kind == "link":
+                os.symlink(old, path)
+            else:
+                Path(path).write_bytes(old.read_bytes())
+        return found
+
+    monkeypatch.setattr(backup_service.whole_file, "write", exchanged)
+    with pytest.raises(RefusedError, match="expected what was written; look at the disk, and who writes"):
+        back_up(here, tmp_path, recipient, identity if key else None, keep=1, now=1795000000 + 86400)
+    assert old.exists()
+
+
+def test_a_pipe_in_the_place_of_a_backup_keeps_no_run_waiting(identity, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RefusedError, match="no regular file"):
+        restore(server("b", "https://198.18.0.2:6443"), str(tmp_path / "pipe"), identity)
+
+
+@pytest.mark.parametrize("key", [True, False], ids=["with the key", "without it"])
+def test_a_backup_is_restored_into_an_api_server_that_lives_for_its_time(here, tmp_path, recipient, identity, key):
+    calls = []
+
+    def rehearse(*arguments):
+        calls.append(arguments)
+        return rehearsal.Outcome([], [], 10, 2.0, 0)
+
+    made = back_up(here, tmp_path, recipient, identity if key else None, rehearse=rehearse)
+    assert made["rehearsal"]["objects"] == 10 and made["verified"] is key
+    (programs, clusterctl, namespace, objects, contents, _progress), = calls
+    assert (programs, clusterctl, namespace) == ("/programs", "/clusterctl", NAMESPACE)
+    assert sorted(item["metadata"]["name"] for item in objects if item["kind"] == "BareMetalHost") == ["free", "used"]
+    assert len(contents.definitions) == 6
+    assert back_up(here, tmp_path, recipient, check_mode=True, rehearse=rehearse)["rehearsal"] is None
+    assert len(calls) == 1
+
+
+def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, recipient):
+    problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
+    with pytest.raises(RefusedError, match="BareMetalHost used: found a refusal") as refused:
+        back_up(here, tmp_path, recipient, rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
+    path, = tmp_path.iterdir()
+    assert refused.value.problems[-1].subject == str(path)
+
+
+def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
+    # Those of another plane, with a namespace of the same name, too.
+    others = ["notes.txt", f"{NAMESPACE}-2026.age", f"{NAMESPACE}-b-2020-01-01T000000Z.age",
+              files.name_of(files.prefix_of(NAMESPACE, "of another plane"), "2020-01-01T00:00:00Z")]
+    for name in others:
+        (tmp_path / name).write_text("x")
+    paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]
+    would = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400, check_mode=True)
+    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 7
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400)
+    assert made["removed"] == paths[:2]
+    assert {str(path) for path in tmp_path.iterdir()} == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
+    assert back_up(here, tmp_path, recipient, now=1795000000 + 4 * 86400)["removed"] == []
+
+
+def test_a_backup_that_does_not_come_back_takes_no_others_place(here, tmp_path, recipient):
+    old = back_up(here, tmp_path, recipient)["path"]
+    problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
+    with pytest.raises(RefusedError):
+        back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 86400,
+                rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
+    assert Path(old).exists()
+
+
+def packed(**changes):
+    return gzip.compress(json.dumps(dict({
+        "format": 1, "taken_at": "", "server": "", "plane": "", "namespace": "n", "objects": []}, **changes)).encode())
+
+
+def secret_called(name):
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "uid": "u", "namespace": "n"}}
+
+
+# Of the next test: compressed bytes have the time in them, and each process of a run must name tests alike.
+NO_BACKUPS = ("hidden file", "folder", "name that steers a terminal", "time that does", "damaged",
+              "deep", "empty", "text", "no format", "list", "cut",
+              "other format", "number",
+              "no object", "no list", "other namespace")
+
+
+@pytest.mark.parametrize("content", [
+    packed(objects=[secret_called(".x")]), packed(objects=[secret_called("a/b")]),
+    packed(objects=[secret_called("a\x9b2J")]), packed(taken_at="\x9b2J"),
+    gzip.compress(b"{}")[:10] + b"\xff" * 20, gzip.compress(b"[" * 10 ** 6), b"", b"none",
+    gzip.compress(b"{}"), gzip.compress(b"[1]"), gzip.compress(b"x" * 100)[:-10], packed(format=2),
+    packed(server=1), packed(objects=[1]), packed(objects={}), packed(objects=[
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "uid": "u", "namespace": "other"}}])],
+    ids=NO_BACKUPS)
+def test_what_is_no_backup_is_refused(content):
+    backup, problems = archive.unpacked(content, "a file")
+    assert backup is None and len(problems) == 1
+
+
+@pytest.mark.parametrize("version, kind, name", [
+    ("v1", "Secret", "../../etc/x"), ("v1", "a/../../etc", "x"), ("a/../../etc/v1", "Secret", "x")])
+def test_an_object_cannot_lead_out_of_the_folder(version, kind, name):
+    with pytest.raises(ValueError, match=r"Secret|etc"):
+        graph.file_name({"apiVersion": version, "kind": kind, "metadata": {"name": name}})
+
+
+def host(state="provisioned", image=None, deployed=None, online=True, method=None, annotations=None, **spec):
+    custom = {"method": method} if method else None
+    return {"metadata": {"name": "h", "annotations": annotations or {}}, "spec": dict(
+        {"bmc": {"address": "ipmi://192.0.2.1"}, "online": online, "image": image}, **spec), "status": {
+            "provisioning": {"state": state, "image": deployed, "customDeploy": custom}}}
+
+
+@pytest.mark.parametrize("bmh, powered_on, effect", [
+    (host(image=IMAGE, deployed=IMAGE), True, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=IMAGE), None, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=dict(IMAGE, format="qcow2")), True, verdicts.ADOPTED),
+    (host(image=IMAGE, deployed=IMAGE), False, verdicts.POWERED),
+    (host(image=IMAGE, deployed=IMAGE, online=False), True, verdicts.POWERED),
+    (host(image=OTHER, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(deployed=IMAGE), True, verdicts.WIPED),
+    (host("available", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("available"), True, verdicts.NOTHING),
+    (host("provisioning", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("deprovisioning"), True, verdicts.WIPED),
+    (host(""), True, verdicts.WIPED),
+    (host("externally provisioned", externallyProvisioned=True), True, verdicts.ADOPTED),
+    (host("unmanaged", bmc={}), None, verdicts.NOTHING),
+    # What host_state_machine.go of BMO 0.13 deprovisions, inspects or prepares, and so cleans.
+    (host("unmanaged"), True, verdicts.WIPED),
+    (host("unmanaged", image=IMAGE), True, verdicts.REINSTALLED),
+    (host("externally provisioned"), True, verdicts.WIPED),
+    (host("externally provisioned", image=IMAGE), True, verdicts.REINSTALLED),
+    (host(method="a", customDeploy={"method": "a"}), True, verdicts.ADOPTED),
+    (host(method="a", customDeploy={"method": "b"}), True, verdicts.REINSTALLED),
+    (host(method="a", image=IMAGE, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(customDeploy={"method": "a"}, deployed=IMAGE), True, verdicts.REINSTALLED),
+    (host(customDeploy={"method": "a"}, deployed=IMAGE, image=OTHER), True, verdicts.REINSTALLED),
+    (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io": ""}), True, verdicts.POWERED),
+    (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io/mine": ""}), None, verdicts.POWERED),
+    # Anybody can have written it.
+    (host(bmc=None), True, verdicts.NOTHING), (host(bmc="x"), True, verdicts.NOTHING),
+    (host(image="x", customDeploy=1), True, verdicts.WIPED),
+    (dict(host(), status={"provisioning": "x"}), True, verdicts.WIPED)])
+def test_what_would_become_of_a_host(bmh, powered_on, effect):
+    assert verdicts.of(bmh, verdicts.Now(powered_on)).effect == effect
+
+
+def test_what_a_backup_says_of_a_host_steers_no_terminal():
+    """The role restore prints it, and Ansible's debug prints U+009B as it is."""
+    assert verdicts.of(host("a\x9b2J")).cause.startswith(r"it was a\x9b2J when the backup was taken")
+    assert verdicts.of(host(), verdicts.Now(moved_to="u\x1b[2J")).cause.endswith(r"the plane u\x1b[2J since")
+
+
+def test_a_host_that_was_being_deleted_would_be_wiped():
+    bmh = host(image=IMAGE, deployed=IMAGE)
+    bmh["metadata"]["deletionTimestamp"] = "2026-11-23T00:00:00Z"
+    assert verdicts.of(bmh).effect == verdicts.WIPED
+
+
+ADOPTABLE = host(image=IMAGE, deployed=IMAGE)
+TAKEN = "2026-11-23T12:00:00Z"
+
+
+@pytest.mark.parametrize("now, effect, words", [
+    (verdicts.Now(True, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.ADOPTED, "what is deployed"),
+    (verdicts.Now(True, "c", "n", True, "2026-11-23T12:00:01Z"), verdicts.OUTDATED, "installed again since"),
+    (verdicts.Now(True, "c", "n", True, None), verdicts.OUTDATED, "not in the cluster c any more"),
+    (verdicts.Now(True, "c", "n", False, None), verdicts.OUTDATED, "may have been deleted since"),
+    (verdicts.Now(False, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.POWERED, "is off now"),
+    (verdicts.Now(True, moved_to="uid"), verdicts.TWICE, "handed it over to the plane uid"),
+    (verdicts.Now(True), verdicts.ADOPTED, "what is deployed")])
+def test_what_has_happened_since_the_backup_is_found(now, effect, words):
+    verdict = verdicts.of(ADOPTABLE, now, TAKEN)
+    assert verdict.effect == effect and words in verdict.cause
+
+
+def test_what_would_be_wiped_is_so_whatever_it_has_become():
+    assert verdicts.of(host(deployed=IMAGE), verdicts.Now(True, "c", "n", False), TAKEN).effect == verdicts.WIPED
+
+
+def clustered(here):
+    """Make the used host a machine of the cluster, with an image."""
+    used = here.objects["BareMetalHost", "used"]
+    used["spec"].update(image=IMAGE, consumerRef={"kind": "Metal3Machine", "name": "m3"})
+    used["status"]["provisioning"]["image"] = IMAGE
+    machine = here.objects["Machine", "m"]
+    machine["spec"]["clusterName"] = "c"
+    return [*here.objects.values(), {
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "Metal3Machine", "metadata": {
+            "name": "m3", "ownerReferences": [{"kind": "Machine", "name": "m"}]}}]
+
+
+class Workload:
+    """The API server of a workload cluster."""
+
+    def __init__(self, nodes, error=None):
+        self._nodes, self._error = nodes, error
+
+    def __call__(self, params):
+        assert params["kubeconfig_content"]["clusters"][0]["cluster"]["server"] == "https://192.0.2.9:6443"
+        return self
+
+    def request(self, _method, path, timeout_seconds, any_content):
+        assert path == "/version" and timeout_seconds == 10 and any_content
+        if self._error:
+            raise self._error
+
+    def list(self, _resource):
+        return [{"metadata": {"name": name, "creationTimestamp": at}} for name, at in self._nodes.items()], "1"
+
+
+KUBECONFIG = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [
+    {"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {"token": "t"}}],
+    "clusters": [{"name": "c", "cluster": {"server": "https://192.0.2.9:6443"}}]}
+
+
+@pytest.mark.parametrize("workload, answers, joined_at", [
+    (Workload({"m": TAKEN, "other": TAKEN}), True, TAKEN), (Workload({"other": TAKEN}), True, None),
+    (Workload({}, KubeError("no answer", reason="Unreachable")), False, None),
+    (Workload({"m": TAKEN}, KubeError("forbidden", 403)), True, TAKEN)])
+def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joined_at):
+    objects = clustered(here)
+    here.objects["Secret", "c-kubeconfig"]["data"] = {
+        "value": base64.b64encode(json.dumps(KUBECONFIG).encode()).decode()}
+    assert nodes_now.members(objects, workload) == {"used": nodes_now.Member("c", "m", answers, joined_at)}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"value": "!"}, {"value": base64.b64encode(json.dumps(dict(
+    KUBECONFIG, users=[{"name": "u", "user": {"exec": {"command": "/bin/sh"}}}])).encode()).decode()}])
+def test_a_kubeconfig_that_is_none_or_leads_elsewhere_is_not_used(here, data):
+    objects = clustered(here)
+    here.objects["Secret", "c-kubeconfig"]["data"] = data
+    found = nodes_now.members(objects, lambda _params: pytest.fail("it was used"))
+    assert found == {"used": nodes_now.Member("c", "m", False, None)}
+
+
+def test_a_host_whose_cluster_was_deleted_meanwhile_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    gone = {"used": nodes_now.Member("c", "m", False, None)}
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* taken for the node that it was: the API"):
+        restore(there, made["path"], identity, members=lambda: gone)
+    assert managed(there) == set()
+    assert restore(there, made["path"], identity, accept=["used"], members=lambda: gone)["changed"]
+
+
+def test_a_host_that_was_handed_over_meanwhile_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("a", "https://198.18.0.2:6443")
+    moved = record.Record(record.MOVED, "a-kube-system", "b-kube-system", (), {"free": {}}, {})
+    there.objects["ConfigMap", record.NAME] = dict(record.config_map(moved, NAMESPACE))
+    there.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: accept: .* managed by two planes"):
+        restore(there, made["path"], identity)
+
+
+def test_a_host_that_move_hosts_has_given_away_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("a", "https://198.18.0.2:6443")
+    note = handed_over.note(here.objects["BareMetalHost", "free"], "https://192.0.2.8:6443", TAKEN)
+    there.objects["ConfigMap", handed_over.NAME] = obj("v1", "ConfigMap", handed_over.NAME, data={"free": note})
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: accept: .*to the plane https://192"):
+        restore(there, made["path"], identity)
+
+
+def left_held(here, folder, recipient, identity):
+    """Return the path of a backup and a plane whose hosts a run has restored and not released."""
+    clustered(here)
+    made = back_up(here, folder, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity)
+    assert result["to_release"] == ["free", "used"]
+    return made["path"], there
+
+
+def test_hosts_that_are_held_are_looked_at_again_before_they_are_released(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    again = restore(there, path, identity)
+    assert not again["changed"] and again["to_release"] == ["free", "used"]
+    assert [(item["is_there"], item["is_held"]) for item in again["verdicts"]] == [(True, True)] * 2
+    rejoined = {"used": nodes_now.Member("c", "m", True, "2099-01-01T00:00:00Z")}
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*installed again since"):
+        restore(there, path, identity, members=lambda: rejoined)
+    switched = [{"name": "used", "powered_on": False}]
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*its server is off now"):
+        restore(there, path, identity, servers=switched)
+    assert restore(there, path, identity, servers=switched, accept=["used"])["to_release"] == ["free", "used"]
+    there.objects["BareMetalHost", "free"]["spec"]["image"] = IMAGE
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: accept: .*reinstalled: an image is wanted"):
+        restore(there, path, identity)
+
+
+def test_hosts_that_are_held_since_another_backup_are_refused(here, tmp_path, recipient, identity):
+    _path, there = left_held(here, tmp_path, recipient, identity)
+    here.objects["BareMetalHost", "free"]["status"]["lastUpdated"] = "2026-11-24T00:00:00Z"
+    later = back_up(here, tmp_path, recipient, now=1796000000)
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost free: .*take the backup from which it was"):
+        restore(there, later["path"], identity)
+
+
+def test_of_hosts_that_work_or_are_held_for_something_else_nothing_is_released(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    del there.objects["BareMetalHost", "used"]["metadata"]["annotations"][PAUSED]
+    there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = FOR_MOVE
+    # Nor is refused what a release of them would cost.
+    result = restore(there, path, identity, servers=[{"name": "used", "powered_on": False}])
+    assert result["to_release"] == [] and not any(item["is_held"] for item in result["verdicts"])
+
+
+def on_its_way(there, source, target):
+    moved = record.Record(record.MOVING, source, target, (), {}, {})
+    there.objects["ConfigMap", record.NAME] = record.config_map(moved, NAMESPACE)
+    there.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
+
+
+def test_nothing_is_restored_while_a_move_from_here_has_not_ended(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    on_its_way(there, "b-kube-system", "c-kube-system")
+    with pytest.raises(RefusedError, match=r"the record of a move that has not ended.*finish or take back the move"):
+        restore(there, path, identity)
+
+
+def test_what_a_move_to_here_has_lost_is_restored_for_that_move(here, tmp_path, recipient, identity):
+    path, there = left_held(here, tmp_path, recipient, identity)
+    on_its_way(there, "a-kube-system", "b-kube-system")
+    del there.objects["BareMetalHost", "free"], there.objects["Cluster", "c"]
+    result = restore(there, path, identity)
+    # As clusterctl has left it when it was killed; pivot resumes it.
+    assert restored_cluster(there)["spec"]["paused"] is True
+    assert result["to_release"] == [] and "the playbook pivot releases them" in result["warnings"][0]
+    assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
+
+
+@pytest.mark.parametrize("consumer", [None, {"kind": "Machine", "name": "another"}])
+def test_a_machine_does_not_take_a_host_that_works_without_it(here, tmp_path, recipient, identity, consumer):
+    """Its cluster was deleted, and the host stayed: nothing asks for a confirmation of hosts that are there."""
+    used = here.objects["BareMetalHost", "used"]
+    used["spec"]["consumerRef"] = {"kind": "Machine", "name": "m"}
+    made = back_up(here, tmp_path, recipient)
+    assert restore(here, made["path"], identity)["changed"] is False
+    del here.objects["Machine", "m"]
+    # Its machine alone was lost.
+    assert restore(here, made["path"], identity, check_mode=True)["warnings"] == []
+    used["spec"]["consumerRef"] = consumer
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* Machine m, which is restored, would take"):
+        restore(here, made["path"], identity)
+    assert ("Machine", "m") not in here.objects
+    [warning] = restore(here, made["path"], identity, check_mode=True)["warnings"]
+    assert "BareMetalHost used: accept: not set, expected used in it; Machine m, which is restored" in warning
+    assert restore(here, made["path"], identity, accept=["used"])["changed"]
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_backup_of_another_namespace_than_the_one_that_is_meant_is_refused(
+        here, tmp_path, recipient, identity, check_mode):
+    """Who has the public key could write Secrets and clusters anywhere, and no host asked for a confirmation."""
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    with pytest.raises(RefusedError, match=r"namespace: found metal3, expected production; take a backup of that"):
+        restore(there, made["path"], identity, namespace="production", check_mode=check_mode)
+    assert not there.writes()
+
+
+def test_each_object_that_would_be_created_is_named(here, tmp_path, recipient, identity):
+    made = back_up(here, tmp_path, recipient)
+    del here.objects["Cluster", "c"], here.objects["Machine", "m"]
+    result = restore(here, made["path"], identity, check_mode=True)
+    assert result["created"] == ["Cluster c", "Machine m"] and result["objects"] == {"Cluster": 1, "Machine": 1}
+    assert restore(server("b", "https://198.18.0.2:6443", here.objects.values()), made["path"], identity)["created"]
+
+
+def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    assert restore(here, made["path"], identity, members=lambda: pytest.fail("asked"))["changed"] is False
