@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from . import config_drive, deploy_image, deployment, node_diff, one_disk, states
 from .goals import Goal
+from .request import GUARDED, ONCE, SAFE, Request
 
 PROVISION_ACTIONS = tuple(states.VERBS) + ("hold", "unhold", "abort")
 POWER_ACTIONS = ("power_on", "power_off", "reboot")
@@ -29,12 +30,6 @@ _SERVICE_WITHOUT_RAMDISK_MINOR = 108
 _WITHOUT_RESCUE = ("redfish-https",)
 _PROTECTED = "it is protected; set protected to false with ironic_node first"
 
-# SAFE: carrying it out twice is the same as once. GUARDED: Ironic refuses it a second time, because it leads away from
-# the states in which it is taken. ONCE: each request does it again, a reboot for example.
-SAFE, GUARDED, ONCE = "safe", "guarded", "once"
-# path: below /nodes/<uuid>. goal: what to wait for before the next request, None when the answer is the end of it.
-# resend: whether it may be sent again when its answer is lost, see delivery.py.
-Request = namedtuple("Request", ["method", "path", "body", "goal", "resend"])
 # requests: in order; empty when there is nothing to do. goal: what to wait for when there is nothing to send.
 # before, after: what changes, for Ansible's diff. refusal: why it is not done, empty when it is. loses: why the node
 # may lose a deployed system, empty when it does not. interrupts: why one that runs may be interrupted. amends: what is

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import answers, node_diff
-from .action_plan import GUARDED, SAFE
 from .client import path_of
 from .errors import IronicError
+from .request import GUARDED, SAFE
 
 # Pauses before each look at a node: Ironic may still be taking the request.
 LOOKS_AFTER_SECONDS = (1, 2, 4)
@@ -27,7 +27,7 @@ class Delivery:
 
     :param client: an IronicClient
     :param before: the node as it was when the request was planned, with ``goals.POLL_FIELDS``
-    :param request: an ``action_plan.Request``
+    :param request: a ``request.Request``
     :param subject: what errors name
     :param sleep: callable that waits a number of seconds
     """
