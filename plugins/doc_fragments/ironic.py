@@ -9,7 +9,7 @@ import textwrap
 
 
 class ModuleDocFragment:
-    """The options of ``ironic_argument_spec`` in ``module_utils/_ironic/client.py``: a module's, and ``ironic``'s."""
+    """Options of ``ironic_argument_spec`` in ``module_utils/_ironic/api/client.py``: a module's, and ``ironic``'s."""
 
     DOCUMENTATION = r"""
 options:

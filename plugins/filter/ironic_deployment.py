@@ -50,7 +50,7 @@ _value:
 def ironic_deployment(hostvars, names):
     """Return the deployment of the named servers; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import deploy_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import inventory as deploy_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_deployment", hostvars, names)

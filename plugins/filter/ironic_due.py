@@ -47,7 +47,7 @@ _value:
 
 def ironic_due(registered, managed, named):
     """Return it; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import due as ironic_nodes_due
 
     # A form gives names as text.
     names = [name.strip() for name in named.split(",") if name.strip()] if isinstance(named, str) else named

@@ -43,7 +43,7 @@ _value:
 def ironic_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import inventory as node_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_entries", hostvars, names)

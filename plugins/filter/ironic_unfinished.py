@@ -40,7 +40,7 @@ _value:
 
 def ironic_unfinished(nodes):
     """Return it; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import due as ironic_nodes_due
+    from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import due as ironic_nodes_due
 
     return ironic_nodes_due.unfinished(nodes)
 

@@ -8,8 +8,8 @@ import contextlib
 import gc
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import HAS_OPENSTACK, IronicClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import HAS_OPENSTACK, IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import reading_failed
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import HAS_KUBERNETES

@@ -12,7 +12,7 @@ from bmc_system import credential
 from support import eventually
 from virtual_site import BOOT_SECONDS
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import deployment
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import deployment
 
 
 class StandaloneNode:

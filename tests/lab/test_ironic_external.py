@@ -15,11 +15,12 @@ from support import eventually
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import DRIVERS
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import SCHEMES as SCHEMES_OF
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import check_service, fitness
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import (
     IronicClient,
     ironic_argument_spec,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import checks as fitness
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import service as check_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import check_argument_spec
 
 WRONG = "canary-wrong-password"

@@ -19,20 +19,18 @@ from support import HOST, NAMESPACE, Run, eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import (
-    audit,
-    deployment,
-    info_service,
-    node_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import deployment
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import info_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.audit import findings as audit
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.module import (
     action_argument_spec,
     info_argument_spec,
     node_argument_spec,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.node_service import NodeService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import inventory as node_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes.service import NodeService
 
 WRONG = "canary-wrong-password"
 STATE = ("name", "provision_state")

@@ -17,7 +17,7 @@ import pytest
 from demanding_proxy import TlsProxy
 from support import eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import pod_question
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import pod_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach

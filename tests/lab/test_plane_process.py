@@ -16,7 +16,7 @@ from bootstrap_site import PROGRAMS, SERVER, Site
 from consoles import Console
 from support import HOST, NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
 
 pytestmark = pytest.mark.plane

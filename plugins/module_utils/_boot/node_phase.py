@@ -8,7 +8,7 @@ from typing import Any
 
 from .._common.formats import duration
 from .._common.plain_text import cut, plain
-from .._ironic.states import FAILURES
+from .._ironic.api.states import FAILURES
 
 FIELDS = ("uuid", "provision_state", "power_state", "clean_step", "deploy_step", "service_step", "driver_internal_info",
           "last_error")

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common.formats import duration
-from .._ironic.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
-from .._ironic.errors import IronicError
-from .._ironic.raid_volumes import FIELDS as RAID_FIELDS
+from .._ironic.api.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
+from .._ironic.api.errors import IronicError
+from .._ironic.audit.raid_volumes import FIELDS as RAID_FIELDS
 from . import console
 from .log_tail import LogTail
 from .node_phase import FIELDS, has_agent, has_failed, last_call, phase

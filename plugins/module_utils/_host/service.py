@@ -15,7 +15,7 @@ from .._common.image_server import image_fetcher
 from .._common.problem import renamed
 from .._common.problem import text as problem_text
 from .._elsewhere import asking
-from .._ironic import raid_volumes
+from .._ironic.audit import raid_volumes
 from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.plan import DONE, UNCHANGED

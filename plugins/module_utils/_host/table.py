@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common import formats, text_table
-from .._ironic.raid_volumes import wanted_levels
+from .._ironic.audit.raid_volumes import wanted_levels
 from . import annotations as host_annotations
 from .goals import error_of, state_of
 from .objects import consumer_of

@@ -14,23 +14,20 @@ from .._common.redaction import NODE_KEYS
 from .._kube import short_pod
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES
-from . import (
-    action_plan,
-    audit_service,
-    check_service,
-    config_drive,
-    deploy_image,
-    discovery_service,
-    fitness,
-    info_service,
-    node_diff,
-    node_fields,
-    pod_service,
-)
-from .action_service import ActionService, failure
-from .client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
-from .node_service import NodeService
-from .port_service import PortService
+from .actions import config_drive, deploy_image
+from .actions import plan as action_plan
+from .actions.service import ActionService, failure
+from .api import info_service
+from .api.client import HAS_OPENSTACK, IronicClient, ironic_argument_spec
+from .audit import service as audit_service
+from .discovery import service as discovery_service
+from .fitness import checks as fitness
+from .fitness import pod_service
+from .fitness import service as check_service
+from .nodes import diff as node_diff
+from .nodes import fields as node_fields
+from .nodes.port_service import PortService
+from .nodes.service import NodeService
 
 
 class IronicModule(Module):

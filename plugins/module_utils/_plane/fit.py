@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .._common.problem import Problem
 from .._common.text_table import lines
-from .._ironic.fitness import OPERATOR_MINOR
+from .._ironic.fitness.checks import OPERATOR_MINOR
 from .._metal3.kinds import KNOWN
 from . import matrix
 from .catalogue import BY_NAME, PARTS, PROVIDER_LABEL, Part

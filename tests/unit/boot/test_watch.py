@@ -11,7 +11,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._boot import watch as boot_watch
 from ansible_collections.metal3.baremetal.plugins.module_utils._boot.watch import BootWatch
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import HostHistory
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
 NODE, MAC = "b3062844-a8eb-4764-8d7e-0e22bd12654f", "00:5c:52:01:00:10"
 HOST = {"metadata": {"name": "h1"}, "spec": {"bootMACAddress": MAC.upper()}, "status": {

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
 from .http_server import QuietHandler, Served
 

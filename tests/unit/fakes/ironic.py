@@ -9,8 +9,8 @@ import threading
 from urllib.parse import unquote
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import is_secret_key
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import states
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import states
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
 # What each verb's way through the states is, a poll at a time.
 WAYS = {

@@ -7,9 +7,9 @@ from __future__ import annotations
 from fakes.clock import Clock
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import node_fields
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.action_service import ActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.node_service import NodeService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import ActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import fields as node_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes.service import NodeService
 
 PASSWORD = "canary-7f3a"
 MAC = "00:5c:52:00:00:01"

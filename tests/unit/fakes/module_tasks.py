@@ -18,7 +18,7 @@ from fakes.api_server import WRITE, ApiServer, status
 from fakes.http_ironic import HttpIronic
 from fakes.modules import REPOSITORY, spec_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
 ACTION_GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
 TABLES = REPOSITORY / "tests" / "unit" / "modules" / "bad_inputs"

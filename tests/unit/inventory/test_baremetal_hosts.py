@@ -18,7 +18,7 @@ from ansible.template import Templar, trust_as_template
 from ansible_collections.metal3.baremetal.plugins.doc_fragments import ironic, kubernetes, kubernetes_inventory
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection_choice import ENVIRONMENT
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError

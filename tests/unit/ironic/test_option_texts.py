@@ -9,7 +9,7 @@ import re
 import yaml
 
 from ansible_collections.metal3.baremetal.plugins.doc_fragments.ironic import ModuleDocFragment
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
 
 OWN = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"]
 BELOW = yaml.safe_load(ModuleDocFragment.SUBOPTIONS)["options"]["ironic"]["suboptions"]

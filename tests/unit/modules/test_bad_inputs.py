@@ -26,8 +26,8 @@ import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import IronicClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import IronicClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for

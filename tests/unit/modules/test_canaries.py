@@ -28,7 +28,7 @@ from fakes.modules import FILES, MODULES, REPOSITORY, spec_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.module import Module
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.client import ironic_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow, patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry

@@ -16,9 +16,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import redfi
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishClient, RedfishError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.image_server import image_fetcher
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import client as ironic_client
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import session as ironic_session
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import client as ironic_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import session as ironic_session
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import pages
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import transport as kube_transport

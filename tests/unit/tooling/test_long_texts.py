@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import r
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, plain_text, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import errors as host_errors
-from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import errors as ironic_errors
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import errors as ironic_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import errors as kube_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import place, stored
