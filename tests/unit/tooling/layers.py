@@ -130,6 +130,14 @@ class Layers:
         """Return the room of a file in module_utils."""
         return name.split("/")[1]
 
+    def _folders(self, name: str) -> list[str]:
+        return list(self._room[self.room(name)].get("folders", ()))
+
+    def _height(self, name: str) -> int:
+        """Return the number of its room's folders that a file stands above."""
+        folders, (_kind, _room, *inside, _file_name) = self._folders(name), name.split("/")
+        return folders.index(inside[0]) if inside and folders else len(folders)
+
     def floor(self, name: str) -> str:
         """Return the floor of a file in module_utils."""
         inside = name.split("/", 2)[2]
@@ -142,11 +150,18 @@ class Layers:
         return [f"module_utils/{room['name']}/{inside}" for room in self.data["rooms"]
                 for inside in room.get("services", ())]
 
+    def folders(self) -> list[str]:
+        """Return the folders that are listed in rooms."""
+        return [f"module_utils/{room['name']}/{folder}" for room in self.data["rooms"]
+                for folder in room.get("folders", ())]
+
     def faults(self, name: str, root: Path = PLUGINS) -> list[str]:
         """Return the imports and calls of a file that the rules do not allow, as ``target: why``."""
         kind = name.split("/")[0]
         if kind == "module_utils" and self.room(name) not in self._room:
             return [f"{name}: no room of docs/layers.yml"]
+        if kind == "module_utils" and not self._is_in_listed_folder(name):
+            return [f"{name}: no folder of its room in docs/layers.yml"]
         check = self._inside if kind == "module_utils" else self._outside
         found = [(item.target, check(name, item)) for item in imports(name, root) if item.own]
         if kind == "module_utils":
@@ -165,6 +180,10 @@ class Layers:
                 return True
         return bool(calls(name, root) & set(self.data["effect_calls"]))
 
+    def _is_in_listed_folder(self, name: str) -> bool:
+        inside, folders = name.split("/")[2:-1], self._folders(name)
+        return not inside or not folders or inside[0] in folders
+
     def _inside(self, name: str, item: Import) -> str:
         if not item.target.startswith("module_utils/"):
             return "module_utils imports module_utils only"
@@ -175,6 +194,8 @@ class Layers:
             return f"{own} is below {other}"
         if self._floors.index(self.floor(item.target)) > self._floors.index(self.floor(name)):
             return f"the floor {self.floor(name)} is below {self.floor(item.target)}"
+        if own == other and self._height(item.target) > self._height(name):
+            return f"the folder {name.split('/')[2]} is below it"
         return ""
 
     def _outside(self, name: str, item: Import) -> str:
@@ -236,6 +257,9 @@ def tables(data: dict[str, Any]) -> str:
         libraries = ", ".join(f"`{name}`" for name in room.get("third_party", ())) or "none"
         services = ", ".join(f"`{name}`" for name in room.get("services", ())) or "none"
         lines.append(f"| `{room['name']}` | {room['holds']} | {libraries} | {services} |")
+    lines += ["", "| room | folder | holds |", "|---|---|---|"]
+    lines += [f"| `{room['name']}` | `{folder}/` | {holds} |" for room in data["rooms"]
+              for folder, holds in room.get("folders", {}).items()]
     lines += ["", "| floor | files | holds |", "|---|---|---|"]
     lines += [f"| {floor['name']} | {floor['files']} | {floor['holds']} |" for floor in data["floors"]]
     lines += ["", "| folder in `plugins/` | holds | of `module_utils` | `plugin_utils` |", "|---|---|---|---|"]

@@ -15,7 +15,8 @@ FILES = layers.files()
 # A small tree of its own, in which each rule is broken.
 SMALL = {
     "rooms": [{"name": "_low", "services": ["asks"]},
-              {"name": "_high", "third_party": ["sushy"], "services": ["idle"]}],
+              {"name": "_high", "third_party": ["sushy"], "services": ["idle"],
+               "folders": {"first": "", "second": ""}}],
     "floors": [{"name": "pure"}, {"name": "service"}, {"name": "module"}],
     "folders": [{"name": "modules", "floors": ["module"]},
                 {"name": "filter", "floors": ["pure"], "plugin_utils": True}],
@@ -43,6 +44,10 @@ BROKEN = {
     "a module imports a service": ("modules/thing", PREFIX + "module_utils._low import asks", "of the floor service"),
     "a module imports plugin_utils": ("modules/thing", PREFIX + "plugin_utils import _site", "is for plugins of"),
     "a filter imports a service": ("filter/thing", PREFIX + "module_utils._low import asks", "of the floor service"),
+    "a folder imports from one above": ("module_utils/_high/first/rules", "from ..second import rules",
+                                        "first is below"),
+    "a folder imports from beside it": ("module_utils/_high/second/rules", "from .. import rules", "second is below"),
+    "a folder that nobody knows": ("module_utils/_high/third/rules", "", "no folder"),
     "a room that nobody knows": ("module_utils/_new/rules", "", "no room"),
 }
 ALLOWED = {
@@ -50,6 +55,8 @@ ALLOWED = {
     "a service imports a pure file": ("module_utils/_low/asks", "import time\nfrom . import rules"),
     "a pure file formats a time": ("module_utils/_low/rules", "import time\ntime.strftime('%Y')"),
     "a pure file joins paths": ("module_utils/_low/rules", "import os\nos.path.join('a', 'b')"),
+    "a folder imports from one below": ("module_utils/_high/second/rules", "from ..first import rules"),
+    "a file beside folders imports from one": ("module_utils/_high/rules", "from .second import rules"),
     "a guarded library": ("module_utils/_high/rules", "try:\n    import yaml\nexcept ImportError:\n    yaml = None"),
     "a filter imports plugin_utils": ("filter/thing", PREFIX + "plugin_utils import _site"),
     "a module imports the module floor": ("modules/thing", PREFIX + "module_utils._low.module import run"),
@@ -61,7 +68,8 @@ def small_tree(tmp_path):
     """Return a function that writes a file into a small tree and returns the tree's root."""
     def write(name, text):
         for other in ("module_utils/_low/rules", "module_utils/_low/asks", "module_utils/_low/module",
-                      "module_utils/_high/rules", "module_utils/_high/idle", "plugin_utils/_site", name):
+                      "module_utils/_high/rules", "module_utils/_high/idle", "module_utils/_high/first/rules",
+                      "module_utils/_high/second/rules", "plugin_utils/_site", name):
             path = tmp_path / f"{other}.py"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text if other == name else "")
@@ -93,6 +101,10 @@ def test_every_service_that_is_listed_exists_and_reaches_something():
     services = LAYERS.services()
     assert [name for name in services if name not in FILES] == []
     assert [name for name in services if not LAYERS.reaches(name)] == []
+
+
+def test_every_folder_that_is_listed_in_a_room_has_files():
+    assert [folder for folder in LAYERS.folders() if not any(name.startswith(f"{folder}/") for name in FILES)] == []
 
 
 def test_every_folder_of_plugins_is_listed():
