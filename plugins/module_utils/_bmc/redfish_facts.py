@@ -14,6 +14,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from .._common.plain_text import plain
+from .._common.tolerant import dict_in
 from .address import path_mistake
 
 _MAC = re.compile(r"^[0-9a-f]{12}$")
@@ -64,11 +65,6 @@ def _number(resource: dict[str, Any], name: str) -> int | float:
     return 0
 
 
-def _dict(resource: dict[str, Any], name: str) -> dict[str, Any]:
-    value = resource.get(name)
-    return value if isinstance(value, dict) else {}
-
-
 def _texts(resource: dict[str, Any], name: str) -> list[str]:
     value = resource.get(name)
     return [plain(item) for item in value if isinstance(item, str)] if isinstance(value, list) else []
@@ -83,8 +79,8 @@ def _path(resource: dict[str, Any]) -> str:
 def _system(system: dict[str, Any]) -> dict[str, Any]:
     if not system:
         return {}
-    boot = _dict(system, "Boot")
-    reset = _dict(_dict(system, "Actions"), "#ComputerSystem.Reset")
+    boot = dict_in(system, "Boot")
+    reset = dict_in(dict_in(system, "Actions"), "#ComputerSystem.Reset")
     return {
         "path": _path(system),
         "id": text(system, "Id"),
@@ -96,11 +92,11 @@ def _system(system: dict[str, Any]) -> dict[str, Any]:
         "hostname": text(system, "HostName"),
         "asset_tag": text(system, "AssetTag"),
         "bios_version": text(system, "BiosVersion"),
-        "health": text(_dict(system, "Status"), "Health"),
+        "health": text(dict_in(system, "Status"), "Health"),
         "power_state": text(system, "PowerState"),
         "reset_types": _texts(reset, "ResetType@Redfish.AllowableValues"),
-        "cpus": _number(_dict(system, "ProcessorSummary"), "Count"),
-        "memory_gib": _number(_dict(system, "MemorySummary"), "TotalSystemMemoryGiB"),
+        "cpus": _number(dict_in(system, "ProcessorSummary"), "Count"),
+        "memory_gib": _number(dict_in(system, "MemorySummary"), "TotalSystemMemoryGiB"),
         "boot": {
             "override_enabled": text(boot, "BootSourceOverrideEnabled"),
             "override_target": text(boot, "BootSourceOverrideTarget"),
@@ -166,7 +162,7 @@ def _nic(nic: dict[str, Any]) -> dict[str, Any]:
 
 
 def _media(media: dict[str, Any]) -> dict[str, Any]:
-    actions = _dict(media, "Actions")
+    actions = dict_in(media, "Actions")
     return {
         "name": text(media, "Id") or text(media, "Name"),
         "path": _path(media),
@@ -175,7 +171,7 @@ def _media(media: dict[str, Any]) -> dict[str, Any]:
         "image": text(media, "Image").partition("?")[0],
         # A service without the action takes a PATCH of Image (sushy does that); one with neither can't insert.
         "insert_supported": "#VirtualMedia.InsertMedia" in actions or "Image" in media,
-        "transfer_protocols": _texts(_dict(actions, "#VirtualMedia.InsertMedia"),
+        "transfer_protocols": _texts(dict_in(actions, "#VirtualMedia.InsertMedia"),
                                      "TransferProtocolType@Redfish.AllowableValues"),
     }
 

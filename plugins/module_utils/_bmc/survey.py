@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._common.tolerant import dicts_in
 from .redfish import RedfishError, checked_path, link, nested
 
 # More members than a server has of anything read here; a BMC that repeats itself ends there.
@@ -168,8 +169,7 @@ class Walk:
 
 def members_of(collection: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the members of a collection that are objects."""
-    members = collection.get("Members")
-    return [member for member in members if isinstance(member, dict)] if isinstance(members, list) else []
+    return dicts_in(collection, "Members")
 
 
 def _paths(collection: dict[str, Any]) -> list[str]:

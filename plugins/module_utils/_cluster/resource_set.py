@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from .._common.problem import Problem
+from .._common.tolerant import dict_in, dicts_in
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
+from .._kube.conditions import condition
 from .._kube.finalizers import is_going
 from .._kube.resources import KNOWN, group_of
 from .._manifests import order
@@ -99,9 +101,11 @@ def unapplied(binding: Object | None, desired: Iterable[Object]) -> list[str]:
     """
     wanted = list(desired)
     sets = set(item["metadata"]["name"] for item in wanted if item["kind"] == KIND)
-    applied = set((resource.get("kind"), resource.get("name"))
-                  for entry in _list(_dict(binding, "spec"), "bindings") if entry.get("clusterResourceSetName") in sets
-                  for resource in _list(entry, "resources") if resource.get("applied") is True)
+    # As texts: a list in their place has no hash.
+    applied = set((str(resource.get("kind")), str(resource.get("name")))
+                  for entry in dicts_in(dict_in(binding, "spec"), "bindings")
+                  if str(entry.get("clusterResourceSetName")) in sets
+                  for resource in dicts_in(entry, "resources") if resource.get("applied") is True)
     return [f"{item['kind']} {item['metadata']['name']}" for item in wanted
             if item["kind"] in BUNDLES and (item["kind"], item["metadata"]["name"]) not in applied]
 
@@ -111,10 +115,9 @@ def complaint(stored: Object | None) -> str:
 
     :param stored: the ClusterResourceSet, or None
     """
-    for condition in _list(_dict(stored, "status"), "conditions"):
-        if condition.get("type") == "ResourcesApplied" and condition.get("status") == "False":
-            return " ".join(str(condition.get("message") or condition.get("reason") or "").split())
-    return ""
+    found = condition(stored, "ResourcesApplied")
+    text = found.get("message") or found.get("reason") or "" if found.get("status") == "False" else ""
+    return " ".join(text.split())
 
 
 def _bundle(namespace: str, cluster: str, kind: str, items: list[Object]) -> Object:
@@ -170,13 +173,3 @@ def _is_namespaced(item: Object, manifests: list[Object]) -> bool:
         other["kind"] == "CustomResourceDefinition" and other["spec"]["group"] == group
         and other["spec"]["names"]["kind"] == kind and other["spec"].get("scope") == "Namespaced"
         for other in manifests)
-
-
-def _dict(mapping: Mapping[str, Any] | None, name: str) -> Mapping[str, Any]:
-    value = (mapping or {}).get(name)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(mapping: Mapping[str, Any], name: str) -> list[Object]:
-    value = mapping.get(name)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

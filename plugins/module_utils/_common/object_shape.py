@@ -76,15 +76,15 @@ HOST = Open(
 HARDWARE_DATA = Open(metadata=_METADATA, spec=Open(hardware=_PARTS))
 SECRET = Open(metadata=_METADATA, type=TEXT, data=_TEXTS)
 _RANGE = Open(start=TEXT, end=TEXT, subnet=TEXT, prefix=NUMBER, gateway=TEXT, dnsServers=[TEXT])
-_ANSWER = Open(address=_NAMED, addressRef=_NAMED, errorMessage=TEXT,
-               conditions=[Open(type=TEXT, status=TEXT, message=TEXT, reason=TEXT)])
+CONDITION = Open(type=TEXT, status=TEXT, message=TEXT, reason=TEXT, lastTransitionTime=TEXT, observedGeneration=NUMBER)
+_CONDITIONS = [CONDITION]
+_ANSWER = Open(address=_NAMED, addressRef=_NAMED, errorMessage=TEXT, conditions=_CONDITIONS)
 POOL = Open(metadata=_METADATA, spec=Open(
     namePrefix=TEXT, pools=[_RANGE], clusterName=TEXT, prefix=NUMBER, gateway=TEXT, dnsServers=[TEXT],
     preAllocations=Each(is_address), allocationStrategy=TEXT))
 CLAIM = Open(metadata=_METADATA, spec=Open(pool=_NAMED, poolRef=_NAMED), status=_ANSWER)
 ADDRESS = Open(metadata=_METADATA, spec=Open(
     address=is_address, pool=_NAMED, poolRef=_NAMED, claim=_NAMED, claimRef=_NAMED))
-_CONDITIONS = [Open(type=TEXT, status=TEXT, message=TEXT, reason=TEXT, observedGeneration=NUMBER)]
 _UPDATE = Open(("component", "url"), component=TEXT, url=TEXT)
 _ERROR = Open(count=NUMBER, message=TEXT)
 _ANY = Open(metadata=_METADATA, spec=Open(), status=Open(conditions=_CONDITIONS))

@@ -10,6 +10,7 @@ from typing import Any
 from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
+from .._common.tolerant import dict_in, dicts_in
 
 _DAY_SECONDS = 86400
 _NOT_ASKED = "give what bmc_info returns in bmcs (the playbook compliance does)"
@@ -70,11 +71,11 @@ def _certificate(subject: str, expected: Mapping[str, Any], bmc: Mapping[str, An
         return unknown("IPMI has none; enrol the server by Redfish, or expect nothing of its certificate")
     if not bmc.get("reached"):
         return unknown(_error(bmc) or "look whether the BMC answers")
-    tls = _dict(bmc, "tls")
+    tls = dict_in(bmc, "tls")
     if not tls:
         return [Problem("certificate-differs", subject, "certificate", "no TLS", "TLS",
                         "switch HTTPS on at the BMC, and write bmc_address without +http")]
-    certificate = _dict(tls, "certificate")
+    certificate = dict_in(tls, "certificate")
     if not certificate and not tls.get("verified"):
         # A handshake that broke off shows none.
         return unknown(_text(tls, "error") or "look whether the BMC answers")
@@ -105,10 +106,8 @@ def _accounts(subject: str, expected: list[Mapping[str, Any]], bmc: Mapping[str,
     unread = _NOT_ASKED if bmc is None else _unread(bmc)
     if bmc is None or unread:
         return [Problem("accounts-unknown", subject, "accounts", None, "the accounts of the BMC", unread)]
-    listed = bmc.get("accounts")
-    accounts = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     # What a BMC does not say is no reason to pass over an account.
-    enabled = [item for item in accounts if item.get("enabled") is not False]
+    enabled = [item for item in dicts_in(bmc, "accounts") if item.get("enabled") is not False]
     wanted = dict((account["name"], account) for account in expected)
     found = []
     for item in enabled:
@@ -131,23 +130,18 @@ def _unread(bmc: Mapping[str, Any]) -> str:
     """Return why the accounts of a BMC were not read, empty when they were."""
     if _text(bmc, "address").startswith(_IPMI):
         return "they are read by Redfish only"
-    error = _error(bmc)
-    return error or _text(_dict(bmc, "unread"), "accounts") or ("" if "accounts" in bmc else "ask for them (accounts)")
+    unread = "" if "accounts" in bmc else "ask for them (accounts)"
+    return _error(bmc) or _text(dict_in(bmc, "unread"), "accounts") or unread
 
 
 def _error(bmc: Mapping[str, Any]) -> str:
-    error = _dict(bmc, "error")
+    error = dict_in(bmc, "error")
     return f"{_text(error, 'stage')}: {_text(error, 'text')}" if error else ""
 
 
 def _text(mapping: Mapping[str, Any], name: str) -> str:
     value = mapping.get(name)
     return plain(value) if isinstance(value, str) else ""
-
-
-def _dict(mapping: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = mapping.get(name)
-    return value if isinstance(value, dict) else {}
 
 
 def _seconds(mapping: Mapping[str, Any], name: str) -> int | None:

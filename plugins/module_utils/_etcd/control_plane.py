@@ -14,6 +14,8 @@ import json
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import PAUSED_ANNOTATION, is_paused_alone
+from .._common.tolerant import dict_in
+from .._kube.conditions import conditions, is_true, older_conditions
 
 Object = dict[str, Any]
 
@@ -105,10 +107,8 @@ def without_hook(machine: Object) -> Object | None:
 
 def is_initialized(obj: Object) -> bool:
     """Say whether Cluster API takes a KubeadmControlPlane or Cluster for initialized."""
-    status = obj.get("status") or {}
-    marks = [entry.get("status") == "True" for entry in status.get("conditions") or []
-             if entry.get("type") == _INITIALIZED[obj["kind"]]]
-    return bool((status.get("initialization") or {}).get("controlPlaneInitialized")) or any(marks)
+    said = dict_in(dict_in(obj, "status"), "initialization").get("controlPlaneInitialized")
+    return bool(said) or is_true(obj, _INITIALIZED[obj["kind"]])
 
 
 def uninitialized(obj: Object, now: str) -> Object:
@@ -117,17 +117,17 @@ def uninitialized(obj: Object, now: str) -> Object:
     :param obj: a KubeadmControlPlane or a Cluster
     :param now: RFC 3339 time
     """
-    status, kind = obj.get("status") or {}, _INITIALIZED[obj["kind"]]
+    kind = _INITIALIZED[obj["kind"]]
     change: Object = {"initialization": {"controlPlaneInitialized": False},
-                      "conditions": _denied(status.get("conditions"), kind, now)}
-    old = ((status.get("deprecated") or {}).get("v1beta1") or {}).get("conditions")
+                      "conditions": _denied(conditions(obj), kind, now)}
+    old = older_conditions(obj)
     if old:
         change["deprecated"] = {"v1beta1": {"conditions": _denied(old, kind, now)}}
     return {"status": change}
 
 
-def _denied(conditions: list[Object] | None, kind: str, now: str) -> list[Object]:
-    found = copy.deepcopy(conditions or [])
+def _denied(entries: list[Object], kind: str, now: str) -> list[Object]:
+    found = copy.deepcopy(entries)
     for entry in found:
         if entry.get("type") == kind and entry.get("status") == "True":
             entry.update(status="False", reason="NotInitialized", lastTransitionTime=now,

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .._common.plain_text import cut, plain
+from .._common.tolerant import dicts_in
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .errors import EtcdError
@@ -84,8 +85,7 @@ class Member:
 
     def members(self) -> list[dict[str, Any]]:
         """Return the members as etcd knows them: ``ID``, ``name``, ``peerURLs``."""
-        found = self._asked("/v3/cluster/member/list", {}).get("members")
-        return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+        return dicts_in(self._asked("/v3/cluster/member/list", {}), "members")
 
     def set_peer_urls(self, member_id: str, urls: list[str]) -> None:
         """Change where the other members reach a member."""

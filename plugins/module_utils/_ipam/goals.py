@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._kube.conditions import condition
 from .._kube.finalizers import deletion_of
 
 _GOING_HINT = ("do not use its address, which is free for others when the claim is gone; wait until then, and run "
@@ -48,7 +49,5 @@ def refused(claim: dict[str, Any] | None) -> str | None:
         return None
     if status.get("errorMessage"):
         return status["errorMessage"]
-    for condition in status.get("conditions") or []:
-        if condition.get("type") == "Ready" and condition.get("status") == "False":
-            return condition.get("message") or condition.get("reason")
-    return None
+    ready = condition(claim, "Ready")
+    return ready.get("message") or ready.get("reason") if ready.get("status") == "False" else None

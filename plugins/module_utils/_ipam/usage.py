@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
+from .._kube.conditions import condition
 from .._kube.finalizers import deletion_of
 from .pool import describe
 from .range import Span, contains, size, span_of
@@ -109,8 +110,8 @@ def _answered(claim: dict[str, Any]) -> bool:
 def _unanswered(claim: dict[str, Any]) -> dict[str, Any]:
     status = claim.get("status") or {}
     reason = status.get("errorMessage")
-    for condition in status.get("conditions") or []:
-        if condition.get("type") == "Ready" and condition.get("status") == "False":
-            reason = reason or condition.get("message") or condition.get("reason")
+    ready = condition(claim, "Ready")
+    if ready.get("status") == "False":
+        reason = reason or ready.get("message") or ready.get("reason")
     return {"claim": f"{claim['kind']}/{claim['metadata']['name']}", "owner": _owner(claim),
             "reason": reason or "IPAM has not answered yet"}

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._common.plain_text import few
 from .._common.problem import Problem
+from .conditions import conditions
 
 HINT = "wait until it is gone, then run again; if it stays, look at the controllers that remove its finalizers"
 # Finalizers that Kubernetes itself removes, without a controller of anybody's: the garbage collector, the namespace
@@ -36,7 +37,7 @@ def deletion_of(obj: Mapping[str, Any] | None) -> str:
     if obj is None or not is_going(obj):
         return ""
     held_by = ", ".join(_finalizers(obj)) or "nothing"
-    left = [f"{item.get('message')}" for item in (obj.get("status") or {}).get("conditions") or []
+    left = [f"{item.get('message')}" for item in conditions(obj)
             if obj.get("kind") == "Namespace" and item.get("type") in _LEFT and item.get("status") == "True"]
     return f"being deleted since {obj['metadata']['deletionTimestamp']}, held by {held_by}" + (
         f" ({few(left, _NAMED)})" if left else "")

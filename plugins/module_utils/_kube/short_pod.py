@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common.plain_text import cut, plain
+from .conditions import conditions
 
 Object = dict[str, Any]
 
@@ -115,9 +116,9 @@ def waits_for(current: Mapping[str, Any]) -> str:
         waiting = (container.get("state") or {}).get("waiting") or {}
         if waiting:
             return words(f"{waiting.get('reason')}: {waiting.get('message') or 'no message'}")
-    for condition in status.get("conditions") or []:
-        if condition.get("status") != "True" and condition.get("message"):
-            return words(condition["message"])
+    for entry in conditions(current):
+        if entry.get("status") != "True" and entry.get("message"):
+            return words(entry["message"])
     return words(str(status.get("phase") or "no status"))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .._common import redaction
+from .._common.tolerant import dicts_in
 from .._kube.resources import LAST_APPLIED, Resource
 from .._metal3.kinds import GROUPS, KNOWN
 
@@ -48,8 +49,8 @@ def logs_of(pod: Object) -> Iterator[Log]:
     """
     metadata, spec, status = pod["metadata"], pod.get("spec") or {}, pod.get("status") or {}
     for listed, reported in _CONTAINERS:
-        restarts = dict((item.get("name"), item.get("restartCount")) for item in _dictionaries(status.get(reported)))
-        for name in [item.get("name") for item in _dictionaries(spec.get(listed))]:
+        restarts = dict((str(item.get("name")), item.get("restartCount")) for item in dicts_in(status, reported))
+        for name in [item.get("name") for item in dicts_in(spec, listed)]:
             if not isinstance(name, str) or not name:
                 continue
             log = Log(metadata.get("namespace") or "", metadata["name"], name, False)
@@ -57,10 +58,6 @@ def logs_of(pod: Object) -> Iterator[Log]:
             count = restarts.get(name)
             if isinstance(count, int) and count > 0:
                 yield log._replace(previous=True)
-
-
-def _dictionaries(value: Any) -> list[Object]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def kinds(definitions: Iterable[Object]) -> list[Resource]:
@@ -71,7 +68,7 @@ def kinds(definitions: Iterable[Object]) -> list[Resource]:
     found = []
     for definition in definitions:
         spec = definition.get("spec") or {}
-        names, versions = spec.get("names") or {}, _dictionaries(spec.get("versions"))
+        names, versions = spec.get("names") or {}, dicts_in(spec, "versions")
         served = sorted((item for item in versions if item.get("served", True)),
                         key=lambda item: not item.get("storage"))
         if served and str(spec.get("group")).endswith(GROUPS):

@@ -12,6 +12,7 @@ from typing import Any
 from .._common import yaml_aliases, yaml_mistakes
 from .._common.field_checks import show, shown
 from .._common.problem import Problem
+from .._common.tolerant import dict_in
 
 try:
     import yaml
@@ -76,16 +77,12 @@ def _documents(source: Any, title: str) -> Any:
         return [], [Problem("manifest", title, None, yaml_mistakes.described(exc), "YAML documents", "correct them")]
 
 
-def _dictionary(value: Any) -> Any:
-    return value if isinstance(value, dict) else {}
-
-
 def _faults(title: str, item: Any) -> list[Problem]:
     if not isinstance(item, dict):
         return [Problem(
             "manifest", title, None, type(item).__name__, "an object with apiVersion, kind and metadata.name",
             "correct the document")]
-    metadata = _dictionary(item.get("metadata"))
+    metadata = dict_in(item, "metadata")
     subject = f"{title}: {item.get('kind') or 'object'} {metadata.get('name') or 'without a name'}"
     found = [Problem("manifest", subject, field, shown(value), "a text", "set it")
              for field, value in (("apiVersion", item.get("apiVersion")), ("kind", item.get("kind")),
@@ -104,8 +101,8 @@ def _faults(title: str, item: Any) -> list[Problem]:
         and (field == "metadata.namespace" or item.get("kind") in ("Secret", "ConfigMap"))
     ]
     if item.get("kind") == "CustomResourceDefinition" and not found:
-        spec = _dictionary(item.get("spec"))
-        names = _dictionary(spec.get("names"))
+        spec = dict_in(item, "spec")
+        names = dict_in(spec, "names")
         if not (spec.get("group") and spec.get("versions") and names.get("plural") and names.get("kind")
                 and spec.get("scope")):
             found.append(Problem(

@@ -15,6 +15,7 @@ from .._common.terminal import columns
 from .._common.wait_loop import Step, WaitLoop
 from .._common.wait_report import FAILED, WAITING, Awaited, Verdict
 from .._kube import bulk
+from .._kube.conditions import conditions
 from .._kube.errors import KubeError
 from .._kube.finalizers import HINT, deletion_of
 from .._kube.follow import follow_kinds
@@ -78,7 +79,7 @@ class FamilyWrites(Reconcile):
     def send(self, entry: Entry, dry_run: bool) -> Any:
         """Send an entry; of some kinds the conditions are removed before the spec changes."""
         if self._family.clears_conditions and entry.action == UPDATE and not dry_run \
-                and ((entry.current or {}).get("status") or {}).get("conditions"):
+                and conditions(entry.current):
             # BMO 0.13 notes the generation it has looked at only when a condition's status changes (updateStatus in
             # hostfirmwaresettings_controller.go); until then it does nothing at all with the host.
             entry = entry._replace(current=self.client.patch(

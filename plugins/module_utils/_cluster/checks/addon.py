@@ -8,6 +8,7 @@ import ipaddress
 import json
 
 from ..._common.problem import Problem
+from ..._common.tolerant import dict_in
 from ..spec import METALSTACK
 
 _WORKLOADS = ("DaemonSet", "Deployment")
@@ -41,14 +42,14 @@ def addon_problems(description, objects):
 def _flannel(objects):
     """Yield ``(name, networks)`` of each ConfigMap that is flannel's; what can't be read is flannel's to refuse."""
     for item in objects:
-        text = _dict(item.get("data")).get(_FLANNEL_KEY) if item.get("kind") == "ConfigMap" else None
+        text = dict_in(item, "data").get(_FLANNEL_KEY) if item.get("kind") == "ConfigMap" else None
         try:
             content = json.loads(text) if isinstance(text, str) else None
-            networks = [ipaddress.ip_network(_dict(content)[key]) for key in _FLANNEL_NETWORKS
-                        if isinstance(_dict(content).get(key), str)]
+            networks = [ipaddress.ip_network(content[key]) for key in _FLANNEL_NETWORKS
+                        if isinstance(content, dict) and isinstance(content.get(key), str)]
         except ValueError:
             continue
-        yield _dict(item.get("metadata")).get("name"), networks
+        yield dict_in(item, "metadata").get("name"), networks
 
 
 def addon_warnings(description, objects):
@@ -87,8 +88,4 @@ def missing(description, objects):
 
 
 def _pod(item):
-    return _dict(_dict(_dict(item.get("spec")).get("template")).get("spec"))
-
-
-def _dict(value):
-    return value if isinstance(value, dict) else {}
+    return dict_in(dict_in(dict_in(item, "spec"), "template"), "spec")

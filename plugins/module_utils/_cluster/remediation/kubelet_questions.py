@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._kube import bulk
-from ..._kube.conditions import condition
+from ..._kube.conditions import condition, conditions
 from ..._kube.errors import KubeError
 from ..._kube.finalizers import is_going
 from ..._metal3.kinds import KNOWN
@@ -73,7 +73,7 @@ def _noted(machine: Object, text: str | None) -> Object:
     if not text:
         return machine
     noted = copy.deepcopy(machine)
-    others = [entry for entry in noted["status"].get("conditions") or [] if entry.get("type") != POD_CONDITION]
+    others = [entry for entry in conditions(machine) if entry.get("type") != POD_CONDITION]
     noted["status"]["conditions"] = [*others, {"type": POD_CONDITION, "status": "False", "reason": "PodFailed",
                                                "message": text}]
     return noted

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common.plain_text import gist
+from ..._common.tolerant import dict_in, dicts_in
 from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
 from .snapshot import is_control_plane, node_name
@@ -65,24 +66,16 @@ def crashing_etcd(pods: Any) -> str:
     :param pods: what the kubelet has answered, a PodList; anything else says nothing
     :returns: for example ``CrashLoopBackOff, 7 restarts``
     """
-    items = pods.get("items") if isinstance(pods, dict) else None
-    for pod in items if isinstance(items, list) else []:
-        metadata = _dictionary(pod, "metadata")
-        if metadata.get("namespace") != "kube-system" or _dictionary(metadata, "labels").get("component") != "etcd":
+    for pod in dicts_in(pods, "items"):
+        metadata = dict_in(pod, "metadata")
+        if metadata.get("namespace") != "kube-system" or dict_in(metadata, "labels").get("component") != "etcd":
             continue
-        found = _dictionary(pod, "status").get("containerStatuses")
-        for status in found if isinstance(found, list) else []:
-            restarts = status.get("restartCount") if isinstance(status, dict) else None
+        for status in dicts_in(dict_in(pod, "status"), "containerStatuses"):
+            restarts = status.get("restartCount")
             if not isinstance(restarts, int) or status.get("ready") is True:
                 continue
-            waits = _dictionary(_dictionary(status, "state"), "waiting").get("reason") == _CRASHING
-            exit_code = _dictionary(_dictionary(status, "lastState"), "terminated").get("exitCode")
+            waits = dict_in(dict_in(status, "state"), "waiting").get("reason") == _CRASHING
+            exit_code = dict_in(dict_in(status, "lastState"), "terminated").get("exitCode")
             if waits or (restarts >= _FAILURES and exit_code not in (None, 0)):
                 return f"{_CRASHING}, {restarts} restarts"
     return ""
-
-
-def _dictionary(value: Any, key: str) -> dict[str, Any]:
-    """Return a dictionary that is in another one, an empty one for anything else."""
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}

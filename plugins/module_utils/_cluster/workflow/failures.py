@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from ..._common.formats import duration, moment
 from ..._host.errors import explain
-from ..._kube.conditions import condition
+from ..._kube.conditions import condition, older_conditions
 from ..._kube.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..spec import METALSTACK
@@ -111,8 +111,7 @@ def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
 
 def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
     config = snapshot.bootstrap_config(machine)
-    old = (((config or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
-    for entry in old.get("conditions") or []:
+    for entry in older_conditions(config):
         if step["step"] <= 7 and entry.get("status") == "False" and entry.get("reason") in _BOOTSTRAP_FAILED:
             return Failure(f"KubeadmConfig {config['metadata']['name']}",
                            f"the user data can't be made: {entry.get('message') or entry['reason']}",

@@ -4,6 +4,7 @@
 """The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
 from __future__ import annotations
 
+from ..._kube.conditions import conditions
 from ..._kube.finalizers import is_going
 from .remediations import remediation_text
 from .steps import LAST_STEP, machine_steps
@@ -67,7 +68,7 @@ def _node(obj):
     return {"kind": obj["kind"], "name": obj["metadata"]["name"], "children": [],
             "deleting": is_going(obj),
             "conditions": [dict((key, entry[key]) for key in fields if entry.get(key))
-                           for entry in (obj.get("status") or {}).get("conditions") or []]}
+                           for entry in conditions(obj)]}
 
 
 def lines(node, prefix="", last=True, root=True):
@@ -99,7 +100,7 @@ def _remark(node):
         if node.get("error"):
             parts.append(" ".join(node["error"].split()))
     else:
-        head = [entry for entry in node["conditions"] if entry["type"] in ("Available", "Ready")]
+        head = [entry for entry in node["conditions"] if entry.get("type") in ("Available", "Ready")]
         if head:
-            parts.append(f"{head[0]['type']} {head[0]['status']}")
+            parts.append(f"{head[0]['type']} {head[0].get('status')}")
     return ": " + "; ".join(parts) if parts else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._common.tolerant import dict_in, dicts_in
 from . import per_node
 
 OPTION = "only_disks"
@@ -56,9 +57,7 @@ def hints(serial: str, inventory: Any) -> tuple[list[dict[str, str]], str]:
     :param serial: the disk's serial number
     :param inventory: the node's inventory, as Ironic has it of the last inspection
     """
-    found = inventory.get("inventory") if isinstance(inventory, dict) else None
-    disks = found.get("disks") if isinstance(found, dict) else None
-    disks = [disk for disk in disks if isinstance(disk, dict)] if isinstance(disks, list) else []
+    disks = dicts_in(dict_in(inventory, "inventory"), "disks")
     if not disks:
         return [], "Ironic has no disks of it; inspect it first"
     chosen = [disk for disk in disks if disk.get("serial") == serial]

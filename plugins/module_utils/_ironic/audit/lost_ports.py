@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from ..._common.mac_address import mac_error
+from ..._common.tolerant import dict_in, dicts_in
 from ..api import states
 from ..nodes import ownership
 
@@ -58,9 +59,7 @@ def _is_settled(node: Object) -> bool:
 
 def _addresses(host: Object) -> list[str]:
     """Return the MAC addresses of an inspected host in lower case, each once; that which it boots from first."""
-    hardware = host.get("hardware")
-    nics = hardware.get("nics") if isinstance(hardware, dict) else None
-    given = [nic.get("mac") for nic in nics if isinstance(nic, dict)] if isinstance(nics, list) else []
+    given = [nic.get("mac") for nic in dicts_in(dict_in(host, "hardware"), "nics")]
     macs = [mac.lower() for mac in given if isinstance(mac, str) and not mac_error(mac)]
     first = [boot_mac(host)] if macs and boot_mac(host) else []
     return list(dict.fromkeys(first + macs))

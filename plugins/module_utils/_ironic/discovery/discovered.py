@@ -13,6 +13,7 @@ from typing import Any
 
 from ..._common import mac_address
 from ..._common.plain_text import shortened
+from ..._common.tolerant import dict_in, dicts_in
 
 FIELDS = ("uuid", "name", "driver", "driver_info", "provision_state", "target_provision_state", "instance_uuid",
           "protected", "last_error")
@@ -38,11 +39,11 @@ def machine(node: dict[str, Any], data: dict[str, Any]) -> dict[str, Any] | None
     :param node: a node that :func:`is_made_by_ironic`
     :param data: what Ironic keeps of its inspection, ``{"inventory", "plugin_data"}``, empty without any
     """
-    inventory, plugin_data = (_dictionary(data.get(name)) for name in ("inventory", "plugin_data"))
+    inventory, plugin_data = (dict_in(data, name) for name in ("inventory", "plugin_data"))
     if plugin_data.get(FLAG) is not True:
         return None
-    vendor, boot = (_dictionary(inventory.get(name)) for name in ("system_vendor", "boot"))
-    nics = _nics(inventory.get("interfaces"))
+    vendor, boot = (dict_in(inventory, name) for name in ("system_vendor", "boot"))
+    nics = _nics(dicts_in(inventory, "interfaces"))
     booted = _pxe_mac(boot.get("pxe_interface"))
     return {
         "node": node["uuid"],
@@ -64,10 +65,6 @@ def line(found: dict[str, Any]) -> str:
         " and ".join(found["bmc_addresses"]) or "not reported", found["boot_mac"] or "a card that it does not name")
 
 
-def _dictionary(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
 def _text(value: Any) -> str:
     return shortened(value) if isinstance(value, str) else ""
 
@@ -83,10 +80,10 @@ def _bmc_address(value: Any) -> str:
     return str(address)
 
 
-def _nics(value: Any) -> list[dict[str, str]]:
+def _nics(reported: list[dict[str, Any]]) -> list[dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
-    for nic in value if isinstance(value, list) else ():
-        mac = _mac(_dictionary(nic).get("mac_address"))
+    for nic in reported:
+        mac = _mac(nic.get("mac_address"))
         if mac and len(found) < MOST_NICS:
             found.setdefault(mac, {"name": _text(nic.get("name")) or mac, "mac": mac})
     return list(found.values())

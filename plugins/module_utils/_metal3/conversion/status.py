@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..._common.tolerant import dicts_in
 from . import metal3
 from .place import Place
 
@@ -52,6 +53,7 @@ def convert(status: Place, rules: Rules) -> None:
     """
     new, old = status.inner(_NEW).value, {}
     status.value.pop(_NEW, None)
+    earlier = dicts_in(status.value, "conditions")
     given = status.value.pop("conditions", None)
     if given:
         old["conditions"] = given
@@ -65,11 +67,11 @@ def convert(status: Place, rules: Rules) -> None:
     if rules.renamed is not None and given and "conditions" not in status.value:
         status.value["conditions"] = [
             dict(((key, entry[key]) for key in _CONDITION if key in entry),
-                 type=rules.renamed.get(str(entry.get("type")), entry.get("type"))) for entry in _entries(given)]
+                 type=rules.renamed.get(str(entry.get("type")), entry.get("type"))) for entry in earlier]
     for field, goal in rules.initialization.items():
         if status.value.pop(field, None):
             status.put(f"initialization.{goal}", True)
-    true = set(str(entry.get("type")) for entry in _entries(given) + _entries(new.get("conditions"))
+    true = set(str(entry.get("type")) for entry in [*earlier, *dicts_in(new, "conditions")]
                if entry.get("status") == "True")
     for kind, goal in rules.initialized_by.items():
         if kind in true:
@@ -78,10 +80,6 @@ def convert(status: Place, rules: Rules) -> None:
         rules.more(status)
     if old:
         status.put("deprecated.v1beta1", old)
-
-
-def _entries(conditions: Any) -> list[dict[str, Any]]:
-    return [entry for entry in conditions if isinstance(entry, dict)] if isinstance(conditions, list) else []
 
 
 def _domains(status: Place) -> None:

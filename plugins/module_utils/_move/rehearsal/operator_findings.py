@@ -17,6 +17,7 @@ from ..._common.problem import Problem
 from ..._host import annotations as host_annotations
 from ..._host.actions import has_status
 from ..._host.goals import error_of
+from ..._kube.conditions import conditions
 
 Object = dict[str, Any]
 
@@ -103,7 +104,7 @@ class Copy:
             # What was written before the question may arrive after it.
             self._is_asked = host["metadata"]["resourceVersion"] == self._asked_version
             return False
-        if not host["status"].get("conditions"):
+        if not conditions(host):
             return False
         if self._asked != _facts(host):
             return True

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._common.errors import ReportedError
 from ..._common.wait_loop import until_nothing
+from ..._kube.conditions import condition
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
@@ -81,8 +82,7 @@ def ask(client: Any, run: Callable[..., Any], namespace: str, seconds: float, pr
                 raise
             state["text"] = exc.cause
             return [NAME]
-        conditions = (stored.get("status") or {}).get("conditions") or []
-        ready = next((item for item in conditions if item.get("type") == "Ready"), {})
+        ready = condition(stored, "Ready")
         state["text"] = ready.get("message") or state["text"]
         return [] if issued and ready.get("status") == "True" else [NAME]
 

@@ -15,6 +15,7 @@ from ..._common.field_checks import show
 from ..._common.fields import Field, to_crd
 from ..._common.problem import Problem
 from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from ..._kube.conditions import condition
 from .objects import OWNER_LABEL
 
 Object = dict[str, Any]
@@ -216,9 +217,8 @@ def verdict_on(obj: Object | None, failing_seconds: float, patience_seconds: flo
     """
     if obj is None:
         return Verdict(FAILED, "it was deleted meanwhile", "find out who did it, then run again")
-    conditions = (obj.get("status") or {}).get("conditions") or []
-    ready = next((item for item in conditions if item.get("type") == "Ready"), None)
-    if ready is None or (ready.get("observedGeneration") or 0) < (obj["metadata"].get("generation") or 0):
+    ready = condition(obj, "Ready")
+    if not ready or (ready.get("observedGeneration") or 0) < (obj["metadata"].get("generation") or 0):
         return Verdict(WAITING, "the operator has not looked at it", "look whether the Ironic operator runs")
     if ready.get("status") == "True":
         return Verdict(REACHED, "", "")
@@ -230,11 +230,10 @@ def verdict_on(obj: Object | None, failing_seconds: float, patience_seconds: flo
 
 def not_ready(obj: Object) -> bool:
     """Say whether a resource reports that Ironic does not answer."""
-    return any(item.get("type") == "Ready" and item.get("status") != "True"
-               for item in (obj.get("status") or {}).get("conditions") or [])
+    ready = condition(obj, "Ready")
+    return bool(ready) and ready.get("status") != "True"
 
 
 def failing(obj: Object | None) -> bool:
     """Say whether a resource reports that its deployment failed."""
-    return any(item.get("type") == "Ready" and item.get("status") != "True" and item.get("reason") == "DeploymentFailed"
-               for item in ((obj or {}).get("status") or {}).get("conditions") or [])
+    return obj is not None and not_ready(obj) and condition(obj, "Ready").get("reason") == "DeploymentFailed"

@@ -14,6 +14,7 @@ from ..._common.plain_text import few
 from ..._common.problem import Problem
 from ..._common.wait_loop import until_nothing
 from ..._kube import discovery, served
+from ..._kube.conditions import conditions
 from ..._kube.diff import owned_tree
 from ..._kube.finalizers import is_going
 from ..._kube.plan import Entry, deletion
@@ -231,5 +232,5 @@ def _comes_with_namespace(resource: Resource, obj: Object, own_secrets: set[tupl
 
 
 def _reasons(obj: Object) -> str:
-    entries = [entry for entry in (obj.get("status") or {}).get("conditions") or [] if entry.get("status") == "True"]
-    return "; ".join(entry.get("message") or entry["type"] for entry in entries) or "no reason given"
+    texts = [entry.get("message") or entry.get("type") for entry in conditions(obj) if entry.get("status") == "True"]
+    return "; ".join(filter(None, texts)) or "no reason given"

@@ -10,7 +10,9 @@ from typing import Any
 
 from ..._common.errors import ReportedError
 from ..._common.formats import timestamp
+from ..._common.tolerant import dict_in
 from ..._common.wait_loop import until_nothing
+from ..._kube.conditions import condition, conditions, is_true
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.resources import KNOWN
@@ -34,8 +36,8 @@ def due(certificate: Object, now: str) -> Object:
 
     :param now: RFC 3339
     """
-    status = dict(certificate.get("status") or {})
-    others = [item for item in status.get("conditions") or [] if item.get("type") != "Issuing"]
+    status = dict(dict_in(certificate, "status"))
+    others = [item for item in conditions(certificate) if item.get("type") != "Issuing"]
     status["conditions"] = [*others, {
         "type": "Issuing", "status": "True", "reason": "ManuallyTriggered", "lastTransitionTime": now,
         "message": "Certificate re-issuance manually triggered",
@@ -73,13 +75,11 @@ def renew(client: Any, run: Callable[..., Any], namespace: str, name: str, secon
     progress.event(f"{KIND} {namespace}/{name}: asked cert-manager to issue it again")
 
     def left() -> list[str]:
-        current = client.get(resource, namespace, name) or {}
-        conditions = dict((item["type"], item) for item in (current.get("status") or {}).get("conditions") or [])
-        ready = conditions.get("Ready") or {}
-        if _issued(client, namespace, name) != before and ready.get("status") == "True" and \
-                (conditions.get("Issuing") or {}).get("status") != "True":
+        current = client.get(resource, namespace, name)
+        issuing = condition(current, "Issuing")
+        if _issued(client, namespace, name) != before and is_true(current, "Ready") and issuing.get("status") != "True":
             return []
-        return [str((conditions.get("Issuing") or ready).get("message") or "nothing was said")]
+        return [(issuing or condition(current, "Ready")).get("message") or "nothing was said"]
 
     said = until_nothing(left, seconds, INTERVAL_SECONDS, clock, sleep)
     if said:

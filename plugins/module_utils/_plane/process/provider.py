@@ -12,6 +12,7 @@ from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.wait_loop import until_nothing
 from ..._kube import bulk
+from ..._kube.conditions import condition, is_true
 from ..._kube.patience import Patience
 from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
@@ -168,12 +169,10 @@ def establishment_fault(definition: Any) -> Any:
     """Return why a definition is not established, or None."""
     if definition is None:
         return "missing"
-    conditions = dict((condition["type"], condition)
-                      for condition in (definition.get("status") or {}).get("conditions") or [])
-    if conditions.get("Established", {}).get("status") == "True":
+    if is_true(definition, "Established"):
         return None
     for kind in ("NamesAccepted", "Established"):
-        condition = conditions.get(kind)
-        if condition and condition["status"] != "True":
-            return f"{kind} is {condition['status']}: {condition.get('message') or 'no message'}"
+        found = condition(definition, kind)
+        if found and found.get("status") != "True":
+            return f"{kind} is {found.get('status')}: {found.get('message') or 'no message'}"
     return "no conditions yet"

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.field_checks import show
 from ..._common.problem import Problem
+from ..._common.tolerant import dict_in
 from ..._kube.connection_values import is_text
 from ..._metal3.kinds import resource_for
 
@@ -25,10 +26,10 @@ def problems(management_plane: dict[str, Any], providers: list[str], objects: li
     """
     # Without providers, only objects are applied.
     found = figure_problems(management_plane, ("dir", "engine_dir") if providers else ("dir",))
-    url = _dictionary(management_plane.get("urls")).get("kubernetes")
+    url = dict_in(management_plane, "urls").get("kubernetes")
     if providers and not is_text(url):
         found.append(_figure("urls.kubernetes", url, "the URL of the API server"))
-    ports = _dictionary(management_plane.get("ports"))
+    ports = dict_in(management_plane, "ports")
     found += [_figure(f"ports.{name}", ports.get(name), "1 to 65535")
               for name in (f"{provider}_{part}" for provider in dict.fromkeys(providers) for part in _PORTS)
               if not _is_port(ports.get(name))]
@@ -87,10 +88,6 @@ def _object_problems(path: str, item: dict[str, Any]) -> list[Problem]:
 def _is_port(value: Any) -> bool:
     # A boolean is an integer to Python.
     return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 65535
-
-
-def _dictionary(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _shown(value: Any) -> str | None:
