@@ -16,7 +16,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._host_variables import HostVariables, without_secrets
 
@@ -90,7 +92,7 @@ class SiteReader:
         found += self._managed()
         found += lint_checks.lint(lint_checks.Site(
             namespace, entries, clusters, options["pools"], options["known_secrets"], options["versions"],
-            options["provisioning_cidr"], options["provisioning_network"]))
+            options["provisioning_cidr"], options["provisioning_network"], self._dhcp(clusters)))
         unreadable = self._unreadable()
         reported = set((item.problem.subject, item.problem.field) for item in unreadable)
         found = unreadable + [item for item in found if (item.problem.subject, self._variable(item)) not in reported]
@@ -123,6 +125,18 @@ class SiteReader:
             return cluster_inventory.parameters(name, self.variables[name], self._children)
         except cluster_inventory.ClusterNameError:
             return cluster_inventory.parameters(name, self.variables[name], [])
+
+    def _dhcp(self, clusters):
+        """Return what DHCP lends, by cluster: by default what serves DHCP for the plane, as in the role's variables."""
+        ranges, hosts = [], []
+        for name in cluster_groups.members(self._hostvars, managed_site.MANAGEMENT):
+            variables = HostVariables(self._hostvars.raw_get(name), self._hostvars[name])
+            if variables.get("provisioning_network_dhcp_ranges") is not None:
+                ranges += _listed(variables["provisioning_network_dhcp_ranges"])
+                hosts += _listed(variables.get("provisioning_network_dhcp_hosts"))
+        of_plane = {"ranges": ranges, "hosts": hosts} if ranges or hosts else None
+        found = dict((name, self.variables[name].get("cluster_dhcp", of_plane)) for name in clusters)
+        return dict((name, lent) for name, lent in found.items() if lent is not None)
 
     def _managed(self):
         """What keeps a site from moving its management into the cluster that is to have it."""
@@ -194,6 +208,10 @@ class SiteReader:
         return dict(problem._asdict(), level=lint_rules.BY_NAME[problem.code].level, kind=item.kind,
                     names=[problem.subject], path=_shown(place[0], base_dir), line=place[1], column=place[2],
                     text=problem_text(problem))
+
+
+def _listed(value):
+    return list(value) if isinstance(value, (list, tuple)) else [] if value is None else [value]
 
 
 def _shown(path, base_dir):

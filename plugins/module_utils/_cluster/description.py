@@ -76,6 +76,17 @@ def read(params: Mapping[str, Any]) -> tuple[ClusterDescription, list[Problem]]:
     return description, [problem._replace(subject=description.subject) for problem in mistakes]
 
 
+def read_option(name: str, options: Mapping[str, Any], value: Any) -> tuple[dict[str, Any], list[Problem]]:
+    """Check one option that is no part of a description, as Ansible checks it, and return ``(values, mistakes)``.
+
+    :param name: the option
+    :param options: argument spec of what is in it, a dictionary
+    :param value: what the user wrote, of any type
+    """
+    mistakes: list[Problem] = []
+    return _checked(name, options, _known(value), mistakes), mistakes
+
+
 def _by_name(option, options, values, mistakes):
     """Return the items of an option that is a dictionary by name, each checked."""
     return dict((name, _checked(f"{option}.{name}", options, _known({} if value is None else value), mistakes))

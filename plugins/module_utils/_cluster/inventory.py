@@ -162,7 +162,7 @@ def variable_of(path, variables):
     options = variables.get(OPTIONS_VARIABLE)
     if isinstance(options, dict) and head in options:
         return f"{OPTIONS_VARIABLE}.{path}"
-    if head == "name" or head in OPTIONS:
+    if head == "name" or head in OPTIONS or head in _OF_RUN:
         return PREFIX + path
     if head == "namespace":
         return next((name for name in NAMESPACES if name in variables), NAMESPACES[0])

@@ -12,10 +12,14 @@ from typing import Any
 from .._bmc import address as bmc_address
 from .._cluster.checks.hosts import shortages
 from .._cluster.checks.pool_fields import of_networks
+from .._cluster.checks.reservation import lent_mistakes, reservation_problems
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
 from .._cluster.checks.versions import newest_providers, version_problems
+from .._cluster.description import read_option
 from .._cluster.endpoint import holder_warning
+from .._cluster.spec import METALSTACK
 from .._common import ip_texts
+from .._common.dhcp_lent import lent_options
 from .._common.field_checks import text_of
 from .._common.problem import Problem
 from .._host import fields as host_fields
@@ -28,9 +32,10 @@ from .._ipam.validation import label, pool_problems
 # namespace: of the hosts; hosts: entries for baremetal_host; clusters: {inventory name: parameters of a cluster};
 # pools: descriptions for ip_pool, None when nobody says which there are; secrets: names of Secrets that exist, None
 # when nobody says; providers: versions, see cluster_versions; provisioning_cidr: text or None;
-# has_provisioning_network: False where BMO runs without one.
+# has_provisioning_network: False where BMO runs without one; dhcp: {inventory name: what DHCP lends, the option dhcp of
+# the module cluster}, without those of which nobody says it; None when nobody says any.
 Site = namedtuple("Site", ["namespace", "hosts", "clusters", "pools", "secrets", "providers", "provisioning_cidr",
-                           "has_provisioning_network"])
+                           "has_provisioning_network", "dhcp"], defaults=[None])
 
 # kind: host, cluster, pool or site; problem: a Problem whose code is a rule of lint_rules and whose subject is the
 # inventory name of the host or cluster, or the pool's name.
@@ -57,6 +62,8 @@ def lint(site: Site) -> list[Finding]:
     found += _pools(site, descriptions)
     found += _between_clusters(descriptions)
     found += _capacity(site, descriptions)
+    for name in sorted(site.dhcp or ()):
+        found += _of_problems("cluster", name, _lent(site, name, descriptions.get(name)))
     return found + _addresses(site, descriptions) + _provisioning(site, descriptions)
 
 
@@ -218,10 +225,28 @@ def _capacity(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     return found
 
 
-def _may_be_free(host: dict[str, Any]) -> Any:
+def _lent(site: Site, name: str, description: Any) -> list[Problem]:
+    """Return what is wrong with what DHCP lends, and with an endpoint that is among it.
+
+    :param description: of the cluster; None when it has mistakes of its own
+    """
+    lent, found = read_option("dhcp", lent_options(), site.dhcp[name])
+    found = found or lent_mistakes(name, lent)
+    # Of metal-stack's machines, and of a class of the user's, nobody knows here which servers they are.
+    if found or description is None or description.provider == METALSTACK or description.cluster_class:
+        return found
+    hosts = [_as_object(host, site.namespace) for host in site.hosts if _is_named(host)]
+    there = hosts if description.namespace == site.namespace else []
+    return reservation_problems(description, there, None, lent)
+
+
+def _is_named(host: dict[str, Any]) -> bool:
+    return isinstance(host.get("name"), str) and host.get("state") != "absent"
+
+
+def _may_be_free(host: dict[str, Any]) -> bool:
     """Say whether Cluster API could take a server, once enrolled."""
-    named = isinstance(host.get("name"), str) and host.get("state") != "absent"
-    return named and not any(host.get(option) for option in (
+    return _is_named(host) and not any(host.get(option) for option in (
         "image", "custom_deploy", "externally_provisioned", "consumer_ref"))
 
 
@@ -232,6 +257,7 @@ def _as_object(host: dict[str, Any], namespace: str) -> dict[str, Any]:
         dict((key, text_of(value)) for key, value in items.items()) if isinstance(items, dict) else {}
         for items in given]
     return {"metadata": {"name": host["name"], "namespace": namespace, "labels": labels, "annotations": annotations},
+            "spec": {"bootMACAddress": text_of(host.get("boot_mac_address"))},
             "status": {"provisioning": {"state": "available"}}}
 
 

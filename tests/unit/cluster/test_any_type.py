@@ -195,6 +195,18 @@ def test_one_value_is_anything(place, value):
     all_findings(replaced(place[1], value, place[0]))
 
 
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(VALUES, st.sampled_from([(), ("ranges",), ("ranges", 0), ("ranges", 0, "first"), ("hosts",), ("hosts", 0),
+                                ("hosts", 0, "mac"), ("hosts", 0, "addresses"), ("hosts", 0, "addresses", 0)]))
+def test_what_dhcp_lends_is_anything(value, path):
+    lent = replaced(("dhcp", *path), value, {"dhcp": {
+        "ranges": [{"first": "198.51.100.1", "last": "198.51.100.9"}],
+        "hosts": [{"mac": "00:5c:52:00:00:01", "addresses": ["198.51.100.1"]}]}})
+    found = lint_checks.lint(lint_checks.Site("metal3", [], {"c": GOOD}, None, None, {}, None, True,
+                                              {"c": lent["dhcp"]}))
+    assert all(str(item.problem).strip() for item in found)
+
+
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.dictionaries(st.sampled_from(sorted(GOOD)) | st.text(max_size=5), VALUES, max_size=6))
 def test_a_description_is_anything(params):

@@ -55,6 +55,17 @@ def test_a_host_is_known_by_any_of_its_cards():
     assert problems([host("a"), host("c", endpoint="kept")], hardware=data) == []
 
 
+def test_a_card_of_no_host_is_good_where_not_all_cards_are_known():
+    """Only the one that a host boots from is known of an inventory."""
+    description = cluster_description.read(copy.deepcopy(PARAMS))[0]
+    hosts = [host("a", endpoint="kept")]
+    assert [str(line).partition(", expected")[0] for line in reservation.reservation_problems(
+        description, hosts, {}, DHCP)] == [
+            f"cluster metal3/c1: endpoint.host: found 198.18.3.2, which DHCP keeps for {MACS['b']} (a card of no "
+            "BareMetalHost here)"]
+    assert reservation.reservation_problems(description, hosts, None, DHCP) == []
+
+
 @pytest.mark.parametrize(("changes", "expected"), [
     ({"endpoint": {"host": "198.18.3.7", "holder": "none"}},
      "endpoint.host: found 198.18.3.7, which DHCP may lend to any server (range 198.18.3.1 to 198.18.3.9), expected an "

@@ -255,6 +255,60 @@ def test_two_clusters_share_the_hosts():
     assert [(item.problem.code, item.problem.subject) for item in found] == [("host-capacity", "b")]
 
 
+MACS = ["00:5c:52:00:00:01", "00:5c:52:00:00:02"]
+RANGE = {"first": "192.0.2.1", "last": "192.0.2.19"}
+KEPT = {"mac": MACS[0].upper(), "addresses": ["192.0.2.10"]}
+
+
+def lent(dhcp, hosts=None, **options):
+    """Return the findings about a cluster by whose variables DHCP lends addresses."""
+    found = lint_checks.lint(site(hosts, one(**options), dhcp={"prod-cluster": dhcp}))
+    return [(item.problem.code, item.problem.field, str(item.problem)) for item in found]
+
+
+@pytest.mark.parametrize(("dhcp", "code", "field", "text"), [
+    (["a"], "value", "dhcp", "found list, expected a dictionary"),
+    ({"range": []}, "unknown-variable", "dhcp.range", "perhaps ranges is meant"),
+    ({"ranges": RANGE}, "value", "dhcp.ranges", "found dict, expected a list"),
+    ({"ranges": [{"first": "192.0.2.1"}]}, "value", "dhcp.ranges.last", "missing required arguments: last"),
+    ({"ranges": [dict(RANGE, lasst="a")]}, "unknown-variable", "dhcp.ranges.lasst", "perhaps last is meant"),
+    ({"ranges": [dict(RANGE, last="192.0.2.256")]}, "endpoint", "dhcp.ranges[0].last", "an IPv4 or IPv6 address"),
+    ({"hosts": [dict(KEPT, addresses=["prod"])]}, "endpoint", "dhcp.hosts[0].addresses[0]", "an IPv4 or IPv6 address"),
+    ({"hosts": [dict(KEPT, mac="00:5c:52")]}, "endpoint", "dhcp.hosts[0].mac", "six pairs"),
+    ({"hosts": [{"mac": 5}]}, "endpoint", "dhcp.hosts[0].mac", "six pairs"),
+    ({"ranges": [RANGE]}, "endpoint", "endpoint.host", "which DHCP may lend to any server"),
+    ({"hosts": [KEPT]}, "endpoint", "control_plane.host_selector", "found server-01 and also server-02, server-03"),
+])
+def test_what_dhcp_lends_is_checked_as_the_module_does(dhcp, code, field, text):
+    found = lent(dhcp)
+    assert [item[:2] for item in found] == [(code, field)]
+    assert text in found[0][2]
+
+
+@pytest.mark.parametrize("dhcp", [{}, {"ranges": None}, {"ranges": [{"first": "192.0.2.101", "last": "192.0.2.150"}]}])
+def test_what_dhcp_lends_beside_the_endpoint_is_good(dhcp):
+    assert lent(dhcp) == []
+
+
+def test_an_address_kept_for_the_one_server_that_is_selected_is_good():
+    hosts = [server(1, labels={"rack": "r1", "endpoint": "kept"}), server(2), server(3)]
+    plane = {"replicas": 1, "host_selector": {"endpoint": "kept"}}
+    # A warning that a rollout has no spare host is there in any case.
+    assert lent({"hosts": [KEPT]}, hosts, control_plane=plane) == lent({}, hosts, control_plane=plane)
+    refused = lent({"hosts": [dict(KEPT, mac=MACS[1])]}, hosts, control_plane=plane)
+    assert "BareMetalHost server-02, which the control plane does not select" in " ".join(item[2] for item in refused)
+
+
+def test_a_card_that_no_server_boots_from_may_be_another_one_of_a_server():
+    """Inventories have no other cards; those of hosts are known when the cluster is applied."""
+    assert lent({"hosts": [dict(KEPT, mac="00:5c:52:00:00:99")]}) == []
+
+
+def test_an_address_that_dhcp_lends_is_checked_beside_mistakes_of_the_cluster():
+    found = lent({"ranges": [dict(RANGE, first="a")]}, kubernetes_version=5, workers=[1])
+    assert ("endpoint", "dhcp.ranges[0].first") in [item[:2] for item in found]
+
+
 def test_no_password_is_in_any_finding():
     for broken, _name, _field, _text in BROKEN.values():
         assert "canary-password" not in repr(lint_checks.lint(broken))

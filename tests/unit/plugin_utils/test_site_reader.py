@@ -120,6 +120,56 @@ def test_a_group_of_a_cluster_without_a_host(findings):
     assert places(findings(HOSTS, children=[("prod", [])]), "cluster-without-host") == [("prod", "", None, None)]
 
 
+LENT = """\
+management:
+  hosts:
+    bastion:
+      provisioning_network_dhcp_ranges: [{first: "{{ net }}.10", last: "{{ net }}.99"}]
+      net: "172.22.0"
+baremetal:
+  hosts:
+    one: {bmc_address: "ipmi://198.51.100.1", boot_mac: "00:5c:52:00:00:01"}
+clusters:
+  hosts:
+    prod:
+      cluster_kubernetes_version: v1.35.4
+      cluster_endpoint: {host: 172.22.0.20, holder: none}
+      cluster_image: {url: "https://images.example/a.qcow2", checksum: "https://images.example/a.sha256"}
+      cluster_control_plane: {replicas: 1}
+      cluster_workers: {}
+      cluster_dhcp:
+        OWN
+"""
+ENDPOINT = ("prod", "cluster_endpoint.host", "hosts.yml", 13)
+
+
+@pytest.mark.parametrize(("own", "expected"), [
+    ("hosts: [{mac: '00:5c:52'}]", [("prod", "cluster_dhcp.hosts[0].mac", "hosts.yml", 18)]),
+    ("ranges: [{first: 172.22.0.1, last: 172.22.0.30}]", [ENDPOINT]),
+    ("ranges: []", []),
+    # Nothing but the variable's name: nobody says what is lent.
+    ("", []),
+])
+def test_what_dhcp_lends_is_checked(findings, own, expected):
+    found = findings(LENT.replace("OWN", own), clusters=["prod"])
+    assert places(found, "endpoint") == expected
+    assert places(found, "unknown-variable") == []
+
+
+def test_what_dhcp_lends_is_by_default_what_the_plane_serves(findings):
+    text = LENT.replace("      cluster_dhcp:\n        OWN\n", "")
+    assert places(findings(text, clusters=["prod"]), "endpoint") == [ENDPOINT]
+    assert places(findings(text.replace("net: ", "nett: "), clusters=["prod"]), "endpoint") == []
+    wrong = findings(text.replace(".99", ".999"), clusters=["prod"])
+    assert [(item["subject"], item["field"]) for item in wrong if item["code"] == "endpoint"] == [
+        ("prod", "cluster_dhcp.ranges[0].last")]
+
+
+def test_a_mistyped_option_of_what_dhcp_lends_has_its_line(findings):
+    found = findings(LENT.replace("OWN", "range: []"), clusters=["prod"])
+    assert places(found, "unknown-variable") == [("prod", "cluster_dhcp.range", "hosts.yml", 18)]
+
+
 MANAGED = """\
 management:
   hosts:

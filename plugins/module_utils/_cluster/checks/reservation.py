@@ -31,19 +31,19 @@ class _Lent(NamedTuple):
     words: str
 
 
-def reservation_problems(description: ClusterDescription, hosts: Iterable[Object], hardware: Mapping[str, Object],
-                         dhcp: Mapping[str, Any] | None) -> list[Problem]:
+def reservation_problems(description: ClusterDescription, hosts: Iterable[Object],
+                         hardware: Mapping[str, Object] | None, dhcp: Mapping[str, Any] | None) -> list[Problem]:
     """Return what keeps the machine of a new control plane from getting the endpoint's address by DHCP, and it alone.
 
     :param description: a cluster of bare metal hosts with an endpoint
     :param hosts: BareMetalHosts of its namespace
-    :param hardware: HardwareData by name
+    :param hardware: HardwareData by name; None when nobody says which other cards the hosts have
     :param dhcp: what DHCP lends, see :func:`dhcp_lent.lent_options`; None when nobody says
     """
     subject, endpoint = description.subject, description.endpoint or {}
     if not dhcp or not ip_texts.is_address(endpoint.get("host") or ""):
         return []
-    wrong = _mistakes(subject, dhcp)
+    wrong = lent_mistakes(subject, dhcp)
     if wrong:
         return wrong
     address = ip_texts.address(endpoint["host"])
@@ -63,21 +63,21 @@ def reservation_problems(description: ClusterDescription, hosts: Iterable[Object
 
 
 def _of_kept(subject: str, description: ClusterDescription, address: Any, lent: _Lent, hosts: Iterable[Object],
-             hardware: Mapping[str, Object]) -> list[Problem]:
+             hardware: Mapping[str, Object] | None) -> list[Problem]:
     plane, virtual, found = description.groups[0], " or ".join(ENDPOINT_HOLDERS[1:]), []
     having, others = [], []
     for host in hosts:
-        has = lent.mac in _macs(host, hardware)
+        has = lent.mac in _macs(host, hardware or {})
         if has or matches(host, plane):
             (having if has else others).append(host)
     name = having[0]["metadata"]["name"] if having else None
-    if name is None or not matches(having[0], plane):
+    if (name is None and hardware is not None) or (name is not None and not matches(having[0], plane)):
         where = f"BareMetalHost {name}, which the control plane does not select" if name else \
             "a card of no BareMetalHost here"
         found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, {lent.words} ({where})",
                              "an address that DHCP keeps for a host that the control plane selects",
                              "keep it for that server, or select this one by control_plane.host_selector"))
-    elif others:
+    elif name is not None and others:
         names = ", ".join(sorted(host["metadata"]["name"] for host in others))
         found.append(Problem("endpoint", subject, plane.field + ".host_selector", f"{name} and also {names}",
                              f"{name} alone, for which DHCP keeps the endpoint's address {address}",
@@ -89,7 +89,11 @@ def _of_kept(subject: str, description: ClusterDescription, address: Any, lent: 
     return found
 
 
-def _mistakes(subject: str, dhcp: Mapping[str, Any]) -> list[Problem]:
+def lent_mistakes(subject: str, dhcp: Mapping[str, Any]) -> list[Problem]:
+    """Return the addresses and MAC addresses of what DHCP lends that are none.
+
+    :param dhcp: see :func:`dhcp_lent.lent_options`
+    """
     texts = [(f"dhcp.ranges[{at}].{end}", range_[end]) for at, range_ in enumerate(dhcp.get("ranges") or ())
              for end in ("first", "last")]
     texts += [(f"dhcp.hosts[{at}].addresses[{number}]", text) for at, host in enumerate(dhcp.get("hosts") or ())
