@@ -31,13 +31,32 @@ options:
       - V(kustomize) writes a file for each object and a C(kustomization.yaml) that names them, for Argo CD, Flux or
         C(kubectl apply -k), and returns no objects. A C(kustomization.yaml) that something else has written is refused,
         because patches of a site belong in a folder that names this one. What is for the new cluster itself
-        (O(network_addon=flannel)) is in the folder C(workload) in it.
+        (O(network_addon=flannel)) is in the folder C(workload) in it, unless O(resource_set) brings it.
       - No file is deleted. Templates that are described no more stay in C(kustomization.yaml) as long as their files
         are there, because machines may still be made of them. Other files of an earlier run are left out of it. Both
         are a warning.
     type: str
     choices: [file, kustomize]
     default: file
+  manifests:
+    description:
+      - Objects for the new cluster that O(resource_set) brings, as O(metal3.baremetal.cluster#module:manifests) takes
+        them. With O(resource_set=none) they are ignored.
+    type: list
+    elements: raw
+    default: []
+  resource_set:
+    description:
+      - Who brings O(manifests), and the network add-on of this collection, into the cluster, see
+        O(metal3.baremetal.cluster#module:resource_set).
+      - With V(ApplyOnce) and V(Reconcile) the ClusterResourceSet and its ConfigMaps are among the objects, after those
+        of the cluster. Not with O(api_version=v1beta1).
+      - The Secret that objects of kind Secret are in is named by the ClusterResourceSet, and neither written nor
+        returned, because such manifests go into repositories. A warning says which Secret it is and what to put into
+        it; Cluster API brings it when it is there, and the rest before.
+    type: str
+    choices: [none, ApplyOnce, Reconcile]
+    default: none
   field_names:
     description:
       - How errors name fields. V(options) by the options of this module, V(variables) by the inventory variables that
@@ -100,6 +119,9 @@ EXAMPLES = r"""
       url: https://images.example.org/node.qcow2
       checksum: https://images.example.org/node.qcow2.sha256sum
       format: qcow2
+    network_addon: flannel
+    resource_set: Reconcile
+    manifests: [monitoring.yml]
     dest: clusters/test
     layout: kustomize
 """
@@ -115,7 +137,9 @@ manifest:
   returned: success, with O(layout=file)
   type: str
 network_addon_manifest:
-  description: The objects of O(network_addon=flannel) for the new cluster itself, as YAML documents; else empty.
+  description:
+    - The objects of O(network_addon=flannel) for the new cluster itself, as YAML documents; else, and where
+      O(resource_set) brings them, empty.
   returned: success, with O(layout=file)
   type: str
 dest:

@@ -249,15 +249,23 @@ def test_the_api_server_takes_all_that_is_converted(lab):
         assert covers(stored["spec"], item["spec"]), f"{item['kind']} {item['metadata']['name']}"
 
 
-def test_a_folder_of_manifests_is_what_kustomize_takes(lab, tmp_path, monkeypatch):
+BROUGHT = {"cluster_resource_set": "Reconcile", "cluster_manifests": [
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "brought"}}]}
+
+
+@pytest.mark.parametrize(("more", "kinds"), [({}, set()), (BROUGHT, {"ConfigMap", "ClusterResourceSet"})],
+                         ids=["the cluster", "with a ClusterResourceSet"])
+def test_a_folder_of_manifests_is_what_kustomize_takes(lab, tmp_path, monkeypatch, more, kinds):
     """The lab's own cluster, by the playbook; the API server and its webhooks try what kubectl makes of the folder."""
     monkeypatch.setenv("LAB_CLUSTER", "workload")
-    extra = {"cluster_template_directory": str(tmp_path)}
+    extra = {"cluster_template_directory": str(tmp_path), **more}
     lab.playbook("cluster_template", "--diff", extra=extra).ok()
     made = kubectl(lab, "kustomize", str(tmp_path / "workload"))
     assert made.returncode == 0, made.stderr
     items = list(yaml.safe_load_all(made.stdout))
-    assert {"Cluster", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster"} <= {item["kind"] for item in items}
+    assert {"Cluster", "KubeadmControlPlane", "MachineDeployment", "Metal3Cluster", *kinds} <= {
+        item["kind"] for item in items}
     for item in items:
-        assert covers(try_out(lab, item)["spec"], item["spec"]), f"{item['kind']} {item['metadata']['name']}"
+        part = "data" if item["kind"] == "ConfigMap" else "spec"
+        assert covers(try_out(lab, item)[part], item[part]), f"{item['kind']} {item['metadata']['name']}"
     assert lab.playbook("cluster_template", extra=extra).ok().changed() == 0

@@ -16,7 +16,6 @@ from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from . import manifest_folder, resource_set
-from .addon import addon_objects
 from .checks.validation import description_warnings
 from .info_service import read_cluster
 from .inventory import field_names
@@ -26,8 +25,12 @@ from .needs import needs_options
 from .run import read_description
 from .service import ClusterService
 from .spec import description_options
+from .templated import templated
 from .workflow.goals import GOALS
 
+# What is for the new cluster itself, and who brings it.
+_BROUGHT = {"manifests": {"type": "list", "elements": "raw", "default": []},
+            "resource_set": {"type": "str", "choices": list(resource_set.CHOICES), "default": resource_set.NONE}}
 _FIELD_NAMES = {"type": "str", "choices": ["options", "variables"], "default": "options"}
 
 
@@ -60,15 +63,13 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},
         prune={"type": "bool", "default": True},
-        manifests={"type": "list", "elements": "raw", "default": []},
-        resource_set={"type": "str", "choices": list(resource_set.CHOICES), "default": resource_set.NONE},
         confirm={"type": "str"},
         confirm_by_name={"type": "bool", "default": False},
         adopt={"type": "str"},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
         field_names=_FIELD_NAMES,
-        **boot_argument_spec(), **_described())
+        **_BROUGHT, **boot_argument_spec(), **_described())
 
 
 def _described():
@@ -137,30 +138,32 @@ def run_cluster_info() -> None:
 
 def run_cluster_template() -> None:
     """Run the module ``cluster_template``."""
-    module = _module(dict(_described(), dest={"type": "path"},
+    module = _module(dict(_described(), **_BROUGHT, dest={"type": "path"},
                           layout={"type": "str", "choices": ["file", "kustomize"], "default": "file"},
                           field_names=_FIELD_NAMES),
                      required_if=[("layout", "kustomize", ["dest"])],
                      open_results=("objects", "manifest", "network_addon_manifest"))
     module.require(PyYAML=HAS_YAML)
+    params, names = module.params, _names(module.params)
     with module.reporting():
-        checked = read_description(_description(module.params), _names(module.params))
-    manifest = text_of(checked.objects)
-    result: dict[str, Any] = {"changed": False, "objects": checked.objects, "manifest": manifest,
-                              "network_addon_manifest": text_of(addon_objects(checked.description)),
-                              "warnings": description_warnings(checked.description)}
+        checked = read_description(_description(params), names)
+        given = templated(checked, params["manifests"], params["resource_set"], names)
+    manifest = text_of(given.objects)
+    result: dict[str, Any] = {"changed": False, "objects": given.objects, "manifest": manifest,
+                              "network_addon_manifest": text_of(given.addon),
+                              "warnings": description_warnings(checked.description) + given.warnings}
     path = module.params["dest"]
     if path and module.params["layout"] == "kustomize":
         with module.reporting(), os_errors_reported(path):
             written = manifest_folder.write(
-                path, checked.objects, result["network_addon_manifest"], module.check_mode)
+                path, given.objects, result["network_addon_manifest"], module.check_mode)
         # Without the objects, and so without what is secret in them.
         result = dict(written, warnings=result["warnings"] + written["warnings"], dest=path)
     elif path:
         before = _write(module, path, manifest.encode(), manifest_folder.mode_of(path))
         result.update(dest=path, changed=before is not None)
         if before is not None:
-            old, new = difference(before.decode("utf-8", "replace"), checked.objects)
+            old, new = difference(before.decode("utf-8", "replace"), given.objects)
             result["diff"] = {"before_header": path, "after_header": path, "before": old, "after": new}
     module.finish(result)
 

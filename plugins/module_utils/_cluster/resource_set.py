@@ -17,7 +17,7 @@ from .._common.problem import Problem
 from .._common.tolerant import dict_in, dicts_in
 from .._host.objects import MANAGED_BY_LABEL, MANAGER
 from .._kube.conditions import condition
-from .._kube.finalizers import is_going
+from .._kube.finalizers import is_going, title_of
 from .._kube.resources import KNOWN, group_of
 from .._manifests import order
 from .render.parts import VERSION, content_name
@@ -81,6 +81,12 @@ def objects(namespace: str, cluster: str, strategy: str, manifests: list[Object]
         "apiVersion": f"{GROUP}/{VERSION}", "kind": KIND, "metadata": _metadata(namespace, cluster, name), "spec": {
             "clusterSelector": {"matchLabels": {CLUSTER_LABEL: cluster}}, "strategy": strategy,
             "resources": [{"kind": item["kind"], "name": item["metadata"]["name"]} for item in bundles]}}]
+
+
+def held(bundle: Object) -> list[str]:
+    """Return the objects in a Secret of :func:`objects`, as ``kind namespace/name``."""
+    found = [json.loads(base64.b64decode(text)) for _key, text in sorted(bundle["data"].items())]
+    return [title_of(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in found]
 
 
 def undescribed(stored: Iterable[Object], desired: Iterable[Object]) -> list[Object]:
