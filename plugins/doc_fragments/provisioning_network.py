@@ -35,7 +35,10 @@ options:
     description: Largest packet in bytes, 1280 to 9216. Without it the system's own stays.
     type: int
   addresses:
-    description: Addresses of this machine with the length of their networks, for example V(172.22.0.1/24).
+    description:
+      - Addresses of this machine with the length of their networks, for example V(172.22.0.1/24). At least one.
+      - None for O(kind=vlan) and O(kind=bond) that are ports of a bridge or carry VLANs, without O(gateway) and
+        O(dhcp). A warning says that nothing uses such an interface yet.
     type: list
     elements: str
     default: []

@@ -21,7 +21,8 @@ options:
   state:
     description:
       - V(present) makes the interface. V(confirmed) keeps a change that waits for it.
-      - V(absent) removes the collection's files of the interface, and the bridge, VLAN or bond that they made.
+      - V(absent) removes the collection's files of the interface, and the bridge, VLAN or bond that they made. It is
+        refused while VLANs are on it, or a bridge or bond has it as a port.
     type: str
     choices: [present, confirmed, absent]
     default: present

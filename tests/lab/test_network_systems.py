@@ -110,7 +110,9 @@ def test_a_bond_is_made_or_taken_back_on_a_kernel_without_bonds(machine):
     ({"name": "bond7", "kind": "bond", "ports": [PORT], "bond_mode": "802.3ad", "addresses": [OWN]},
      {"network_manager": "mode=802.3ad", "netplan": "Mode=802.3ad", "ifupdown": "bond-mode: 802.3ad"}),
     ({"name": "v100", "kind": "vlan", "ports": [PORT], "vlan": 100, "addresses": [OWN]},
-     {"network_manager": "100", "netplan": "Id=100", "ifupdown": "vlan-id: 100"})], ids=["bond", "vlan"])
+     {"network_manager": "100", "netplan": "Id=100", "ifupdown": "vlan-id: 100"}),
+    ({"name": "v101", "kind": "vlan", "ports": [PORT], "vlan": 101, "addresses": []},
+     {"network_manager": "101", "netplan": "Id=101", "ifupdown": "vlan-id: 101"})], ids=["bond", "vlan", "no address"])
 def test_the_program_of_the_system_reads_bonds_and_vlans(machine, system, network, expected):
     name, folder = network["name"], "/run/reading"
     for file in interface_files.files(system, network):
@@ -129,7 +131,27 @@ def test_the_program_of_the_system_reads_bonds_and_vlans(machine, system, networ
         machine.run("sh", "-c", f"rm -rf {folder} /etc/NetworkManager/system-connections/60-metal3-{name}*")
         if system == "network_manager":
             machine.run("nmcli", "connection", "reload")
-    assert expected[system] in answer and OWN.partition("/")[0] in answer
+    assert expected[system] in answer
+    assert (OWN.partition("/")[0] in answer) == bool(network["addresses"])
+
+
+@pytest.mark.parametrize(("port", "made", "expected"), [
+    ("bond7", interface_files.Made("bond", mode="802.3ad"), ["bond", "prov", "bridge", "mode=802.3ad,miimon=100"]),
+    ("v100", interface_files.Made("vlan", 100, PORT), ["vlan", "prov", "bridge", "100", PORT])])
+def test_network_manager_reads_ports_that_are_no_cards(machine, system, port, made, expected):
+    """It refuses a file of which the type has not the section that it needs."""
+    if system != "network_manager":
+        pytest.skip("NetworkManager alone has a file for each port")
+    try:
+        for file in interface_files.files(system, BRIDGE | {"ports": [port]}, made={port: made}):
+            machine.run("install", "-m", file.mode, "/dev/stdin", file.path, text=file.content)
+        answer = machine.run("sh", "-c", "nmcli connection reload && nmcli -g connection.type,connection.master,"
+                             "connection.slave-type,bond.options,vlan.id,vlan.parent connection show "
+                             f"metal3-prov-{port}").stdout
+    finally:
+        machine.run("sh", "-c", "rm -f /etc/NetworkManager/system-connections/60-metal3-prov*")
+        machine.run("nmcli", "connection", "reload")
+    assert answer.split() == expected
 
 
 def test_the_bridge_is_made_and_a_second_run_changes_nothing(machine, system):

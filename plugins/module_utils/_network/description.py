@@ -23,6 +23,8 @@ Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]
 
 KINDS = ("ethernet", "bridge", "vlan", "bond")
 BOND_MODES = ("active-backup", "802.3ad", "balance-xor", "balance-alb", "balance-tlb", "balance-rr", "broadcast")
+# Which may be there for others alone: as the port of a bridge, or below VLANs.
+BARE_KINDS = ("vlan", "bond")
 # What the firmware asks TFTP for when nothing else is given: BIOS, then UEFI by architecture.
 LOADERS = {"bios": "undionly.kpxe", "x86_64": "snponly.efi", "arm64": "snponly-arm64.efi"}
 # dnsmasq's lease time has no shorter one.
@@ -122,8 +124,11 @@ class _Checks:
 
     def _addresses(self) -> None:
         given = self.network.get("addresses") or []
-        if not given:
-            self._add("addresses", None, "at least one address with the length of its network, as 172.22.0.1/24")
+        bare = self.network.get("kind") in BARE_KINDS
+        if not given and not (bare and not self.network.get("dhcp") and self.network.get("gateway") is None):
+            self._add("addresses", None, "at least one address with the length of its network, as 172.22.0.1/24",
+                      f"set it, or remove gateway and dhcp from a {self.network['kind']} that needs none" if bare
+                      else "set it")
         for position, text in enumerate(given):
             field = f"addresses[{position}]"
             own = self._parsed(field, text, ip_texts.interface,

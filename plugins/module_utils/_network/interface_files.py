@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .description import family
@@ -43,11 +43,13 @@ class Made(NamedTuple):
     :param kind: ``bridge``, ``bond`` or ``vlan``
     :param vlan: number of the VLAN
     :param link: name of the interface that carries the VLAN
+    :param mode: of a bond
     """
 
     kind: str
     vlan: int | None = None
     link: str = ""
+    mode: str = ""
 
 
 class Found(NamedTuple):
@@ -103,7 +105,12 @@ def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str]
         return sorted(_networkd(network, port_files or {}, made or {}))
     if system == "netplan":
         return sorted(_netplan(network, made or {}))
-    return sorted(_WRITERS[system](network))
+    return sorted(_network_manager(network, made or {}) if system == "network_manager" else _ifupdown(network))
+
+
+def connection_of(interface: str, port: str = "") -> str:
+    """Return what NetworkManager calls the collection's connection of an interface, or of a port of it."""
+    return "-".join(["metal3", interface, *([port] if port else [])])
 
 
 def _ports(network: Mapping[str, Any]) -> list[str]:
@@ -134,6 +141,8 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
         wanted.append(("Gateway", network["gateway"]))
     # The provisioning network's own DHCP server must not configure the machine that runs it.
     own: list[tuple[str, Any]] = [("DHCP", "no"), ("IPv6AcceptRA", "no"), ("ConfigureWithoutCarrier", "yes"), *wanted]
+    if not network["addresses"]:
+        own.append(("LinkLocalAddressing", "no"))
     written = [File(f"{folder}{name}.network", _ini(("Match", [("Name", name)]), ("Link", mtu), ("Network", own)))]
     if kind != "ethernet":
         settings: dict[str, tuple[str, list[tuple[str, Any]]]] = {
@@ -154,7 +163,7 @@ def _networkd(network: Mapping[str, Any], port_files: Mapping[str, str],
     return written
 
 
-def _network_manager(network: Mapping[str, Any]) -> list[File]:
+def _network_manager(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
     folder = f"/etc/NetworkManager/system-connections/{PREFIX}"
     special: list[tuple[str, list[tuple[str, Any]]]] = []
@@ -162,10 +171,10 @@ def _network_manager(network: Mapping[str, Any]) -> list[File]:
     if kind == "vlan":
         special.append(("vlan", [("id", network["vlan"]), ("parent", ports[0]), ("interface-name", name)]))
     elif kind == "bond":
-        special.append(("bond", [("mode", _mode(network)), ("miimon", _MONITOR_MS)]))
+        special.append(_bond(_mode(network)))
     elif kind == "bridge":
         special.append(("bridge", [("stp", "false")]))
-    connection = [("id", f"metal3-{name}"), ("uuid", uuid.uuid5(_NAMESPACE, name)), ("type", kind),
+    connection = [("id", connection_of(name)), ("uuid", uuid.uuid5(_NAMESPACE, name)), ("type", kind),
                   ("interface-name", name), ("autoconnect", "true")]
     addressed = []
     for version in (4, 6):
@@ -179,10 +188,27 @@ def _network_manager(network: Mapping[str, Any]) -> list[File]:
     written = [File(f"{folder}{name}.nmconnection", _ini(("connection", connection), ("ethernet", mtu), *special,
                                                          *addressed), "0600")]
     if kind in ("bridge", "bond"):
-        written += [File(f"{folder}{name}{OF_PORT}{port}.nmconnection", _ini(("connection", [
-            ("id", f"metal3-{name}-{port}"), ("uuid", uuid.uuid5(_NAMESPACE, f"{name}/{port}")), ("type", "ethernet"),
-            ("interface-name", port), ("master", name), ("slave-type", kind)])), "0600") for port in ports]
+        written += [File(f"{folder}{name}{OF_PORT}{port}.nmconnection", _port_of(name, kind, port, made.get(port)),
+                         "0600") for port in ports]
     return written
+
+
+def _port_of(name: str, kind: str, port: str, made: Made | None) -> str:
+    """Return NetworkManager's connection of a port, which makes the port when it is no card."""
+    connection = [("id", connection_of(name, port)), ("uuid", uuid.uuid5(_NAMESPACE, f"{name}/{port}")),
+                  ("type", made.kind if made else "ethernet"), ("interface-name", port), ("master", name),
+                  ("slave-type", kind)]
+    if made is None:
+        return _ini(("connection", connection))
+    # A device that is made has a connection of its own besides, which would be as good at the machine's next start.
+    connection.append(("autoconnect-priority", 1))
+    special = {"vlan": ("vlan", [("id", made.vlan), ("parent", made.link), ("interface-name", port)]),
+               "bond": _bond(made.mode or _mode({})), "bridge": ("bridge", [("stp", "false")])}[made.kind]
+    return _ini(("connection", connection), special)
+
+
+def _bond(mode: str) -> tuple[str, list[tuple[str, Any]]]:
+    return "bond", [("mode", mode), ("miimon", _MONITOR_MS)]
 
 
 def _netplan(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]:
@@ -206,7 +232,10 @@ def _netplan(network: Mapping[str, Any], made: Mapping[str, Made]) -> list[File]
         lines += ["      parameters:", "        stp: false"]
     if network.get("mtu"):
         lines.append(f"      mtu: {network['mtu']}")
-    lines += ["      addresses:", *(f'        - "{text}"' for text in network["addresses"])]
+    if network["addresses"]:
+        lines += ["      addresses:", *(f'        - "{text}"' for text in network["addresses"])]
+    else:
+        lines += ["      link-local: []"]
     if network.get("gateway"):
         lines += ["      routes:", "        - to: default", f'          via: "{network["gateway"]}"']
     # netplan warns of files that others may read.
@@ -255,6 +284,9 @@ def _ifupdown(network: Mapping[str, Any]) -> list[File]:
         stanza = f"iface {name} {'inet' if version == 4 else 'inet6'} static"
         begin = [f"auto {name}", stanza] if position == 0 else [stanza]
         stanzas.append("\n".join(begin + [f"    {line}" for line in lines]) + "\n")
+    if not network["addresses"]:
+        stanzas.append("\n".join([f"auto {name}", f"iface {name} inet manual", *(f"    {line}" for line in special)])
+                       + "\n")
     return [File(f"/etc/network/interfaces.d/{PREFIX}{ifupdown_name(name)}", HEADER + "\n" + "\n".join(stanzas))]
 
 
@@ -273,6 +305,3 @@ def is_of_ifupdown(content: str, interface: str) -> bool:
     """
     return re.search(rf"^iface {re.escape(interface)} inet6? static$", content, re.MULTILINE) is not None
 
-
-_WRITERS: dict[str, Callable[[Mapping[str, Any]], list[File]]] = {
-    "network_manager": _network_manager, "ifupdown": _ifupdown}

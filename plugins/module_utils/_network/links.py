@@ -57,7 +57,24 @@ def made_devices(links: Iterable[Mapping[str, Any]]) -> dict[str, Made]:
         # What carries a VLAN may be in another namespace: then nobody here makes it.
         if about.get("info_kind") in _KINDS.values() and (about["info_kind"] != "vlan" or link.get("link")):
             found[str(link.get("ifname"))] = Made(
-                about["info_kind"], (about.get("info_data") or {}).get("id"), str(link.get("link") or ""))
+                about["info_kind"], (about.get("info_data") or {}).get("id"), str(link.get("link") or ""),
+                str((about.get("info_data") or {}).get("mode") or ""))
+    return found
+
+
+def standing_on(name: str, links: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what would lose an interface that is deleted, in words: VLANs and the like on it, a bridge or bond of it.
+
+    :param name: of the interface
+    """
+    found = []
+    for link in links:
+        kind = (link.get("linkinfo") or {}).get("info_kind")
+        # The other end of a veth pair is no part of it.
+        if link.get("link") == name and kind != "veth":
+            found.append(f"{link.get('ifname')} ({kind or 'a device'} on it)")
+        elif link.get("ifname") == name and link.get("master"):
+            found.append(f"{link['master']} (which has it as a port)")
     return found
 
 

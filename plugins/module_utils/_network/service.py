@@ -16,7 +16,7 @@ from .._common.problem import Problem
 from . import pending, systems
 from .description import problems
 from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
-from .links import conflicting_kind, differences, made_devices, missing_interfaces
+from .links import conflicting_kind, differences, made_devices, missing_interfaces, standing_on
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
@@ -70,7 +70,7 @@ class NetworkService:
         lacking = differences(self.network, links)
         result = {"changed": bool(changed or stale or lacking), "system": system, "confirmation_needed": False,
                   "files": [file.path for file in wanted], "differences": lacking,
-                  "diff": _diff(before, {file.path: file for file in wanted})}
+                  "diff": _diff(before, {file.path: file for file in wanted}), "warnings": self._unused(links)}
         if self.check_mode or not result["changed"]:
             return result
         made_before = any(link.get("ifname") == self.name for link in links) and (
@@ -84,16 +84,20 @@ class NetworkService:
     def absent(self) -> dict[str, Any]:
         """Remove the collection's files of the interface, and the device that they made.
 
-        :raises RefusedError: when the interface's name is not repeated
+        :raises RefusedError: when the interface's name is not repeated, or other interfaces need it
         :raises NetworkError: when the system does not take it
         """
         self._check_name()
         own = self._own_files()
         system = _system_of(own)
-        warnings = confirmation.required_by([Problem(
+        unconfirmed = [Problem(
             "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None, "the interface's name",
             f"removing it cuts off what uses it; to continue set {confirmation.VARIABLE}={self.name} in a playbook "
-            "(module option confirm)")] if own and self.options["confirm"] != self.name else [], self.check_mode)
+            "(module option confirm)")] if own and self.options["confirm"] != self.name else []
+        needed = self._needed() if own else []
+        if needed:
+            raise RefusedError(needed + unconfirmed)
+        warnings = confirmation.required_by(unconfirmed, self.check_mode)
         self._after_unconfirmed()
         before = pending.snapshot(own)
         result = {"changed": bool(own), "system": system, "confirmation_needed": False, "files": own,
@@ -103,8 +107,26 @@ class NetworkService:
             return result
         for path in own:
             pending.remove(path)
-        systems.withdraw(system, self.network, self.runner)
+        systems.withdraw(system, self.network, self.runner, self._inner(self.network))
         return result
+
+    def _needed(self) -> list[Problem]:
+        """Return the problem that other interfaces need this one, whoever has made them: they would go with it."""
+        links = systems.links(self.runner)
+        # A card stays, whatever files go; what it is called in the description says nothing about it.
+        found = standing_on(self.name, links) if self.name in made_devices(links) else []
+        return [Problem(
+            "provisioning-network", self.subject, "state", f"absent, and {', '.join(found)}",
+            "absent for an interface that no other one needs",
+            "remove what is named first, by the playbook provisioning_network with its name and "
+            "provisioning_network_state=absent, or take this one out of its ports")] if found else []
+
+    def _unused(self, links: list[dict[str, Any]]) -> list[str]:
+        """Return a warning about an interface without addresses that nothing uses: they may have been forgotten."""
+        if self.network.get("addresses") or standing_on(self.name, links):
+            return []
+        return [f"{self.subject}: addresses: not set, and no other interface uses it; set them, unless it becomes a "
+                "port of a bridge, or carries VLANs"]
 
     def confirm(self) -> dict[str, Any]:
         """Keep an unconfirmed change: whoever says so has reached the machine.
@@ -164,33 +186,48 @@ class NetworkService:
         if reason:
             wrong.append(Problem("provisioning-network", self.subject, "system", reason,
                                  "one system that configures the network", "set system to the one that is to do it"))
+        if system == "network_manager":
+            wrong += self._bonds_of_others(links)
         if wrong:
             raise RefusedError(wrong)
         return system
 
-    def _own_files(self) -> list[str]:
-        """Return the paths of the collection's files for this interface, whichever system they are for."""
-        own, found = f"{PREFIX}{self.name}", []
+    def _bonds_of_others(self, links: list[dict[str, Any]]) -> list[Problem]:
+        """Return a problem for each port that is somebody else's bond: NetworkManager has no file that adds to his."""
+        made = made_devices(links) if self.network.get("kind") in ("bridge", "bond") else {}
+        return [Problem("provisioning-network", self.subject, f"ports[{position}]",
+                        f"{port}, a {made[port].kind} of a connection that this collection has not written",
+                        "cards, VLANs, and bonds that this collection has made",
+                        "make it by the playbook provisioning_network (kind bond), or let its own connection add it: "
+                        f"nmcli connection modify <its connection> master {self.name} "
+                        f"slave-type {self.network.get('kind')}, and leave it out of ports")
+                for position, port in enumerate(self.network.get("ports") or ())
+                if port in made and made[port].kind != "vlan" and not self._own_files(port)]
+
+    def _inner(self, network: Mapping[str, Any]) -> dict[str, list[str]]:
+        """Return the ports that the collection has made itself, each with its own ports."""
+        found = {}
+        for port in network.get("ports") or () if network.get("kind") in ("bridge", "bond") else ():
+            own = self._own_files(port)
+            if own:
+                found[port] = _ports_in(own)
+        return found
+
+    def _own_files(self, name: str = "") -> list[str]:
+        """Return the paths of the collection's files for an interface, whichever system they are for.
+
+        :param name: by default that of the description
+        """
+        name = name or self.name
+        own, found = f"{PREFIX}{name}", []
         for folder in _FOLDERS:
             for path in glob.glob(f"{folder}/{PREFIX}*"):
                 base = os.path.basename(path)
                 stem = base.rsplit(".", 1)[0] if base != own else base
-                if self._is_of_ifupdown(path) if folder == _INTERFACES else (
+                if _is_in_ifupdown(path, name) if folder == _INTERFACES else (
                         stem == own or stem.startswith(f"{own}{OF_PORT}")):
                     found.append(path)
         return sorted(found)
-
-    def _is_of_ifupdown(self, path: str) -> bool:
-        """Say whether a file in ifupdown's folder is this interface's.
-
-        Earlier releases wrote ``_`` for a dot, so that two interfaces could have one name of a file: there the
-        content decides.
-        """
-        base = os.path.basename(path)
-        if base == f"{PREFIX}{ifupdown_name(self.name)}":
-            return True
-        with open(path, encoding="utf-8") as stream:
-            return base == f"{PREFIX}{self.name.replace('.', '_')}" and is_of_ifupdown(stream.read(), self.name)
 
     @staticmethod
     def _paired(wanted: list[File], before: list[dict[str, Any]]) -> list[tuple[File, dict[str, Any]]]:
@@ -223,7 +260,7 @@ class NetworkService:
                 systems.remove_device(self.network, self.runner)
                 _touch(file.path for file in wanted)
             self.progress.event(f"{self.subject}: {system} applies its files")
-            systems.apply(system, self.network, self.runner, joining)
+            systems.apply(system, self.network, self.runner, joining, self._inner(self.network))
             self._until_there(system)
         except ReportedError as exc:
             raise NetworkError(f"{self.subject}: {exc}; {self._return(record)}") from exc
@@ -276,9 +313,10 @@ class NetworkService:
         if had:
             systems.remove_device(record["network"], self.runner)
             _touch(file["path"] for file in record["files"] if file["content"] is not None)
-            systems.apply(record["system"], record["network"], self.runner, _ports_of(record))
+            systems.apply(record["system"], record["network"], self.runner, _ports_of(record),
+                          self._inner(record["network"]))
         else:
-            systems.withdraw(record["system"], record["network"], self.runner)
+            systems.withdraw(record["system"], record["network"], self.runner, self._inner(record["network"]))
         return True
 
 
@@ -289,10 +327,27 @@ def _remakes(system: str, file: File) -> bool:
 
 def _ports_of(record: Mapping[str, Any]) -> list[str]:
     """Return the ports that an interface has after a change, and those that its files of before name."""
-    stems = [os.path.basename(file["path"]).rsplit(".", 1)[0] for file in record["files"]
-             if file["content"] is not None]
-    before = [stem.partition(OF_PORT)[2] for stem in stems if OF_PORT in stem]
+    before = _ports_in(file["path"] for file in record["files"] if file["content"] is not None)
     return list(dict.fromkeys([*(record["network"].get("ports") or ()), *before]))
+
+
+def _ports_in(paths: Iterable[str]) -> list[str]:
+    """Return the ports that the names of an interface's files name."""
+    stems = [os.path.basename(path).rsplit(".", 1)[0] for path in paths]
+    return [stem.partition(OF_PORT)[2] for stem in stems if OF_PORT in stem]
+
+
+def _is_in_ifupdown(path: str, name: str) -> bool:
+    """Say whether a file in ifupdown's folder is an interface's.
+
+    Earlier releases wrote ``_`` for a dot, so that two interfaces could have one name of a file: there the
+    content decides.
+    """
+    base = os.path.basename(path)
+    if base == f"{PREFIX}{ifupdown_name(name)}":
+        return True
+    with open(path, encoding="utf-8") as stream:
+        return base == f"{PREFIX}{name.replace('.', '_')}" and is_of_ifupdown(stream.read(), name)
 
 
 def _touch(paths: Iterable[str]) -> None:

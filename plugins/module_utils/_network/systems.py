@@ -11,10 +11,11 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .._common.errors import ReportedError
-from .interface_files import Found
+from .interface_files import Found, connection_of
 
 # A program that does not come back is not waited for longer; netplan starts daemons.
 PROGRAM_SECONDS = 120
@@ -109,12 +110,14 @@ def _networkd_link(number: Any) -> dict[str, str]:
     return {key: value for key, _sign, value in pairs}
 
 
-def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining: Iterable[str] = ()) -> None:
+def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining: Iterable[str] = (),
+          inner: Mapping[str, Iterable[str]] = MappingProxyType({})) -> None:
     """Let a system read its files again, so that the machine has what they say.
 
     :param system: see ``interface_files.chosen``
     :param network: the description whose files were written or removed
     :param joining: ports of a device that was there before, which it has not got
+    :param inner: port that the collection has made itself → the ports of that port
     :raises NetworkSystemError: with what the program answered
     """
     for command in _APPLY[system](network):
@@ -123,6 +126,15 @@ def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining
         # Those of a deleted device have failed, and a VLAN is made only when its port is configured.
         for port in joining:
             _checked(runner, ["networkctl", "reconfigure", port])
+    if system == "network_manager":
+        # A bond that becomes a port is activated again, and lets go of its own ports.
+        for port, ports in inner.items():
+            _activate(runner, [connection_of(port, other) for other in ports])
+
+
+def _activate(runner: Runner, connections: Iterable[str]) -> None:
+    for connection in connections:
+        _checked(runner, ["nmcli", "--wait", "60", "connection", "up", connection])
 
 
 def remove_device(network: Mapping[str, Any], runner: Runner = run,
@@ -184,7 +196,7 @@ def _network_manager(network: Mapping[str, Any]) -> list[list[str]]:
     ports = network.get("ports") or ()
     attached = (network.get("kind") or "") in ("bridge", "bond")
     # A bridge or bond that is activated again lets go of its ports: they come after it.
-    ids = [f"metal3-{network['name']}"] + [f"metal3-{network['name']}-{port}" for port in ports if attached]
+    ids = [connection_of(network["name"])] + [connection_of(network["name"], port) for port in ports if attached]
     return [["nmcli", "connection", "reload"], *(["nmcli", "--wait", "60", "connection", "up", name] for name in ids)]
 
 
@@ -202,9 +214,11 @@ _APPLY: dict[str, Callable[[Mapping[str, Any]], list[list[str]]]] = {
     "networkd": _networkd, "network_manager": _network_manager, "netplan": _netplan, "ifupdown": _ifupdown}
 
 
-def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run) -> None:
+def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run,
+             inner: Mapping[str, Iterable[str]] = MappingProxyType({})) -> None:
     """Take what a description made out of the running system, after its files are gone.
 
+    :param inner: port that the collection has made itself, and that stays → the ports of that port
     :raises NetworkSystemError: with what a program answered
     """
     if system == "network_manager":
@@ -214,6 +228,9 @@ def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run) -> N
     elif system == "networkd":
         _checked(runner, ["networkctl", "reload"])
     remove_device(network, runner)
+    if system == "network_manager":
+        for port, ports in inner.items():
+            _activate(runner, [connection_of(port), *(connection_of(port, other) for other in ports)])
     if system == "ifupdown" and runner(["ifquery", network["name"]]).code != 0:
         # Of an interface that no file has, this removes its record of what is up, and nothing else.
         runner(["ifdown", "--force", network["name"]])

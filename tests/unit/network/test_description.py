@@ -82,6 +82,24 @@ def test_one_mistake_is_one_problem_of_its_field(case):
     assert [problem.field for problem in description.problems(changed(path, value))] == [field]
 
 
+VLAN = {"name": "eth1.100", "kind": "vlan", "ports": ["eth1"], "vlan": 100, "addresses": []}
+BOND = {"name": "bond0", "kind": "bond", "ports": ["eth1"], "addresses": []}
+
+
+@pytest.mark.parametrize("network", [VLAN, BOND, {**VLAN, "addresses": None}])
+def test_what_may_be_there_for_others_needs_no_address(network):
+    assert description.problems(network) == []
+
+
+@pytest.mark.parametrize(("network", "hint"), [
+    ({**VLAN, "dhcp": GOOD["dhcp"]}, "set it, or remove gateway and dhcp from a vlan that needs none"),
+    ({**BOND, "gateway": "172.22.0.254"}, "set it, or remove gateway and dhcp from a bond that needs none"),
+    ({"name": "br-prov", "kind": "bridge", "addresses": []}, "set it"), ({"name": "eth1", "addresses": []}, "set it")])
+def test_what_is_used_itself_needs_an_address(network, hint):
+    found, *_more = description.problems(network)
+    assert (found.field, found.actual, found.hint) == ("addresses", None, hint)
+
+
 def test_the_root_may_be_below_a_hidden_folder():
     """As that of the lab's virtual servers is: ``~/.local/state``."""
     assert description.problems(changed(("dhcp", "tftp_root"), "/root/.local/state/..lab/tftp")) == []

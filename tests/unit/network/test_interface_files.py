@@ -144,6 +144,52 @@ def test_networkd_adds_to_the_file_of_a_bond_that_there_is(network, line):
         f"/etc/systemd/network/60-metal3-{network['name']}@eth3.network"] * ("eth3" in network["ports"])
 
 
+def port_of(port, made):
+    """Return NetworkManager's connection of a port of the bridge br-prov, by section."""
+    files = interface_files.files("network_manager", dict(OF_BOND, ports=[port]), made=made)
+    content = next(file.content for file in files if f"@{port}." in file.path)
+    return {name: dict(section) for name, section in parsed(content).items() if name != "DEFAULT"}
+
+
+def test_network_manager_has_each_port_as_the_device_that_it_is():
+    """A connection of type ethernet is not activated on a bond or VLAN."""
+    bond = port_of("bond0", {"bond0": Made("bond", mode="802.3ad")})
+    assert bond["connection"].pop("uuid")
+    assert bond == {
+        "connection": {"id": "metal3-br-prov-bond0", "type": "bond", "interface-name": "bond0", "master": "br-prov",
+                       "slave-type": "bridge", "autoconnect-priority": "1"},
+        "bond": {"mode": "802.3ad", "miimon": "100"}}
+    vlan = port_of("eth3.8", MADE)
+    assert (vlan["connection"]["type"], vlan["connection"]["master"]) == ("vlan", "br-prov")
+    assert vlan["vlan"] == {"id": "8", "parent": "eth3", "interface-name": "eth3.8"}
+    assert port_of("bond0", {"bond0": Made("bond")})["bond"]["mode"] == "active-backup"
+    card = port_of("eth3", MADE)
+    assert card["connection"]["type"] == "ethernet" and list(card) == ["connection"]
+    assert "autoconnect-priority" not in card["connection"]
+
+
+BARE_VLAN, BARE_BOND = dict(VLAN, addresses=[]), dict(BOND, addresses=[])
+
+
+@pytest.mark.parametrize(("system", "network", "wanted"), [
+    ("networkd", BARE_VLAN, ["LinkLocalAddressing=no"]), ("networkd", BARE_BOND, ["LinkLocalAddressing=no"]),
+    ("network_manager", BARE_VLAN, ["[ipv4]\nmethod=disabled", "[ipv6]\nmethod=disabled", "id=100"]),
+    ("network_manager", BARE_BOND, ["[ipv4]\nmethod=disabled", "[ipv6]\nmethod=disabled", "mode=802.3ad"]),
+    ("ifupdown", BARE_VLAN, ["auto eth1.100\niface eth1.100 inet manual\n    vlan-raw-device eth1\n    vlan-id 100\n"]),
+    ("ifupdown", BARE_BOND, ["auto bond0\niface bond0 inet manual\n    bond-slaves eth1 eth2\n"])])
+def test_what_is_there_for_others_has_no_address(system, network, wanted):
+    content = "\n".join(written(system, network).values())
+    assert [text for text in wanted if text not in content] == []
+    assert "ddress" not in content.replace("LinkLocalAddressing", "")
+
+
+@pytest.mark.parametrize(("network", "section"), [(BARE_VLAN, "vlans"), (BARE_BOND, "bonds")])
+def test_netplan_has_no_address_of_what_is_there_for_others(network, section):
+    """An empty list would be null to YAML, which netplan refuses."""
+    device = yaml.safe_load(*written("netplan", network).values())["network"][section][network["name"]]
+    assert "addresses" not in device and device["link-local"] == []
+
+
 @pytest.mark.parametrize(("system", "line"), [
     ("networkd", "MIIMonitorSec=100ms"), ("network_manager", "miimon=100"), ("netplan", "mii-monitor-interval: 100"),
     ("ifupdown", "bond-miimon 100")])

@@ -54,3 +54,15 @@ def test_interfaces_that_are_no_cards_are_known():
     found = [card("eno1"), device("plane0", "bond"), device("wire0", "veth"),
              device("site100", "vlan", {"id": 100}, link="plane0"), device("away", "vlan", {"id": 7})]
     assert links.made_devices(found) == {"plane0": Made("bond"), "site100": Made("vlan", 100, "plane0")}
+    bond = device("plane0", "bond", {"mode": "802.3ad", "miimon": 100})
+    assert links.made_devices([bond]) == {"plane0": Made("bond", mode="802.3ad")}
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    ([device("site100", "vlan", {"id": 100}, link="plane0"), device("tap0", "macvlan", link="plane0")],
+     ["site100 (vlan on it)", "tap0 (macvlan on it)"]),
+    ([device("plane0", "bond", master="prov")], ["prov (which has it as a port)"]),
+    ([card("eno1", master="plane0"), device("wire0", "veth", link="plane0"), device("site7", "vlan", link="eno1")], []),
+], ids=["on it", "port", "its own ports and others"])
+def test_what_would_lose_an_interface_is_named(found, expected):
+    assert links.standing_on("plane0", found) == expected

@@ -120,6 +120,98 @@ def test_the_bridge_comes_once_and_goes_by_its_name(folders):
     assert not run(folders, machine).absent()["changed"]
 
 
+class Stacked:
+    """Programs of a machine with a bond, and what else is given; they do nothing."""
+
+    def __init__(self, *links, system="networkd"):
+        self.asked, self.system = [], system
+        self.links = [{"ifname": name, "ifindex": index, "flags": ["UP"], "addr_info": [], **more}
+                      for index, (name, more) in enumerate(links, 1)]
+
+    def __call__(self, command):
+        self.asked.append(command)
+        if command[:2] == ["systemctl", "is-active"]:
+            return Result(0 if self.system in command[-1] else 3, "", "")
+        if command[0] == "ip" and "show" in command:
+            return Result(0, json.dumps(self.links), "")
+        return Result(0, "", "")
+
+
+BOND = {"name": "bond0", "kind": "bond", "ports": ["eno2"], "addresses": []}
+BOND_LINK = ("bond0", {"linkinfo": {"info_kind": "bond", "info_data": {"mode": "802.3ad"}}})
+VLAN_LINK = ("site100", {"link": "bond0", "linkinfo": {"info_kind": "vlan", "info_data": {"id": 100}}})
+
+
+@pytest.mark.parametrize(("links", "text"), [
+    ((BOND_LINK, VLAN_LINK), r"network bond0: state: found absent, and site100 \(vlan on it\), expected absent for an "
+                             r"interface that no other one needs; remove what is named first"),
+    ((("bond0", {**BOND_LINK[1], "master": "prov"}),), r"absent, and prov \(which has it as a port\)")])
+@pytest.mark.parametrize("check_mode", [False, True])
+# The kind is left out by many who remove something.
+@pytest.mark.parametrize("network", [BOND, {"name": "bond0", "addresses": []}])
+def test_what_others_stand_on_is_not_removed(folders, links, text, check_mode, network):
+    (folders[0] / "60-metal3-bond0.netdev").touch()
+    machine = Stacked(*links)
+    with pytest.raises(RefusedError, match=text):
+        run(folders, machine, check_mode, network, confirm="bond0").absent()
+    assert names(folders[0]) == ["60-metal3-bond0.netdev"]
+    assert not [command for command in machine.asked if "show" not in command]
+
+
+def test_all_that_keeps_from_a_removal_is_reported_at_once(folders):
+    (folders[0] / "60-metal3-bond0.netdev").touch()
+    with pytest.raises(RefusedError, match=r"(?s)2 problems.*site100.*metal3_confirm=bond0"):
+        run(folders, Stacked(BOND_LINK, VLAN_LINK), network=BOND).absent()
+
+
+def test_what_nothing_stands_on_is_removed(folders):
+    (folders[0] / "60-metal3-bond0.netdev").touch()
+    machine = Stacked(BOND_LINK, ("eno2", {"master": "bond0"}), ("eno2.7", {
+        "link": "eno2", "linkinfo": {"info_kind": "vlan", "info_data": {"id": 7}}}))
+    assert run(folders, machine, network=BOND, confirm="bond0").absent()["changed"] and names(folders[0]) == []
+    assert ["ip", "link", "delete", "bond0"] in machine.asked
+    # Of a card only files go.
+    (folders[0] / "60-metal3-eno2.network").touch()
+    assert run(folders, machine, network={"name": "eno2", "addresses": []}, confirm="eno2").absent()["changed"]
+
+
+@pytest.mark.parametrize(("links", "warned"), [
+    ((("eno2", {}),), True), ((("eno2", {}), BOND_LINK), True), ((("eno2", {}), BOND_LINK, VLAN_LINK), False)])
+def test_an_interface_without_addresses_that_nothing_uses_is_warned_of(folders, links, warned):
+    result = run(folders, Stacked(*links), True, BOND).present()
+    assert bool(result["warnings"]) == warned
+    assert not warned or "network bond0: addresses: not set, and no other interface uses it" in result["warnings"][0]
+
+
+OF_BOND = dict(NETWORK, ports=["eno2", "bond0"])
+
+
+def test_network_manager_takes_the_bonds_of_this_collection_only(folders, monkeypatch):
+    """Of two connections of one bond one alone is active, and a file of somebody else's is not changed."""
+    monkeypatch.setattr(service, "files", lambda *_arguments: [])
+    machine = Stacked(("eno2", {}), BOND_LINK, system="NetworkManager")
+    with pytest.raises(RefusedError, match=r"network prov: ports\[1\]: found bond0, a bond of a connection that this "
+                                           r"collection has not written, expected cards, VLANs, and bonds"):
+        run(folders, machine, True, OF_BOND, system="network_manager").present()
+    (folders[0] / "60-metal3-bond0.nmconnection").touch()
+    assert run(folders, machine, True, OF_BOND, system="network_manager").present()["changed"]
+    (folders[0] / "60-metal3-bond0.nmconnection").unlink()
+    assert run(folders, machine, True, OF_BOND, system="networkd").present()["changed"]
+    vlan = dict(NETWORK, ports=["site100"])
+    assert run(folders, Stacked(BOND_LINK, VLAN_LINK), True, vlan, system="network_manager").present()["changed"]
+
+
+def test_a_bond_has_its_ports_again_when_its_bridge_is_gone(folders, monkeypatch):
+    monkeypatch.setattr(service, "_system_of", lambda paths: "network_manager")
+    for name in ("bond0", "bond0@eno3", "prov", "prov@bond0"):
+        (folders[0] / f"60-metal3-{name}.nmconnection").touch()
+    machine = Stacked(("eno2", {}), BOND_LINK, ("prov", {"linkinfo": {"info_kind": "bridge"}}))
+    assert run(folders, machine, network=OF_BOND, confirm="prov").absent()["changed"]
+    assert [command[-1] for command in machine.asked if command[0] == "nmcli"] == [
+        "reload", "metal3-bond0", "metal3-bond0-eno3"]
+    assert names(folders[0]) == ["60-metal3-bond0.nmconnection", "60-metal3-bond0@eno3.nmconnection"]
+
+
 def test_what_does_not_come_is_taken_back(folders):
     machine = Machine(folders[0], works=False)
     with pytest.raises(NetworkError, match=r"interface prov does not exist.*what was before is back"):

@@ -91,6 +91,21 @@ def test_network_manager_brings_ports_after_the_bridge_which_would_let_go_of_the
     assert [command.rpartition(" ")[2] for command in programs.asked] == ["reload", "metal3-prov", "metal3-prov-eno2"]
 
 
+def test_network_manager_brings_the_ports_of_a_bond_after_the_bond():
+    """It is activated again as a port, and as itself when the bridge is gone."""
+    network, programs = dict(BRIDGE, ports=["bond0", "eno2.7"]), Programs({})
+    systems.apply("network_manager", network, programs, inner={"bond0": ["eno3", "eno4"], "eno2.7": []})
+    assert [command.rpartition(" ")[2] for command in programs.asked] == [
+        "reload", "metal3-prov", "metal3-prov-bond0", "metal3-prov-eno2.7", "metal3-bond0-eno3", "metal3-bond0-eno4"]
+    programs = Programs({})
+    systems.withdraw("network_manager", network, programs, {"bond0": ["eno3"], "eno2.7": []})
+    assert programs.asked == ["nmcli connection reload", "ip link delete prov", *(
+        f"nmcli --wait 60 connection up metal3-{name}" for name in ("bond0", "bond0-eno3", "eno2.7"))]
+    programs = Programs({})
+    systems.withdraw("networkd", network, programs, {"bond0": ["eno3"]})
+    assert programs.asked == ["networkctl reload", "ip link delete prov"]
+
+
 @pytest.mark.parametrize("network", [BRIDGE, CARD])
 def test_ifupdown_is_forced_as_its_record_of_what_is_up_may_be_old(network):
     programs = Programs({})
