@@ -45,6 +45,9 @@ options:
       - V(moved) moves, or finishes a move that was interrupted.
       - V(undone) takes back a move that was interrupted before it has deleted anything; hosts stay held. What is over
         there is deleted if it is the copy of what is here, and a host only if it is held; all else is refused.
+      - Where no move is recorded, V(undone) says what goes back. It is refused while a Deployment of Ironic over there
+        has the address or DHCP of the one here, runs, and was not started by a move from here
+        (O(metal3.baremetal.plane_scale#module:started_for)).
     type: str
     choices: [moved, undone]
     default: moved
@@ -299,6 +302,11 @@ fits:
   type: list
   elements: str
   sample: ["room: all pods of the plane's 6 Deployments over there run already"]
+from_uid:
+  description: The uid of the Namespace C(kube-system) of the plane that lets go, for M(metal3.baremetal.plane_scale).
+  returned: success
+  type: str
+  sample: 2c1e0c1e-5b0e-4a43-a1d5-3a9f0c1b7d55
 handover:
   description: What goes from one Ironic to the other in a move that is due, or back when it is taken back.
   returned: success

@@ -24,6 +24,12 @@ options:
     description: Number of pods. With V(0) a Deployment that does not exist is fine.
     type: int
     required: true
+  started_for:
+    description:
+      - What C(from_uid) of M(metal3.baremetal.plane_move) is, when a move starts this Deployment. It is noted in the
+        annotation C(metal3.baremetal/started-by-move) of a Deployment that had no pod, until it has none again.
+      - By it M(metal3.baremetal.plane_move) knows what may be stopped when a move is taken back.
+    type: str
   confirm:
     description:
       - V(1), or the Deployment's name. Required when pods become fewer, since what they work on is interrupted.

@@ -105,6 +105,7 @@ def run_plane_scale() -> None:
         namespace={"type": "str", "required": True},
         name={"type": "str", "required": True},
         replicas={"type": "int", "required": True},
+        started_for={"type": "str"},
         confirm={"type": "str"},
         wait_timeout_seconds={"type": "int", "default": 300},
     ))

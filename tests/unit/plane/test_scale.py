@@ -19,16 +19,17 @@ class Plane(Server):
         self.writes.append(body)
         found = self.objects[resource.kind, namespace, name]
         found["spec"]["replicas"] = found["status"]["readyReplicas"] = body["spec"]["replicas"]
+        found["metadata"].setdefault("annotations", {}).update(body["metadata"].get("annotations") or {})
         return found
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
         return super().list(resource, namespace) if resource.kind == "Deployment" else ([], "1")
 
 
-def run(plane, replicas, confirm=None, check_mode=False):
+def run(plane, replicas, confirm=None, check_mode=False, started_for=None):
     return scale_service.run(plane, {"namespace": "n", "name": "ironic", "replicas": replicas, "confirm": confirm,
-                                     "wait_timeout_seconds": 1}, check_mode, Progress(None), lambda: 0.0,
-                             lambda seconds: None)
+                                     "started_for": started_for, "wait_timeout_seconds": 1}, check_mode,
+                             Progress(None), lambda: 0.0, lambda seconds: None)
 
 
 @pytest.fixture
@@ -52,3 +53,32 @@ def test_pods_are_taken_away_only_with_a_confirmation(plane, confirm):
 def test_with_one_they_go_and_come_back_without(plane, confirm):
     assert run(plane, 1, confirm)["changed"] and run(plane, 0, confirm)["replicas"] == 1
     assert run(plane, 2)["changed"] and not run(plane, 2)["changed"] and len(plane.writes) == 3
+
+
+def mark_of(plane):
+    return plane.objects["Deployment", "n", "ironic"]["metadata"].get("annotations", {}).get(
+        "metal3.baremetal/started-by-move")
+
+
+def test_what_a_move_starts_says_so_until_it_is_stopped(plane):
+    run(plane, 1, "ironic", started_for="uid-a")
+    assert mark_of(plane) is None, "it ran before"
+    run(plane, 1, started_for="uid-a")
+    assert mark_of(plane) is None
+    run(plane, 0, "ironic")
+    run(plane, 1, started_for="uid-a")
+    assert mark_of(plane) == "uid-a"
+    run(plane, 2)
+    assert mark_of(plane) == "uid-a"
+    run(plane, 0, "ironic")
+    assert mark_of(plane) is None
+    run(plane, 1)
+    assert mark_of(plane) is None
+
+
+def test_a_start_by_hand_takes_the_mark_of_a_move_away(plane):
+    run(plane, 0, "ironic")
+    metadata = plane.objects["Deployment", "n", "ironic"]["metadata"]
+    metadata["annotations"] = {"metal3.baremetal/started-by-move": "uid-a"}
+    run(plane, 1)
+    assert mark_of(plane) is None

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Union
 
 from ..._common.problem import Problem
 from ..._plane.cluster.ironic import DHCP_CONTAINER, KEEPALIVED_CONTAINER, VARIABLES
+from ..._plane.cluster.objects import STARTED_BY_MOVE
 
 Object = dict[str, Any]
 Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
@@ -31,6 +32,8 @@ class Ironic(NamedTuple):
     :ivar runs: whether it has pods; a process has
     :ivar holds: whether keepalived holds the address, so that it comes and goes with Ironic
     :ivar left: what of it, ADDRESS and DHCP, it has let go already
+    :ivar started_by: uid of the plane from which a move has started its Deployment, empty when none has; None of a
+        process
     """
 
     name: str
@@ -42,6 +45,7 @@ class Ironic(NamedTuple):
     runs: bool = True
     holds: bool = False
     left: frozenset[str] = frozenset()
+    started_by: str | None = None
 
 
 class Handover(NamedTuple):
@@ -104,7 +108,8 @@ def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Iron
                   "spec.template.spec.containers.env.",
                   f"scale Deployment {where} to 0, or install it without ironic_dhcp_range",
                   bool(pod.get("hostNetwork")), runs, KEEPALIVED_CONTAINER in containers,
-                  frozenset() if runs else frozenset((ADDRESS, DHCP)))
+                  frozenset() if runs else frozenset((ADDRESS, DHCP)),
+                  str((metadata.get("annotations") or {}).get(STARTED_BY_MOVE) or ""))
 
 
 def of_machine(machine: Mapping[str, Any]) -> Ironic:
@@ -152,6 +157,23 @@ def handover(former: Ironic, next_one: Ironic) -> Handover:
     """
     return Handover(not next_one.runs, bool(next_one.address) and _same(former.address, next_one.address),
                     _share(former.networks, next_one.networks))
+
+
+def at_work(next_one: Ironic, source: str) -> list[Problem]:
+    """Return the problem of an Ironic that no move has started, and that must not be stopped to take one back.
+
+    Hosts are not all that it may have: nodes of servers that report themselves, and of other users, have none.
+
+    :param next_one: the one over there
+    :param source: uid of the plane from which the move would have gone
+    """
+    if next_one.started_by is None or not next_one.runs or next_one.started_by == source:
+        return []
+    return [Problem(
+        "move-ironic", next_one.name, "spec.replicas", "an Ironic that runs and that no move from here has started",
+        "one that a move has started, or none that runs",
+        "no move is recorded, and its nodes may be somebody else's servers: list them by ironic_node_info; when nobody "
+        "needs it, stop it by plane_scale (replicas: 0, confirm: its name), then run again")]
 
 
 def _movable(former: Ironic, next_one: Ironic) -> str:

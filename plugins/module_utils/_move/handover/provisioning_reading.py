@@ -54,13 +54,25 @@ def handover(here: Side, there: Side, params: Mapping[str, Any]) -> provisioning
 
     :param here, there, params: as for :func:`checked`
     """
+    return without_record(here, there, params)[0]
+
+
+def without_record(here: Side, there: Side,
+                   params: Mapping[str, Any]) -> tuple[provisioning.Handover, list[Problem]]:
+    """Return what goes back where no move is recorded, and why what runs over there must not be stopped for it.
+
+    :param here, there, params: as for :func:`checked`
+    """
     try:
         both = _both(here, there, params)
     except KubeError as exc:
         if exc.status != 403:
             raise
         both = None
-    return provisioning.handover(*both) if both is not None else provisioning.Handover()
+    if both is None:
+        return provisioning.Handover(), []
+    back = provisioning.handover(*both)
+    return back, provisioning.at_work(both[1], here.uid) if back.address or back.dhcp else []
 
 
 def _both(here: Side, there: Side,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from ..._common.errors import ReportedError
+from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -115,7 +115,7 @@ class Move:
 
         :returns: the module's result
         :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
-            over there is no copy of what is here
+            over there is no copy of what is here; without a record, when the Ironic over there is at work
         """
         if self._records.begun() is None:
             return self._nothing_undone()
@@ -126,9 +126,13 @@ class Move:
         """Return the result where no move is recorded.
 
         A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
+
+        :raises RefusedError: when it has none and no move has started it
         """
-        back = provisioning.Handover() if self._is_used() else provisioning_reading.handover(
+        back, problems = (provisioning.Handover(), []) if self._is_used() else provisioning_reading.without_record(
             self._here, self._there, self._params)
+        if problems:
+            raise RefusedError(problems)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
         # Whoever goes by the result stops that Ironic, whatever it is there for.
         effect = f"the Ironic at {self._there.client.server} is stopped, and what it had for so many hosts comes back"
@@ -246,7 +250,7 @@ class Move:
                 "hosts": move_texts.hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._permission.rehearsed,
-                "fits": self._permission.fits, "handover": self._handover(what)}
+                "fits": self._permission.fits, "handover": self._handover(what), "from_uid": self._here.uid}
 
     def _handover(self, what: record.Record | None) -> dict[str, bool]:
         """Return what goes from one Ironic to the other in this move, or back."""

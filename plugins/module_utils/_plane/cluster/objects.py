@@ -25,6 +25,8 @@ CERTIFICATE_NAME = "cert-manager.io/certificate-name"
 # Its webhook makes it: --dynamic-serving-ca-secret-name of its manifests, AllowsInjectionFromSecretAnnotation.
 WEBHOOK_AUTHORITY, INJECTABLE = "cert-manager-webhook-ca", "cert-manager.io/allow-direct-injection"
 DEFINITION = "CustomResourceDefinition"
+# Of a Deployment: the uid of the Namespace kube-system of the plane from which a move has started it.
+STARTED_BY_MOVE = "metal3.baremetal/started-by-move"
 
 
 def encoded(text: str) -> str:

@@ -16,6 +16,7 @@ from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube.patience import Patience
 from ..._kube.resources import KNOWN
 from ..._manifests import rollout_wait
+from .objects import STARTED_BY_MOVE
 
 Object = dict[str, Any]
 
@@ -55,11 +56,19 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
         return dict(result, warnings=warnings)
     if before != wanted:
         client.patch(_DEPLOYMENT, namespace, name, {
-            "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"]},
+            "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"],
+                         **_noted(before, params)},
             "spec": {"replicas": wanted}})
         progress.wrote(title, "updated")
     _wait(client, found, params, progress, clock, sleep)
     return result
+
+
+def _noted(before: int, params: dict[str, Any]) -> Object:
+    """Return who has started a Deployment that had no pods; of what ran before nobody may say so."""
+    if before and params["replicas"]:
+        return {}
+    return {"annotations": {STARTED_BY_MOVE: params.get("started_for") if params["replicas"] else None}}
 
 
 def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any, clock: Callable[[], float],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import functools
 import ipaddress
 import json
 import socket
@@ -34,6 +35,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover im
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import reach as node_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import STARTED_BY_MOVE
 
 HERE = asking.Asked([sys.executable, "-"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")
@@ -378,10 +380,16 @@ def test_a_run_that_was_killed_when_the_other_ironic_had_started_goes_on(here, t
     assert attempt(here, there, former_ironic_deployment="ironic")["changed"]
 
 
+def started(deployment, config, uid="a-kube-system"):
+    """Return an Ironic that a move has started, by default from the plane that lets go."""
+    deployment["metadata"]["annotations"] = {STARTED_BY_MOVE: uid}
+    return deployment, config
+
+
 def test_what_goes_back_is_said_as_long_as_nothing_over_there_is_in_use(here, there):
     """A run that was killed before its record may have started the Ironic over there."""
     put(here, *keepalived(*ironic()))
-    put(there, *keepalived(*ironic(), replicas=1))
+    put(there, *started(*keepalived(*ironic(), replicas=1)))
     back = {"former_ironic_deployment": "ironic", "state": "undone"}
     assert undone(here, there, **back)["handover"] == dict(BOTH, starts=False)
     there.objects["BareMetalHost", "theirs"] = copy.deepcopy(here.objects["BareMetalHost", "free"])
@@ -391,7 +399,7 @@ def test_what_goes_back_is_said_as_long_as_nothing_over_there_is_in_use(here, th
 def test_where_no_move_is_recorded_nothing_is_stopped_over_there_without_the_number_of_hosts(here, there):
     """The Ironic over there may be at work for others."""
     put(here, *keepalived(*ironic()))
-    put(there, *keepalived(*ironic(), replicas=1))
+    put(there, *started(*keepalived(*ironic(), replicas=1)))
     back = {"former_ironic_deployment": "ironic", "state": "undone"}
     for confirm, is_asked in ((None, True), ("1", True), ("ironic", True), ("2", False), ("free,used", False)):
         found = undone(here, there, **back, confirm=confirm)
@@ -405,7 +413,7 @@ def test_where_no_move_is_recorded_nothing_is_stopped_over_there_without_the_num
 @pytest.mark.parametrize("status, is_used", [(None, True), (403, False), (404, False)])
 def test_an_ironic_with_hosts_of_another_namespace_is_in_use(here, there, monkeypatch, status, is_used):
     put(here, *keepalived(*ironic()))
-    put(there, *keepalived(*ironic(), replicas=1))
+    put(there, *started(*keepalived(*ironic(), replicas=1)))
     listed = there.list
 
     def of_all(resource, namespace=None, *more):
@@ -418,6 +426,43 @@ def test_an_ironic_with_hosts_of_another_namespace_is_in_use(here, there, monkey
     monkeypatch.setattr(there, "list", of_all)
     found = undone(here, there, former_ironic_deployment="ironic", state="undone", confirm=None)
     assert any(found["handover"].values()) is not is_used and bool(found["confirmation"]) is not is_used
+
+
+@pytest.mark.parametrize("confirm", [None, "2"])
+@pytest.mark.parametrize("mark", [lambda *item: item, functools.partial(started, uid="c-kube-system"),
+                                  functools.partial(started, uid=["a-kube-system"])],
+                         ids=["none", "of another plane", "no text"])
+def test_an_ironic_that_no_move_has_started_is_not_stopped_for_the_number_of_hosts(here, there, mark, confirm):
+    """It may have nodes without hosts, which are somebody else's servers."""
+    put(here, *keepalived(*ironic()))
+    put(there, *mark(*keepalived(*ironic(), replicas=1)))
+    with pytest.raises(RefusedError) as found:
+        undone(here, there, former_ironic_deployment="ironic", state="undone", confirm=confirm)
+    (text,) = map(str, found.value.problems)
+    assert text == (
+        "Deployment baremetal-operator-system/ironic: spec.replicas: found an Ironic that runs and that no move from "
+        "here has started, expected one that a move has started, or none that runs; no move is recorded, and its nodes "
+        "may be somebody else's servers: list them by ironic_node_info; when nobody needs it, stop it by plane_scale "
+        "(replicas: 0, confirm: its name), then run again")
+
+
+def test_what_keeps_nothing_over_there_from_work_needs_no_move_that_started_it(here, there):
+    put(here, *keepalived(*ironic()))
+    back = {"former_ironic_deployment": "ironic", "state": "undone"}
+    # Killed before it was started, or stopped by hand.
+    put(there, *keepalived(*ironic()))
+    assert undone(here, there, **back)["handover"] == BOTH
+    # Shares nothing, so that nothing goes back.
+    put(there, *ironic(address="192.0.2.9", serves=""))
+    assert not any(undone(here, there, **back)["handover"].values())
+    # A process, which has no Deployment.
+    machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"]}
+    assert undone(here, there, **back, reach_from="here", machine_ironic=machine)["handover"]["address"]
+
+
+def test_a_move_says_for_which_plane_it_starts_ironic_over_there(here, there):
+    put(there, *keepalived(*ironic()))
+    assert attempt(here, there)["from_uid"] == "a-kube-system"
 
 
 def test_two_pods_with_dhcp_and_the_way_back_to_a_machine(here, there):
