@@ -105,6 +105,7 @@ from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import inventory_name, ip_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import without_url_secrets
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
@@ -176,7 +177,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         except MetalError as exc:
             raise AnsibleParserError(f"{path}: {exc}") from None
         # What is free has neither a name nor anybody who could log in.
-        return [dict(facts, kind=KINDS[source], server=client.server,
+        return [dict(without_url_secrets(facts), kind=KINDS[source], server=client.server,
                      addresses=list(filter(ip_texts.is_address, facts["addresses"])))
                 for source in sources for facts in found[source] if facts["project"] and facts["name"]]
 

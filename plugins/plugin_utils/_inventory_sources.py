@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import gc
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import without_url_secrets
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import HAS_OPENSTACK, IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
@@ -53,7 +54,9 @@ class Reader:
             facts = hosts + (self._machines() if MACHINES in sources else [])
             for item in facts:
                 item["server"] = self._client().server
-            return facts + (inventory_hosts.with_nodes(hosts, self._nodes()) if NODES in sources else [])
+            facts += inventory_hosts.with_nodes(hosts, self._nodes()) if NODES in sources else []
+            # As modules do: an inventory is kept in caches, in AWX, and printed.
+            return without_url_secrets(facts)
 
     def _hosts(self):
         hosts = self._from_pages("BareMetalHost", self._label_selector, lambda page: [

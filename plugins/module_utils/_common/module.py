@@ -143,7 +143,7 @@ class Module(AnsibleModule):
     def warn(self, warning: str, **options: Any) -> None:
         """Add a warning."""
         text = quoted_secrets.without_secrets(warning, self._secrets(self._read_parameters()))
-        super().warn(plain(redaction.without_queries(text), keep_lines=True), **options)
+        super().warn(plain(redaction.without_url_secrets(text), keep_lines=True), **options)
 
     def _read_parameters(self) -> redaction.Parameters:
         return redaction.read_parameters(self.params, self.argument_spec, self.secret_keys)
@@ -160,7 +160,7 @@ class Module(AnsibleModule):
     def _leaving(self, result: dict[str, Any], parameters: redaction.Parameters, secrets: set[str]) -> dict[str, Any]:
         result = dict({"invocation": {"module_args": parameters.shown}}, **result)
         closed = dict((key, value) for key, value in result.items() if key not in self._open_results)
-        result.update(redaction.without_queries(quoted_secrets.without_secrets(
+        result.update(redaction.without_url_secrets(quoted_secrets.without_secrets(
             closed, secrets, self.secret_keys.shortest)))
         for name in ("msg", "exception"):
             if isinstance(result.get(name), str):

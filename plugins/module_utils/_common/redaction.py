@@ -30,6 +30,9 @@ _USER_INFO = fr"(?<=//)(?:{_NAME_AND_PASSWORD}|[^/?#\s'\"]*)(?=@)"
 # Addresses may have no scheme.
 _URL_CREDENTIALS = re.compile(f"{_USER_INFO}|^{_NAME_AND_PASSWORD}(?=@)")
 
+# Of URLs alone, in a text of anybody's: without a scheme it may be the tag of an image. What is marked already stays.
+_URL_LOGIN = re.compile(fr"(?<=//)(?!\(hidden|\*\*\*){_USER_INFO}")
+
 # The query of a URL may be the signature by which an image store lets anybody read. What ends a phrase is none of it,
 # and what is marked already stays.
 _URL_QUERY = re.compile(r"(://[^\s'\"?#]{0,2048}\?)(?!\(hidden|\*\*\*)([^\s'\"#]{0,8192}[^\s'\"#.,;:)\]}])")
@@ -91,10 +94,14 @@ def before_query(text: str) -> str:
     return text.partition("?")[0]
 
 
-def without_queries(value: Any) -> Any:
-    """Return a copy of a structure whose texts have no queries of URLs."""
-    return with_texts(value, lambda text: _URL_QUERY.sub(
-        lambda match: match.group(1) + HIDDEN, text) if "?" in text else text)
+def without_url_secrets(value: Any) -> Any:
+    """Return a copy of a structure whose texts have no queries, user names and passwords of URLs."""
+    return with_texts(value, _without_url_secrets)
+
+
+def _without_url_secrets(text: str) -> str:
+    text = _URL_LOGIN.sub(HIDDEN, text) if "@" in text else text
+    return _URL_QUERY.sub(lambda match: match.group(1) + HIDDEN, text) if "?" in text else text
 
 
 def with_texts(value: Any, change: Callable[[str], str], with_keys: bool = False) -> Any:

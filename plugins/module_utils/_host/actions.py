@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from .._common.redaction import without_url_secrets
 from . import annotations as host_annotations
 from . import lock as host_lock
 from .goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
@@ -193,11 +194,23 @@ def _save_status(bmh, dummy):
 def _restore_status(bmh, request):
     if _is_restored(bmh, bmh, request):
         return NOTHING
-    annotations = {host_annotations.STATUS: host_annotations.compact(request.status)}
+    annotations = {host_annotations.STATUS: host_annotations.compact(restored_status(bmh, request))}
     if host_annotations.PAUSED in host_annotations.of(bmh):
         # In the same write: without a status and not paused, BMO would register the host again.
         annotations[host_annotations.PAUSED] = None
     return Change(annotations)
+
+
+def restored_status(bmh, request):
+    """Return the status that a host is given: what a result hides of an image's URLs is as the host names it.
+
+    With another image than the host's, BMO would deprovision the server (``imageProvisioningCancelled``).
+    """
+    provisioning = request.status.get("provisioning") or {}
+    saved, named = provisioning.get("image") or {}, (bmh.get("spec") or {}).get("image") or {}
+    own = dict((field, named[field]) for field in ("url", "checksum")
+               if named.get(field) and saved.get(field) == without_url_secrets(named[field]))
+    return dict(request.status, provisioning=dict(provisioning, image=dict(saved, **own))) if own else request.status
 
 
 def _is_restored(dummy, bmh, request):

@@ -64,15 +64,18 @@ def test_other_results_are_what_they_are(answer):
     assert answer(lambda module: module.finish({"changed": False, "stdout": STEERING}))["stdout"] == STEERING
 
 
-SIGNED = "http://images/a.raw?sig=abc"
-
-
-def test_no_query_of_a_url_leaves_a_module(answer, monkeypatch):
+@pytest.mark.parametrize("url, shown", [
+    ("http://images/a.raw?sig=abc", "http://images/a.raw?(hidden)"),
+    ("http://me:word@images/a.raw", "http://(hidden)@images/a.raw"),
+    ("http://me:word@images/a.raw?sig=abc", "http://(hidden)@images/a.raw?(hidden)"),
+    ("oci://registry.example.org:5000/a:1@sha256:abc", "oci://registry.example.org:5000/a:1@sha256:abc"),
+    ("http://***@images/a.raw", "http://***@images/a.raw")])
+def test_no_query_and_no_login_of_a_url_leaves_a_module(answer, monkeypatch, url, shown):
     """Whoever has the signature of an image store can read: BMO quotes it, and it is in no parameter."""
     given = []
     monkeypatch.setattr(AnsibleModule, "warn", lambda _module, warning, **_options: given.append(warning))
     found = answer(lambda module: module.finish({
-        "changed": False, "hosts": [{"image_url": SIGNED}], "warnings": [f"found {SIGNED}"]}))
-    assert found["hosts"] == [{"image_url": "http://images/a.raw?(hidden)"}]
-    assert given == ["found http://images/a.raw?(hidden)"]
-    assert answer(lambda module: module.fail_json(f"{SIGNED}: no"))["msg"] == "http://images/a.raw?(hidden): no"
+        "changed": False, "hosts": [{"image_url": url}], "warnings": [f"found {url}"]}))
+    assert found["hosts"] == [{"image_url": shown}]
+    assert given == [f"found {shown}"]
+    assert answer(lambda module: module.fail_json(f"{url}: no"))["msg"] == f"{shown}: no"

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     actions as host_actions,
 )
@@ -123,6 +124,22 @@ def test_a_saved_status_is_restored():
     assert not reached("restore_status", new, status=status)
     assert reached("restore_status", bmh("provisioned"), status=status)
     assert plan("restore_status", bmh("provisioned"), status=status) == Change({})
+
+
+@pytest.mark.parametrize("url", ["https://store/a.raw?sig=abc", "https://me:word@store/a.raw", "https://store/a.raw"])
+def test_a_status_is_restored_as_a_result_has_shown_it(url):
+    """Without the image's own URL BMO would deprovision the server."""
+    image = {"url": url, "checksum": f"{url}.sha256?sig=abc"}
+    paused = bmh("provisioned", annotations=PAUSED, provisioning={"state": "provisioned", "ID": "n1", "image": image})
+    saved = plan("save_status", paused).annotations["baremetalhost.metal3.io/status"]
+    shown = json.loads(redaction.without_url_secrets(saved))
+    new = dict(bmh(annotations=PAUSED, spec={"image": image}), status={})
+    assert refused("restore_status", new, status=shown) == []
+    written = plan("restore_status", new, status=shown).annotations["baremetalhost.metal3.io/status"]
+    assert json.loads(written) == paused["status"] and "hidden" not in written
+    # Another image is another one, whatever is hidden of it.
+    other = dict(new, spec=dict(new["spec"], image={"url": "https://store/b.raw?sig=abc"}))
+    assert "which the status says is deployed" in str(refused("restore_status", other, status=shown)[0])
 
 
 def test_a_status_that_came_to_another_ironic_is_known_by_its_inspection():

@@ -222,6 +222,28 @@ def test_the_options_of_ironic_are_those_of_the_modules_and_checked(server, pars
     assert [host.name for host in inventory.groups["metal3_nodes"].get_hosts()] == ["metal3~gone", "u3"]
 
 
+def test_no_query_and_no_login_of_a_url_is_in_an_inventory(server, parse, monkeypatch):
+    """As in results of modules: whoever may read an inventory in AWX, or its cache, need not read images."""
+    server.items[0]["status"]["provisioning"].update(ID="u1", image={"url": "https://store/a.raw?sig=abc"})
+    server.items[1]["status"].update(operationalStatus="error", errorMessage="https://me:word@store/a.raw: 403")
+
+    class Ironic:
+        server = "https://192.0.2.2:6385"
+
+        def __init__(self, params):
+            pass
+
+        def list_nodes(self, fields):
+            return [{"uuid": "u1", "name": "metal3~a", "last_error": "https://store/a.raw?sig=abc: 403"}]
+
+    monkeypatch.setattr(inventory_sources, "IronicClient", Ironic)
+    inventory = parse(sources=["hosts", "nodes"])
+    facts = inventory.get_host("a").vars["metal3"]
+    assert (facts["image_url"], facts["node"]["last_error"]) == (
+        "https://store/a.raw?(hidden)", "https://store/a.raw?(hidden): 403")
+    assert inventory.get_host("b").vars["metal3"]["error_message"] == "https://(hidden)@store/a.raw: 403"
+
+
 def test_a_host_that_was_created_again_is_in_the_cluster_of_its_machine(server, parse):
     labels = {"cluster.x-k8s.io/cluster-name": "c"}
     machine = {"metadata": {"name": "c-1", "namespace": "metal3", "labels": labels}}

@@ -17,7 +17,7 @@ from ..._kube.precondition import uid_of
 from .. import annotations as host_annotations
 from .. import interruptions
 from .. import lock as host_lock
-from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun
+from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun, restored_status
 from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 from ..objects import consumer_of
 from .action_request import check_saved
@@ -285,7 +285,7 @@ def _restore_rule(request, bmh, dummy):
     if has_status(bmh):
         yield ("a host that has a status", "a host without one: BMO would drop the annotation unread",
                "restore it on a host that was created paused and has no status yet")
-    spec, saved = bmh.get("spec") or {}, request.status.get("provisioning") or {}
+    spec, saved = bmh.get("spec") or {}, restored_status(bmh, request).get("provisioning") or {}
     # provisioningCancelled, handleExternallyProvisioned: what the specification does not name is deprovisioned.
     for field, part, option in (("image", "url", "image"), ("customDeploy", "method", "custom_deploy")):
         deployed, named = ((place.get(field) or {}).get(part) for place in (saved, spec))
