@@ -196,3 +196,22 @@ def test_all_tasks_that_may_cost_something_are_known():
 @pytest.mark.parametrize("place", sorted(FOUND), ids=" ".join)
 def test_a_task_that_may_cost_something_asks_for_its_number(place):
     assert FOUND[place], place
+
+
+# Playbook → the variable by which one that imports it keeps its number for another stage.
+NUMBERED = {"install": "install_confirmable", "enroll": "hosts_confirmable", "provision": "hosts_confirmable"}
+CHAINS = [path.name for path in sorted(PLAYBOOKS.glob("*.yml"))
+          if sum("import_playbook" in play for play in _loaded(path)) > 1]
+
+
+@pytest.mark.parametrize("playbook", CHAINS)
+def test_a_number_counts_for_one_stage_of_a_playbook(playbook):
+    """Whoever repeats the number of hosts that move has not been asked for as many parts that an upgrade interrupts."""
+    for play in _loaded(PLAYBOOKS / playbook):
+        variable = NUMBERED.get(str(play.get("import_playbook")).removesuffix(".yml"))
+        if variable:
+            assert (play.get("vars") or {}).get(variable) is False, play["name"]
+
+
+def test_playbooks_of_several_stages_are_looked_at():
+    assert {"site.yml", "repivot.yml"} <= set(CHAINS)
