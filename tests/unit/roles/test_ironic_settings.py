@@ -8,7 +8,8 @@ import json
 
 import pytest
 from fakes import playbook
-from fakes.ironic_role import INVENTORY, WITHOUT_ANY, rendered
+from fakes.ironic_role import GIVEN, INVENTORY, ROLE, WITHOUT_ANY, rendered
+from tooling import ansible_yaml
 
 OWN = {"conductor": {"workers_pool_size": 500, "automated_clean": False}, "DEFAULT": {"debug": "true"}}
 
@@ -68,3 +69,28 @@ def test_what_is_no_option_is_refused(tmp_path, mode, given):
     assert code and "ironic_settings: found something else than texts and numbers of one line" in " ".join(
         output.split()), output
     assert not (tmp_path / "plane").exists()
+
+
+@pytest.mark.parametrize("separate", [False, True])
+def test_no_difference_of_the_configuration_is_shown(tmp_path, separate):
+    """A site's own options may be passwords, and so may what the file had before."""
+    (tmp_path / "plane" / "ironic").mkdir(parents=True)
+    (tmp_path / "plane" / "ironic" / "ironic.conf").write_text("[json_rpc]\npassword = formerword\n")
+    task = next(task for task in ansible_yaml.read(ROLE / "tasks" / "process.yml") if task["name"] == "Configure Ironic")
+    task["ansible.builtin.template"]["src"] = str(ROLE / "templates" / "ironic.conf.j2")
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [task], "vars_files": [
+        str(ROLE / "defaults" / "main.yml"), str(ROLE / "vars" / "main.yml")]}])
+    given = dict(GIVEN, ironic_settings={"swift": {"password": "siteword"}}, ironic_rpc_username="u",
+                 ironic_rpc_password="rpcword", ironic_processes="separate" if separate else "combined")
+    given["management_plane"] = dict(given["management_plane"], dir=str(tmp_path / "plane"))
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "--diff", "-vvv", "-e",
+                                 "@" + str(_kept(tmp_path, given)))
+    assert code == 0 and playbook.recap(output)["m1"] == (1, 0), output
+    assert "siteword" in (tmp_path / "plane" / "ironic" / "ironic.conf").read_text()
+    assert not [word for word in ("siteword", "formerword", "rpcword") if word in output], output
+
+
+def _kept(folder, variables):
+    path = folder / "given.json"
+    path.write_text(json.dumps(variables))
+    return path
