@@ -84,7 +84,7 @@ def requests_of(params, now):
 def _json_object(name, text):
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise RefusedError([Problem("status-invalid", name, "status", "text that is no JSON object",

@@ -33,7 +33,7 @@ def fault(secret, url):
         return f"a Secret without the key {key}", f"the key {key}"
     try:
         config = json.loads(base64.b64decode(text, validate=True))
-    except (ValueError, binascii.Error):
+    except (ValueError, RecursionError, binascii.Error):
         config = None
     if not isinstance(config, dict):
         return f"no JSON object in {key}", "Docker's configuration"

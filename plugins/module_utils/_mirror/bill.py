@@ -99,7 +99,10 @@ def parse(content: bytes) -> Bill:
 
     :raises ValueError: for what is no bill of this format
     """
-    found = json.loads(content)
+    try:
+        found = json.loads(content)
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
     if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("release"), str):
         raise ValueError(f"no bill of materials of format {FORMAT}")
     for kind, names in (("images", _REFERENCE), ("files", _FILE)):

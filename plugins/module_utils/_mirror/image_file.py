@@ -142,7 +142,7 @@ def _layers(directory: str) -> list[str]:
             manifest = json.loads(stream.read(archive.LONGEST_DOCUMENT_BYTES))
         # Its config is the first.
         lists, blobs = bill.blobs(manifest)
-    except ValueError as exc:
+    except (ValueError, RecursionError) as exc:
         raise ImageFileError(f"{path}: {exc}; name an image of one architecture") from exc
     if lists:
         raise ImageFileError(f"{path}: a list of images; name an image of one architecture")

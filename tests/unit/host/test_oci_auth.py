@@ -36,6 +36,9 @@ def test_secrets_that_bmo_takes(given, url):
     (secret("no json: hidden-word"), "no JSON object"),
     (secret("[]"), "no JSON object"),
     ({"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "%"}}, "no JSON object"),
+    # Whoever may write the Secret must not end a run over all hosts.
+    ({"type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": base64.b64encode(
+        b"[" * 100000).decode()}}, "no JSON object"),
     (secret({"auths": {"registry.example.org": ENTRY}}), "no credentials for registry.example.org:5000"),
     (secret({"auths": {"https://registry.example.org:5000": ENTRY}}), "no credentials for"),
     (secret({"auths": {"registry.example.org:5000": {}}}), "no credentials for"),

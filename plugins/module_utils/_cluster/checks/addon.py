@@ -47,7 +47,7 @@ def _flannel(objects):
             content = json.loads(text) if isinstance(text, str) else None
             networks = [ipaddress.ip_network(content[key]) for key in _FLANNEL_NETWORKS
                         if isinstance(content, dict) and isinstance(content.get(key), str)]
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         yield dict_in(item, "metadata").get("name"), networks
 

@@ -178,7 +178,7 @@ def last_error(log: str, name: str) -> str:
     for line in reversed(log.splitlines()):
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not isinstance(entry, dict) or entry.get("level") != "error" or name not in (
                 entry.get("name"), *(value.get("name") for value in entry.values() if isinstance(value, dict))):

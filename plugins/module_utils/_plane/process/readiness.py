@@ -55,7 +55,7 @@ def _content_fault(check: dict[str, Any], content: bytes) -> str | None:
         return None
     try:
         held = json.loads(content).get(check["holds"])
-    except (ValueError, AttributeError):
+    except (ValueError, RecursionError, AttributeError):
         return f"{check['url']}: not a JSON object"
     return None if held else f"{check['url']}: {check['holds']} is empty"
 
