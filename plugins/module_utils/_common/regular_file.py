@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -31,6 +32,21 @@ def reading(path: str, folder: int | None = None, follow: bool = False) -> Itera
         if not stat.S_ISREG(found.st_mode):
             raise NotRegularError(0, "no regular file", path)
         yield stream, found
+
+
+def whole(path: str, most_bytes: int) -> bytes:
+    """Return what a regular file has, or one that a link leads to.
+
+    :param path: of the file
+    :param most_bytes: how many it may have
+    :raises OSError: when it cannot be read, is something else than a file, or has more
+    """
+    with reading(path, follow=True) as (stream, _found):
+        content: bytes = stream.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        # Half of it would be taken for all.
+        raise OSError(errno.EFBIG, f"more than {most_bytes} bytes", path)
+    return content
 
 
 def others_may_write(found: os.stat_result, own_group: bool = False) -> bool:

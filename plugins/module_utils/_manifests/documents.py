@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import yaml_aliases, yaml_mistakes
+from .._common import regular_file, yaml_aliases, yaml_mistakes
 from .._common.field_checks import show, shown
 from .._common.problem import Problem
 from .._common.tolerant import dict_in
@@ -19,6 +19,9 @@ try:
     HAS_YAML = True
 except ImportError:
     HAS_YAML = False
+
+# More than ten times what the largest manifests have.
+LONGEST_BYTES = 64 * 1024 * 1024
 
 
 def read(sources: Sequence[Any]) -> tuple[list[dict[str, Any]], list[Problem]]:
@@ -61,8 +64,7 @@ def _documents(source: Any, title: str) -> Any:
     """Return the YAML documents of a path or a text, and problems."""
     try:
         if "\n" not in source:
-            with open(os.path.expanduser(source), encoding="utf-8") as stream:
-                source = stream.read()
+            source = regular_file.whole(os.path.expanduser(source), LONGEST_BYTES).decode()
         yaml_aliases.refuse_unfolded(source)
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []

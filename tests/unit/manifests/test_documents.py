@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
+import threading
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +25,20 @@ RESOURCES = {("v1", "ConfigMap"): KNOWN["ConfigMap"], ("v1", "Namespace"): KNOWN
 
 def thing(kind, name="a", api_version="v1", **more):
     return dict({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}}, **more)
+
+
+def test_a_pipe_is_not_waited_for_and_no_half_of_a_file_is_applied(tmp_path, monkeypatch):
+    """Whoever may put something in a file's place must not stop a run, or leave objects out of it."""
+    os.mkfifo(tmp_path / "pipe.yml")
+    found: list[Any] = []
+    reading = threading.Thread(target=lambda: found.append(documents.read([str(tmp_path / "pipe.yml")])), daemon=True)
+    reading.start()
+    reading.join(20)
+    assert found and found[0][0] == [] and "found no regular file" in str(found[0][1][0])
+    monkeypatch.setattr(documents, "LONGEST_BYTES", 20)
+    (tmp_path / "long.yml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    objects, problems = documents.read([str(tmp_path / "long.yml")])
+    assert objects == [] and "more than 20 bytes" in str(problems[0])
 
 
 def test_paths_texts_objects_and_lists_become_objects(tmp_path):

@@ -4,7 +4,6 @@
 """Reads a part's manifests out of a registry's artifact, or of a clusterctl repository that is a folder or a URL."""
 from __future__ import annotations
 
-import errno
 import json
 import os
 import tempfile
@@ -79,12 +78,7 @@ def of_file(path: str) -> bytes:
 
     :raises OSError: when it cannot be read, is something else than a file, or has too many bytes
     """
-    with regular_file.reading(path, follow=True) as (stream, _found):
-        content: bytes = stream.read(LONGEST_BYTES + 1)
-    if len(content) > LONGEST_BYTES:
-        # Half of it would be applied.
-        raise OSError(errno.EFBIG, f"more than {LONGEST_BYTES} bytes", path)
-    return content
+    return regular_file.whole(path, LONGEST_BYTES)
 
 
 def _of_url(part: Part, source: str, version: str, checksums: Mapping[str, str], fetch: Callable[[], Fetch]) -> Files:
