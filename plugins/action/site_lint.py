@@ -11,6 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
@@ -18,6 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+_REPORT_MODE = 0o644
 ARGUMENT_SPEC = {
     "hosts_group": {"type": "str", "default": "baremetal"},
     "clusters_group": {"type": "str", "default": "clusters"},
@@ -93,18 +95,14 @@ class ActionModule(ActionBase):
         """Write a report and say whether the file changed."""
         if not path:
             return False
-        path, text = unfrackpath(path), content()
+        # Not to where a link at its end leads, which others may have put there.
+        path = unfrackpath(path, follow=False)
         try:
-            if os.path.exists(path):
-                with open(path, encoding="utf-8") as stream:
-                    if stream.read() == text:
-                        return False
-            if not self._task.check_mode:
-                with open(path, "w", encoding="utf-8") as stream:
-                    stream.write(text)
+            mode = whole_file.own_mode(path)
+            return whole_file.write(path, content().encode(), _REPORT_MODE if mode is None else mode,
+                                    self._task.check_mode) is not None
         except OSError as exc:
             raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written") from exc
-        return True
 
 
 def _own_variables(hostvars, names):
