@@ -76,7 +76,8 @@ def test_no_difference_of_the_configuration_is_shown(tmp_path, separate):
     """A site's own options may be passwords, and so may what the file had before."""
     (tmp_path / "plane" / "ironic").mkdir(parents=True)
     (tmp_path / "plane" / "ironic" / "ironic.conf").write_text("[json_rpc]\npassword = formerword\n")
-    task = next(task for task in ansible_yaml.read(ROLE / "tasks" / "process.yml") if task["name"] == "Configure Ironic")
+    tasks = ansible_yaml.read(ROLE / "tasks" / "process.yml")
+    task = next(task for task in tasks if task["name"] == "Configure Ironic")
     task["ansible.builtin.template"]["src"] = str(ROLE / "templates" / "ironic.conf.j2")
     text = json.dumps([{"hosts": "management", "gather_facts": False, "tasks": [task], "vars_files": [
         str(ROLE / "defaults" / "main.yml"), str(ROLE / "vars" / "main.yml")]}])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""JSON of others may be nested deeper than Python reads: a mistake of theirs, and no traceback in the middle of a run."""
+"""JSON of others may be nested deeper than Python reads: a mistake of theirs, and no traceback in a run over all."""
 from __future__ import annotations
 
 import ast
