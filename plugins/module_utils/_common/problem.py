@@ -62,7 +62,8 @@ def text(problem: Problem, names: Mapping[str, str] | None = None, unset: str = 
     where = ": ".join(part for part in (problem.subject, renamed_field(problem.field, names)) if part)
     actual = unset if problem.actual is None else f"found {problem.actual}"
     line = f"{where + ': ' if where else ''}{actual}, expected {renamed(problem.expected, names)}"
-    return f"{line}; {renamed(problem.hint, names)}" if problem.hint else line
+    # Names of objects, too: playbooks print it in assertions, which Ansible shows as they are.
+    return plain(f"{line}; {renamed(problem.hint, names)}" if problem.hint else line, keep_lines=True)
 
 
 def message(problems: Iterable[Problem], names: Mapping[str, str] | None = None) -> str:

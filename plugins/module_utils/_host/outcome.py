@@ -4,6 +4,8 @@
 """What the results of bulk tasks say about one server; pure."""
 from __future__ import annotations
 
+from .._common.plain_text import plain
+
 # Under which key a bulk module has its list.
 _LISTS = ("hosts", "nodes", "policies")
 # Too long for an event of each server; the modules ending in _info have it.
@@ -27,8 +29,9 @@ def report(results, name):
     for dummy, facts in parts:
         host.update((key, value) for key, value in facts.items() if key not in _LEFT_OUT)
     host["changed"], host["failed"] = any(facts.get("changed") for dummy, facts in parts), bool(errors)
-    return {"changed": host["changed"], "failed": host["failed"], "host": host,
-            "msg": "\n".join(errors) or _state(parts[-1][1]) + _ended_by(results),
+    # No module says it, which would do so: Ansible prints the message of a failure as it is.
+    message = plain("\n".join(errors) or _state(parts[-1][1]) + _ended_by(results), keep_lines=True)
+    return {"changed": host["changed"], "failed": host["failed"], "host": host, "msg": message,
             "diff": [diff for result, dummy in parts for diff in result.get("diff") or [] if diff.get("host") == name]}
 
 

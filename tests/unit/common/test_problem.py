@@ -102,3 +102,10 @@ def test_every_module_documents_its_problems_in_the_same_words():
     assert len(documented) > 15
     assert all(item == documented["ip_pool"] for item in documented.values())
     assert list(documented["ip_pool"]["contains"]) == [*Problem._fields, "text"]
+
+
+def test_nothing_of_a_problem_steers_a_terminal():
+    """Playbooks print its text in assertions, which Ansible shows as they are: names are those that objects have."""
+    steering = "a\x1b[2J\x9b31m\u202eb"
+    found = str(Problem("code", steering, "field", steering, steering, f"{steering}:\n    x"))
+    assert not {"\x1b", "\x9b", "\u202e"} & set(found) and found.endswith("b:\n    x")

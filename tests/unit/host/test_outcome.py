@@ -21,6 +21,15 @@ def test_each_server_has_its_part():
     assert second["msg"] == "1 of 2 hosts failed, among them:\n- h2 (new): no answer; look at the BMC"
 
 
+def test_what_a_bmc_has_said_steers_no_terminal():
+    """Ansible prints the message of a task that has failed as it is, and no module is run that would neutralise it."""
+    failed = dict(RESULT, msg="1 of 2 hosts failed:\x1b[2J", hosts=[
+        {"name": "h2", "state": "new\x9b31m", "failed": True, "error": "the BMC: \x1b]0;x\x07no\u202e; look at it"}])
+    message = outcome.report([failed], "h2")["msg"]
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(message)
+    assert message == "1 of 2 hosts failed:\\x1b[2J\n- h2 (new\\x9b31m): the BMC: \\x1b]0;x\\x07no\\u202e; look at it"
+
+
 def test_each_server_shows_its_own_differences():
     diffs = [{"before": "a\n", "after": "b\n", "host": name} for name in ("h1", "h2", "h1")]
     assert outcome.report([dict(RESULT, diff=diffs)], "h1")["diff"] == [diffs[0], diffs[2]]
