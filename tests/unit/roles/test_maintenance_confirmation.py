@@ -12,7 +12,8 @@ import yaml
 from fakes import playbook
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "maintenance"
-TASKS = dict((task["name"], task) for task in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text()))
+TASKS = dict((task["name"], task) for step in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text())
+             for task in step.get("block", [step]))
 INVENTORY = """\
 all:
   vars: {ansible_connection: local, ansible_python_interpreter: "{{ ansible_playbook_python }}"}
@@ -31,7 +32,9 @@ def play(tmp_path, confirm, live, serial):
             {"import_role": {"name": "metal3.baremetal.hosts", "tasks_from": "firmware_confirm"}, "run_once": True,
              "vars": dict(given, hosts_firmware_live="{{ pending | select('in', ansible_play_batch) }}")},
             {"debug": {"msg": "reboots"}, "run_once": True}]}])
-    return playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps({"metal3_confirm": confirm}))
+    # As if something were to change on all of them.
+    return playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
+        {"metal3_confirm": confirm, "maintenance_due": "{{ maintenance_names }}"}))
 
 
 @pytest.mark.parametrize("confirm, live, serial", [("3", ["h2"], 3), ("h3,h2,h1", [], 3), ("h1,h2,h3", ["h2"], 1)])
