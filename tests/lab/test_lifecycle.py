@@ -11,8 +11,10 @@ import calendar
 import json
 import subprocess
 import time
+import uuid
 
 import living_cluster
+import node_firmware
 import other_kubernetes
 import pytest
 import small_cluster
@@ -301,6 +303,67 @@ def test_bios_settings_of_a_server_in_use_are_changed_between_drain_and_return(l
         module("host_firmware_settings", hosts=[{"name": host, "settings": {}}], **client)
 
 
+def test_firmware_of_a_node_is_flashed_between_drain_and_return(lab, room, site, workload):
+    """Whatever is seen while it is served: the node is cordoned and empty; it comes back as what it was."""
+    server, asked, version = node_firmware.Flashed(lab, room, workload), resets(lab), f"2.{uuid.uuid4().hex[:8]}"
+    before, booted = server.identity(), server.system()
+    with server.put_right_afterwards(), node_firmware.published(lab, node_firmware.bios(version)) as (url,):
+        with Polled(workload.address(control_plane=True)) as polled, node_firmware.Meanwhile(server) as meanwhile:
+            run = server.maintain(url).ok()
+        assert polled.failed == [] and polled.asked > 30
+        assert server.flashed() == version and server.is_reported(version), run.output
+        assert set(meanwhile.of_service()) == {node_firmware.Moment("servicing", True, 0)}
+        # Its system went down and came up, and nobody took it for another.
+        assert server.system() != booted and server.identity() == before
+        assert server.node in workload.ready() and server.marks() == []
+        assert asked() == [server.host] and server.others_are_untouched()
+        asked, versions = resets(lab), lab.versions()
+        again = server.maintain(url).ok()
+        assert again.changed() == 0 and f"{server.host}: nothing is to change" in again.output
+        assert asked() == [] and lab.versions() == versions
+
+
+def assert_left_drained(run, server, workload):
+    """Fail unless a run of ``maintain`` whose flash failed says why, and leaves the node as it says."""
+    run.failed(
+        "bios: a firmware image could not be flashed", "is no firmware image of this server",
+        "give an image that fits the server, by another URL", f"{server.host}: the step firmware failed, for the "
+        f"reason above. The servers stay marked as being maintained, and their nodes cordoned: {server.node}. Correct "
+        "the cause and run maintain=firmware again")
+    assert server.marks() == ["host", "Machine", "Node", "cordon"] and server.node not in workload.nodes_of_echo()
+    status = server.lab.host(server.host)["status"]
+    assert (status["provisioning"]["state"], status["errorType"]) == ("provisioned", "servicing error")
+    # BMO has switched it off for the service, and Ironic leaves it so.
+    assert server.room.server(server.host)["power"] == "Off"
+
+
+def test_a_node_whose_flash_failed_stays_drained_until_another_image_is_flashed(lab, room, site, workload):
+    """Some minutes later: BMO counts the former error once more, and pauses, before it begins with the other image."""
+    server, asked, version = node_firmware.Flashed(lab, room, workload), resets(lab), f"3.{uuid.uuid4().hex[:8]}"
+    before, former = server.identity(), server.flashed()
+    with server.put_right_afterwards(), \
+            node_firmware.published(lab, node_firmware.BROKEN, node_firmware.bios(version)) as (broken, url), \
+            Polled(workload.address(control_plane=True)) as polled:
+        assert_left_drained(server.maintain(broken), server, workload)
+        assert server.flashed() == former and asked() == [server.host]
+        server.maintain(url).ok()
+        assert server.flashed() == version and server.marks() == [] and server.identity() == before
+        assert server.node in workload.ready() and server.others_are_untouched() and asked() == [server.host]
+    assert polled.failed == []
+
+
+def test_a_node_whose_flash_failed_is_given_back_with_the_firmware_that_it_had(lab, room, site, workload):
+    """When Ironic has let go of its service, which switches the server on."""
+    server = node_firmware.Flashed(lab, room, workload)
+    before, former = server.identity(), server.flashed()
+    with server.put_right_afterwards(), node_firmware.published(lab, node_firmware.BROKEN) as (broken,):
+        assert_left_drained(server.maintain(broken), server, workload)
+        server.forget()
+        server.give_back()
+        assert server.flashed() == former and server.marks() == [] and server.identity() == before
+        assert server.node in workload.ready()
+
+
 def test_a_server_is_switched_off_for_work_and_comes_back(lab, site, workload):
     machines = workload.hosts("pool-a")
     name, host = sorted(machines.items())[0]
@@ -473,14 +536,6 @@ def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):
     assert workload.hosts("pool-a") == machines and asked() == []
 
 
-def nodes_of_echo(workload):
-    """Return the name of the node of each pod of the Service that is Ready and is not going."""
-    return [pod["spec"].get("nodeName") for pod in workload.client.list(KNOWN["Pod"], "default")[0]
-            if pod["metadata"]["labels"].get("app") == "echo" and "deletionTimestamp" not in pod["metadata"]
-            and any(entry["type"] == "Ready" and entry["status"] == "True"
-                    for entry in pod["status"].get("conditions") or [])]
-
-
 def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workload):
     """CAPM3 reboots it only when its BMC says that it is off, and Cluster API makes no other before it is gone.
 
@@ -489,7 +544,7 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
     site.run(pool=living_cluster.health_check(max_unhealthy=None)).ok()
     machines = workload.hosts("pool-a")
     # Whose Service loses a pod with it, unless both are on others.
-    name, server = sorted(machines.items(), key=lambda item: (item[0] not in nodes_of_echo(workload), item))[0]
+    name, server = sorted(machines.items(), key=lambda item: (item[0] not in workload.nodes_of_echo(), item))[0]
     action = {"machine_action": "replace", "machine_names": [name], "cluster_wait_for": "none"}
     with Polled(workload.address(control_plane=True)) as polled:
         began = time.monotonic()
@@ -498,7 +553,7 @@ def test_a_machine_without_power_and_bmc_is_made_up_for(lab, room, site, workloa
             room.power(server, "power_off")
             eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
             print(f"{time.monotonic() - began:.0f} s until the node was not Ready")
-            eventually(lambda: len([node for node in nodes_of_echo(workload) if node != name]) == 2, 300,
+            eventually(lambda: len([node for node in workload.nodes_of_echo() if node != name]) == 2, 300,
                        "both pods run elsewhere", interval_seconds=1)
             print(f"{time.monotonic() - began:.0f} s until its pods ran elsewhere")
             eventually(lambda: any(item.get("status", {}).get("phase") == "Running" for item in

@@ -109,6 +109,13 @@ class Workload:
         return next((item["metadata"]["name"] for item in self.lab.kube.list(HOST, NAMESPACE)[0]
                      if (item["spec"].get("consumerRef") or {}).get("name") == consumer), None)
 
+    def nodes_of_echo(self):
+        """Return the name of the node of each pod of the Service that is Ready and is not going."""
+        return [pod["spec"].get("nodeName") for pod in self.client.list(KNOWN["Pod"], "default")[0]
+                if pod["metadata"]["labels"].get("app") == "echo" and "deletionTimestamp" not in pod["metadata"]
+                and any(entry["type"] == "Ready" and entry["status"] == "True"
+                        for entry in pod["status"].get("conditions") or [])]
+
     def address(self, control_plane):
         """Return the address of a node of the control plane, or of a worker."""
         return next(entry["address"] for node in self.nodes().values()
