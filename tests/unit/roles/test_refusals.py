@@ -4,6 +4,8 @@
 """What roles refuse before any request: the message names variable, found and expected values, and what to do."""
 from __future__ import annotations
 
+import json
+
 import pytest
 from fakes import playbook
 
@@ -52,6 +54,16 @@ def test_machines_without_names_are_refused(tmp_path):
     output = refused(tmp_path, CLUSTER_MACHINES, "play.yml")
     assert ("machine_names: found none, expected names of Machines of cluster c1; set machine_names: [<name>, …]"
             in output)
+
+
+def test_questions_for_a_ramdisk_from_elsewhere_are_refused_by_their_own_name(tmp_path):
+    """Not by the names of the module's options, which the user has not given."""
+    given = {"agent_image_directory": str(tmp_path / "www"), "agent_image_downloads": [
+        {"name": "initrd", "url": "https://127.0.0.1:1/initrd", "checksum": "sha256:" + "0" * 64}],
+             "agent_image_reach": {"tcp": [{"host": "192.0.2.1", "port": 6385}]}}
+    output = refused(tmp_path, ROLE % "agent_image", "play.yml", "-e", json.dumps(given))
+    assert "agent_image_reach: found questions beside agent_image_downloads, expected one of both" in output
+    assert "hardware_managers" not in output and not (tmp_path / "www").exists()
 
 
 @pytest.mark.parametrize("role, what", [("lab", "a lab"), ("bootstrap_plane", "a bootstrap plane")])
