@@ -11,12 +11,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import i
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, renamed, renamed_field
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text as problem_text
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    inventory as host_inventory,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._move import site_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
