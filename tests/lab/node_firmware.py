@@ -56,6 +56,7 @@ class Flashed:
 
     def __init__(self, lab, room, workload):
         self.lab, self.room, self.workload = lab, room, workload
+        eventually(lambda: len(workload.nodes_of_echo()) == 2, 300, "both pods of the Service are Ready")
         pods = workload.nodes_of_echo()
         self.node, self.host = max(sorted(workload.hosts("pool-a").items()), key=lambda pair: pods.count(pair[0]))
         self._others = self._asked_of_others()

@@ -111,3 +111,11 @@ def test_a_file_that_is_not_there_is_named(lab, medium):
 def test_a_port_that_nobody_listens_on_is_named(lab, nobody):
     check(lab, nobody, "--limit", "localhost," + sorted(lab.servers)[0]).failed(
         "let the BMC's network reach the image server's port")
+
+
+def test_a_server_whose_agent_has_answered_no_questions_is_named(lab):
+    """Simulated agents have none; test_virtual_reach.py has one with ``agent_image_reach``."""
+    name = sorted(name for name in lab.servers if lab.state(name) == "available")[0]
+    lab.playbook("network_check", "--limit", name, extra={"network_check_agents": True}).failed(
+        f"{name}: the last inspection has no answers of an agent; build its ramdisk with agent_image_reach, and inspect "
+        "the server again")

@@ -10,6 +10,7 @@ import pytest
 from fakes import playbook
 from fakes.api_server import FAULTS, WRITE, ApiServer, kubeconfig_of
 
+VARIABLES = playbook.ROOT / "roles" / "maintenance" / "vars" / "main.yml"
 FORMER, OTHER = "https://198.18.0.1/former.fw", "https://198.18.0.1/other.fw"
 MARK = "metal3.baremetal/maintenance"
 MAINTAIN = ("metal3.baremetal.maintain", "-e", "maintain=firmware", "-e", "metal3_confirm=h1,h2")
@@ -103,3 +104,15 @@ def test_what_fails_after_the_drain_says_what_the_server_is_left_as(run):
     assert said in output
     # The one after it is not begun.
     assert "baremetalhosts/h2" not in written(server)
+
+
+def test_nodes_that_stay_cordoned_are_named(tmp_path):
+    drained = {"hosts": [{"name": "h1", "node": "n1"}, {"name": "h2", "node": None}]}
+    text = json.dumps([{
+        "hosts": "localhost", "gather_facts": False, "vars_files": [str(VARIABLES)],
+        "vars": {"maintenance_step": "reboot", "maintenance_names": ["h1", "h2"], "maintenance_drained": drained},
+        "tasks": [{"debug": {"msg": "{{ maintenance_failure }}"}}]}])
+    code, output = playbook.play(tmp_path, "", text, "play.yml")
+    said = ("h1, h2: the step reboot failed, for the reason above. The servers stay marked as being maintained, and "
+            "their nodes cordoned: n1. Correct the cause and run maintain=reboot again, ")
+    assert code == 0 and said in " ".join(output.split()), output

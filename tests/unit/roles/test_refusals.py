@@ -58,8 +58,8 @@ def test_machines_without_names_are_refused(tmp_path):
 
 def test_questions_for_a_ramdisk_from_elsewhere_are_refused_by_their_own_name(tmp_path):
     """Not by the names of the module's options, which the user has not given."""
-    given = {"agent_image_directory": str(tmp_path / "www"), "agent_image_downloads": [
-        {"name": "initrd", "url": "https://127.0.0.1:1/initrd", "checksum": "sha256:" + "0" * 64}],
+    downloads = [{"name": "initrd", "url": "https://127.0.0.1:1/initrd", "checksum": "sha256:" + "0" * 64}]
+    given = {"agent_image_directory": str(tmp_path / "www"), "agent_image_downloads": downloads,
              "agent_image_reach": {"tcp": [{"host": "192.0.2.1", "port": 6385}]}}
     output = refused(tmp_path, ROLE % "agent_image", "play.yml", "-e", json.dumps(given))
     assert "agent_image_reach: found questions beside agent_image_downloads, expected one of both" in output
