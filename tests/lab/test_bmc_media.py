@@ -117,5 +117,5 @@ def test_a_server_whose_agent_has_answered_no_questions_is_named(lab):
     """Simulated agents have none; test_virtual_reach.py has one with ``agent_image_reach``."""
     name = sorted(name for name in lab.servers if lab.state(name) == "available")[0]
     lab.playbook("network_check", "--limit", name, extra={"network_check_agents": True}).failed(
-        f"{name}: the last inspection has no answers of an agent; build its ramdisk with agent_image_reach, and inspect "
-        "the server again")
+        f"{name}: the last inspection has no answers of an agent; build its ramdisk with agent_image_reach, and "
+        "inspect the server again")
