@@ -11,15 +11,14 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _report_file as report_file
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._site_reader import SiteReader
 
 _COLLECTION = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_REPORT_MODE = 0o644
 ARGUMENT_SPEC = {
     "hosts_group": {"type": "str", "default": "baremetal"},
     "clusters_group": {"type": "str", "default": "clusters"},
@@ -61,9 +60,11 @@ class ActionModule(ActionBase):
                             inventory_files.unread(getattr(hostvars, "_inventory", None)))
         findings = reader.lint(options)
         counts = lint_report.count(findings)
-        written = [self._write(options["sarif_file"], lambda: self._sarif(findings)),
-                   self._write(options["junit_file"], lambda: lint_report.junit(
-                       findings, options["strict"], options["skip_rules"]))]
+        reports = {
+            options["sarif_file"]: lambda: self._sarif(findings),
+            options["junit_file"]: lambda: lint_report.junit(findings, options["strict"], options["skip_rules"])}
+        written = [report_file.write(path, content(), self._task.check_mode)
+                   for path, content in reports.items() if path]
         result.update(changed=any(written), findings=findings, counts=counts, hosts=len(reader.hosts),
                       clusters=len(reader.clusters))
         result["failed"] = bool(counts[lint_rules.ERROR] or (options["strict"] and counts[lint_rules.WARNING]))
@@ -90,19 +91,6 @@ class ActionModule(ActionBase):
             with open(os.path.join(_COLLECTION, "MANIFEST.json"), encoding="utf-8") as stream:
                 version = json.load(stream)["collection_info"]["version"]
         return json.dumps(lint_report.sarif(findings, str(version)), indent=2) + "\n"
-
-    def _write(self, path, content):
-        """Write a report and say whether the file changed."""
-        if not path:
-            return False
-        # Not to where a link at its end leads, which others may have put there.
-        path = unfrackpath(path, follow=False)
-        try:
-            mode = whole_file.own_mode(path)
-            return whole_file.write(path, content().encode(), _REPORT_MODE if mode is None else mode,
-                                    self._task.check_mode) is not None
-        except OSError as exc:
-            raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written") from exc
 
 
 def _own_variables(hostvars, names):

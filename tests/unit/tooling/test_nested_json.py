@@ -12,10 +12,11 @@ import pytest
 ROOM = Path(__file__).resolve().parents[3] / "plugins" / "module_utils"
 # What nobody else writes, with the reason.
 OWN = {
+    "_cluster/resource_set.py": "what it has made itself",
     "_common/progress_pace.py": "lines that a module of this collection reports to its action plugin",
     "_images/agent_ramdisk.py": "a program of the ramdisk that is being built",
     "_images/disk_image.py": "what qemu-img prints",
-    "_ironic/deploy_inventory.py": "the inventory",
+    "_ironic/actions/inventory.py": "the inventory",
     "_host/rules/data.py": "the inventory",
     "_host/rules/metadata.py": "the inventory",
     "_kube/diff.py": "keys of managedFields, which the API server makes of a value without structures in it",

@@ -1,0 +1,28 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reports that are written on the controller."""
+from __future__ import annotations
+
+from ansible.errors import AnsibleActionFail
+from ansible.utils.path import unfrackpath
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
+
+_MODE = 0o644
+
+
+def write(path, content, check_mode):
+    """Write a report, whole, and return whether its file changed, or would have.
+
+    :param path: of the file; a link at its end, which others may have put there, is replaced and not followed
+    :param content: its text
+    :param check_mode: write nothing
+    :raises AnsibleActionFail: when it cannot be written
+    """
+    path = unfrackpath(path, follow=False)
+    try:
+        mode = whole_file.own_mode(path)
+        return whole_file.write(path, content.encode(), _MODE if mode is None else mode, check_mode) is not None
+    except OSError as exc:
+        raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written") from exc
