@@ -277,10 +277,10 @@ options:
     type: str
   confirm:
     description:
-      - V(1), or V(ironic). Required when O(state=absent).
-      - With O(state=present) V(ironic) alone, required when another O(mariadb_claim) or host of O(database) than
-        before leaves Ironic without what it knows of nodes, and when given certificates take the place of those of
+      - V(ironic). Required when O(state=absent), when another O(mariadb_claim) or host of O(database) than before
+        leaves Ironic without what it knows of nodes, and when given certificates take the place of those of
         cert-manager.
+      - A number counts for nothing here, since the playbooks C(install) and C(site) take one for other things.
     type: str
   wait:
     description: Whether to wait until Ironic is ready.
@@ -349,7 +349,7 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/management
     source_dir: "{{ role_path }}/../../lab/engine"
     state: absent
-    confirm: "1"
+    confirm: ironic
 """
 
 RETURN = r"""

@@ -306,9 +306,9 @@ options:
     type: str
   confirm:
     description:
-      - V(1), or O(name). Required when O(state=absent).
-      - With O(state=present) O(name) alone, required when another O(database) than before leaves Ironic without what it
-        knows of nodes.
+      - The same as O(name). Required when O(state=absent), and when another O(database) than before leaves Ironic
+        without what it knows of nodes.
+      - A number counts for nothing here, since the playbooks C(install) and C(site) take one for other things.
     type: str
   wait:
     description: Whether to wait until Ironic is ready, or gone.

@@ -25,8 +25,10 @@ from . import (
     ironic_issuer,
     ironic_replicas,
     mounted_secrets,
+    removal_service,
     renewal,
 )
+from .components import ComponentsRun
 from .service import Components
 
 try:
@@ -124,6 +126,15 @@ class IronicComponents(Components):
         if self.params["wait"] and not self.check_mode:
             result["seconds"] = self.wait(self.seconds_left)
         return dict(result, standby=self._waits(), warnings=[*result.get("warnings", []), *unconfirmed])
+
+    def absent(self) -> Object:
+        """Remove Ironic, and return the result; see ``removal_service.remove``."""
+        def confirmed(run: ComponentsRun, dummy: list[str]) -> list[str]:
+            return confirmation.required_by(confirmation.by_name(
+                "ironic", IRONIC.name, run.params["confirm"], "Ironic would be removed from the cluster",
+                "set state=present (role ironic: ironic_state)", run.params["confirm_among"]), run.check_mode)
+
+        return removal_service.remove(self, confirmed)
 
     def _deployment(self) -> Object | None:
         found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)

@@ -80,8 +80,8 @@ class OperatedIronic(ManifestsService):
     def absent(self) -> Object:
         """Remove the resource, with which the operator removes Ironic, and return the result.
 
-        :raises RefusedError: while there are hosts
-        :raises ReportedError: without the confirmation, and when it does not go
+        :raises RefusedError: while there are hosts, and without the confirmation
+        :raises ReportedError: when it does not go
         :raises KubeError: when the API server can't be asked or refuses
         """
         stored = None if self._no_operator() else self._stored()
@@ -96,9 +96,10 @@ class OperatedIronic(ManifestsService):
             raise RefusedError([Problem(
                 operated.CODE, self.title, HOST, f"{len(hosts)} of them", "none",
                 "delete them, or move them to another plane: the operator works on them through Ironic")])
-        warnings = confirmation.required(confirmation.missing(
-            "removes %s from the cluster, with all that it knows of nodes unless it has a database",
-            [self.params["name"]], self.params["confirm"], "Ironic", self.params["confirm_among"]), self.check_mode)
+        warnings = confirmation.required_by(confirmation.by_name(
+            self.title, self.params["name"], self.params["confirm"], "Ironic would be removed from the cluster, with "
+            "all that it knows of nodes unless it has a database", "set state=present (role ironic: ironic_state)",
+            self.params["confirm_among"]), self.check_mode)
         written = self.writes.write([deletion(RESOURCE, stored)])
         raise_refused(self.client, written)
         if self.params["wait"] and not self.check_mode and until_nothing(

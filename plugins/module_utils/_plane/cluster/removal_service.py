@@ -46,9 +46,22 @@ _REMOVE_IRONIC = ("have the Ironic operator remove it first, by the module plane
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
 
 
-def remove(run: ComponentsRun) -> Object:
+def confirmed_by_number(run: ComponentsRun, names: list[str]) -> list[str]:
+    """Return the warnings of check mode about a confirmation of a removal that is missing, by number or by names.
+
+    :param names: of the parts that go
+    :raises ReportedError: without it, but not in check mode
+    """
+    return confirmation.required(confirmation.missing(
+        "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"]),
+        run.check_mode)
+
+
+def remove(run: ComponentsRun,
+           confirmed: Callable[[ComponentsRun, list[str]], list[str]] = confirmed_by_number) -> Object:
     """Remove parts, the last first, and return the result.
 
+    :param confirmed: as :func:`confirmed_by_number`
     :raises RefusedError: while something is managed, and without the confirmation
     :raises ReportedError: when a namespace does not go
     :raises KubeError: when the API server can't be asked or refuses
@@ -66,9 +79,7 @@ def remove(run: ComponentsRun) -> Object:
     run.refuse([managed(), of_others(going), neighbours()])
     titles = set(entry.title for entry in going)
     names = [name for name, listed in items.items() if titles & set(documents.title(item) for item in listed)]
-    warnings = confirmation.required(confirmation.missing(
-        "removes %s from the cluster", names, run.params["confirm"], "part", run.params["confirm_among"]),
-        run.check_mode) if going else []
+    warnings = confirmed(run, names) if going else []
     written = _delete(run, going, managed, neighbours)
     return {"changed": any(item.changed for item in written), "warnings": warnings,
             "objects": [{"object": item.entry.title, "action": item.action} for item in written],
