@@ -25,6 +25,9 @@ NAME = "reserved"
 SELECTED = {"example.org/endpoint": "kept"}
 # Its group of clusters has the lab's settings of nodes; the lab itself may have no cluster.
 IN_LAB = {"LAB_CLUSTER": "workload"}
+# Without KVM and beside other labs the API server takes longer than the 4 min that kubeadm waits for it.
+_TIMEOUTS = {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 1200}}
+SLOW = {"init_configuration": _TIMEOUTS, "join_configuration": _TIMEOUTS}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +57,7 @@ def variables(lab, labelled, address):
         "cluster_endpoint": {"host": address, "holder": "none"},
         "cluster_networks": {"nodes": {"interface": card["name"], "ipv4": {
             "mode": "dhcp", "dns_servers": [lab.figures["bridge"]["address"].partition("/")[0]]}}},
-        "cluster_control_plane": {"replicas": 1, "host_selector": SELECTED}, "cluster_workers": {},
+        "cluster_control_plane": dict(SLOW, replicas=1, host_selector=SELECTED), "cluster_workers": {},
         "cluster_node_startup_timeout_seconds": 1800,
         "cluster_dhcp": {"ranges": [{"first": nics[0]["address"], "last": nics[-1]["address"]}],
                          "hosts": [{"mac": nic["mac"], "addresses": [nic["address"]]} for nic in nics]}}
@@ -71,7 +74,7 @@ def test_an_address_that_the_machine_would_not_get_is_named_and_nothing_is_writt
             [f"which DHCP keeps for {lab.servers[HTTP]['boot_mac']}",
              f"BareMetalHost {HTTP}, which the control plane does not select"]),
         "selects another": (
-            {"cluster_control_plane": {"replicas": 1}},
+            {"cluster_control_plane": dict(SLOW, replicas=1)},
             ["host_selector: found", f"expected {MEDIA} alone, for which DHCP keeps the endpoint's address {address}"]),
     }[wrong]
     before = lab.versions()
