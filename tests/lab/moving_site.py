@@ -113,4 +113,3 @@ class Site(Operator):
             "baremetal": {"hosts": self._hosts}}}}
         self.run("tee", f"{self.home}/site.json", text=json.dumps(content))
         return f"{self.home}/site.json"
-
