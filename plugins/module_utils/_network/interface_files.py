@@ -304,4 +304,3 @@ def is_of_ifupdown(content: str, interface: str) -> bool:
     :param content: of the file
     """
     return re.search(rf"^iface {re.escape(interface)} inet6? static$", content, re.MULTILINE) is not None
-
