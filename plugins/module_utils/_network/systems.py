@@ -23,6 +23,9 @@ PROGRAM_SECONDS = 120
 _NETWORKD_LINKS = "/run/systemd/netif/links"
 _KERNEL_LINKS = "/sys/class/net"
 POLL_SECONDS = 0.05
+# It keeps what it has read of a device that stands on another one, a VLAN's number too, even when that device and its
+# file are gone (netdev_drop in network/netdev/netdev.c); links stay as they are while it restarts.
+_RESTART_NETWORKD = ["systemctl", "restart", "systemd-networkd.service"]
 _MANAGED = ("configured", "configuring")
 
 
@@ -120,6 +123,10 @@ def apply(system: str, network: Mapping[str, Any], runner: Runner = run, joining
     :param inner: port that the collection has made itself → the ports of that port
     :raises NetworkSystemError: with what the program answered
     """
+    joining = list(joining)
+    if system == "networkd" and _is_vlan(network) and joining:
+        _checked(runner, _RESTART_NETWORKD)
+        return
     for command in _APPLY[system](network):
         _checked(runner, command)
     if system == "networkd":
@@ -187,6 +194,10 @@ def _checked(runner: Runner, command: list[str]) -> None:
         raise NetworkSystemError(f"{' '.join(command)} failed with code {answer.code}: {said or '(no text)'}")
 
 
+def _is_vlan(network: Mapping[str, Any]) -> bool:
+    return bool(network.get("kind") == "vlan")
+
+
 def _networkd(_network: Mapping[str, Any]) -> list[list[str]]:
     # Makes devices of new files, and configures again the interfaces whose file is new, other or gone (networkctl(1)).
     return [["networkctl", "reload"]]
@@ -226,7 +237,7 @@ def withdraw(system: str, network: Mapping[str, Any], runner: Runner = run,
     elif system == "netplan":
         _checked(runner, ["netplan", "apply"])
     elif system == "networkd":
-        _checked(runner, ["networkctl", "reload"])
+        _checked(runner, _RESTART_NETWORKD if _is_vlan(network) else ["networkctl", "reload"])
     remove_device(network, runner)
     if system == "network_manager":
         for port, ports in inner.items():

@@ -85,6 +85,18 @@ def test_a_networkd_that_never_notices_is_an_error(known, monkeypatch):
         systems.remove_device(BRIDGE, Programs({}), lambda seconds: None)
 
 
+def test_networkd_forgets_the_number_of_a_vlan_only_when_it_is_started_again():
+    vlan = {"name": "site100", "kind": "vlan", "ports": ["bond0"], "vlan": 101}
+    restart = "systemctl restart systemd-networkd.service"
+    programs = Programs({})
+    systems.apply("networkd", vlan, programs, ["bond0"])
+    systems.withdraw("networkd", vlan, programs)
+    assert programs.asked == [restart, restart, "ip link delete site100"]
+    programs = Programs({})
+    systems.apply("networkd", vlan, programs)
+    assert programs.asked == ["networkctl reload"]
+
+
 def test_network_manager_brings_ports_after_the_bridge_which_would_let_go_of_them():
     programs = Programs({})
     systems.apply("network_manager", BRIDGE, programs)
