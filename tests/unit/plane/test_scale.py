@@ -82,3 +82,9 @@ def test_a_start_by_hand_takes_the_mark_of_a_move_away(plane):
     metadata["annotations"] = {"metal3.baremetal/started-by-move": "uid-a"}
     run(plane, 1)
     assert mark_of(plane) is None
+
+
+def test_where_no_move_has_part_nothing_is_noted(plane):
+    run(plane, 0, "ironic")
+    run(plane, 1)
+    assert [sorted(body["metadata"]) for body in plane.writes] == [["resourceVersion", "uid"]] * 2

@@ -57,18 +57,20 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
     if before != wanted:
         client.patch(_DEPLOYMENT, namespace, name, {
             "metadata": {"uid": found["metadata"]["uid"], "resourceVersion": found["metadata"]["resourceVersion"],
-                         **_noted(before, params)},
+                         **_noted(found, before, params)},
             "spec": {"replicas": wanted}})
         progress.wrote(title, "updated")
     _wait(client, found, params, progress, clock, sleep)
     return result
 
 
-def _noted(before: int, params: dict[str, Any]) -> Object:
+def _noted(found: Object, before: int, params: dict[str, Any]) -> Object:
     """Return who has started a Deployment that had no pods; of what ran before nobody may say so."""
     if before and params["replicas"]:
         return {}
-    return {"annotations": {STARTED_BY_MOVE: params.get("started_for") if params["replicas"] else None}}
+    note = params["started_for"] if params["replicas"] else None
+    is_noted = STARTED_BY_MOVE in (found["metadata"].get("annotations") or {})
+    return {"annotations": {STARTED_BY_MOVE: note}} if note or is_noted else {}
 
 
 def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any, clock: Callable[[], float],
