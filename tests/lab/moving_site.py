@@ -4,7 +4,6 @@
 """A site's machine on the lab's bridge: keepalived holds the address of its plane there, and it serves DHCP."""
 from __future__ import annotations
 
-import ipaddress
 import json
 import os
 import subprocess
@@ -15,16 +14,11 @@ from bmc_system import credential
 from plane_operator import Operator
 from support import NAMESPACE
 
-# Of the lab's network: the plane's address, that of its machine, and those that are lent. No node of the lab has them.
-HELD_NUMBER, OWN_NUMBER, LENT = 88, 87, (221, 229)
+# Of the lab's network, the machine's address.
+OWN_NUMBER = 87
 INTERFACE = "prov0"
 UNITS = dict((part, f"metal3-{part}-{INTERFACE}.service") for part in ("keepalived", "dnsmasq"))
 SECONDS = 900
-
-
-def numbered(lab, number):
-    """Return an address of the lab's network."""
-    return str(ipaddress.ip_network(lab.figures["bridge"]["network"])[number])
 
 
 class Machine(systemd_machine.Machine):
@@ -81,14 +75,14 @@ class Site(Operator):
 
     def __init__(self, lab, machine, names):
         super().__init__(machine, None, "/root")
-        self.held, self._names = numbered(lab, HELD_NUMBER), names
+        self.held, self._names = plane_site.held(lab), names
         prefix = lab.figures["bridge"]["address"].partition("/")[2]
         authority, images = str(lab.dir / "pki" / "ca"), plane_site.image_server(lab) + "/agent/"
         self.network = {
             "provisioning_network_name": INTERFACE,
-            "provisioning_network_addresses": [f"{numbered(lab, OWN_NUMBER)}/{prefix}"],
+            "provisioning_network_addresses": [f"{plane_site.numbered(lab, OWN_NUMBER)}/{prefix}"],
             "provisioning_network_dhcp_ranges": [
-                dict(zip(("first", "last"), (numbered(lab, number) for number in LENT)))],
+                dict(zip(("first", "last"), plane_site.lent(lab)))],
             "provisioning_network_tftp_root": "/srv/tftp", "provisioning_network_packages": [],
             "provisioning_network_loader_files": {"snponly.efi": "/etc/hostname"},
             "provisioning_network_ipxe_script_url": f"http://{self.held}:6180/boot.ipxe",

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 from pathlib import Path
 
 import bmc_certificates
@@ -20,6 +21,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue 
 
 SECONDS = 1500
 GROUPS = ("cluster.x-k8s.io", "metal3.io")
+# Of the lab's network, where no node has them: an address that keepalived gives to Ironic's machine, and what is lent.
+HELD_NUMBER, LENT_NUMBERS = 88, (221, 229)
 # What uninstall removes.
 PARTS = [*(part.name for part in RENDERED), "ironic"]
 
@@ -125,6 +128,31 @@ def server(lab, name, kubeconfig):
             "bmc_address": f"redfish-virtualmedia+https://{bridge(lab)}:{lab.figures['ports']['redfish']}/redfish/"
                            + path,
             "bmh_image": {"url": images, "checksum": images + ".sha256", "checksum_type": "sha256", "format": "raw"}}
+
+
+def numbered(lab, number):
+    """Return an address of the lab's network by its number there."""
+    return str(ipaddress.ip_network(lab.figures["bridge"]["network"])[number])
+
+
+def held(lab):
+    """Return the address that no machine has, for keepalived."""
+    return numbered(lab, HELD_NUMBER)
+
+
+def lent(lab):
+    """Return the first and the last address that a DHCP server of a test's lends."""
+    return [numbered(lab, number) for number in LENT_NUMBERS]
+
+
+@contextlib.contextmanager
+def two_let_go(lab, kubeconfig, seconds):
+    """Do as :func:`let_go` for two servers that are available and that nobody uses."""
+    names = [name for name, host in sorted(lab.hosts().items())
+             if not host["spec"].get("consumerRef") and lab.state(name) == "available"][:2]
+    assert len(names) == 2
+    with let_go(lab, names, kubeconfig, seconds) as found:
+        yield found
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ import background
 import dhcp_client
 import plane_site
 import pytest
-from moving_site import HELD_NUMBER, LENT, SECONDS, UNITS, Machine, Objects, Site, numbered
+from moving_site import SECONDS, UNITS, Machine, Objects, Site
 from plane_operator import PROGRAMS
 from support import HOST, NAMESPACE, eventually, only
 from watching import Untouched, facts
@@ -31,10 +31,7 @@ IRONIC = ("baremetal-operator-system", "ironic")
 @pytest.fixture(scope="module")
 def servers(lab, kubeconfig):
     """Two servers that the lab's own plane lets go: name → their variables for the plane in the cluster."""
-    names = [name for name, host in sorted(lab.hosts().items())
-             if not host["spec"].get("consumerRef") and lab.state(name) == "available"][:2]
-    assert len(names) == 2
-    with plane_site.let_go(lab, names, kubeconfig, SECONDS) as found:
+    with plane_site.two_let_go(lab, kubeconfig, SECONDS) as found:
         yield found
 
 
@@ -42,9 +39,9 @@ def servers(lab, kubeconfig):
 def there(lab, kubeconfig, tmp_path_factory):
     """The variables of the plane in the cluster, whose Ironic waits."""
     return dict(
-        plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"), numbered(lab, HELD_NUMBER)),
+        plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"), plane_site.held(lab)),
         ironic_keepalived=True, ironic_provisioning_interface="eno1", ironic_standby=True,
-        ironic_dhcp_range=",".join(numbered(lab, number) for number in LENT),
+        ironic_dhcp_range=",".join(plane_site.lent(lab)),
         ironic_gateway_ip=plane_site.bridge(lab))
 
 
@@ -90,7 +87,7 @@ def answers(lab):
     """Return whether an Ironic answers at the address of the provisioning network."""
     context = ssl.create_default_context(cafile=str(lab.dir / "pki" / "ca.crt"))
     try:
-        with urllib.request.urlopen(f"https://{numbered(lab, HELD_NUMBER)}:6385/", timeout=2, context=context) as found:
+        with urllib.request.urlopen(f"https://{plane_site.held(lab)}:6385/", timeout=2, context=context) as found:
             return found.status == 200
     except OSError:
         return False

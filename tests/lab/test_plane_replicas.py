@@ -32,8 +32,6 @@ pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 SECONDS = 900
 NAMESPACE, IRONICS = "metal3", "baremetal-operator-system"
 INTERFACE = "eno1"
-# Of the addresses that nodes get, the last one but one.
-ADDRESS_NUMBER = 88
 # Long enough to be found with the power on its way.
 SLOW_POWER_SECONDS = 15
 
@@ -97,7 +95,7 @@ def enrolled(lab, servers, inventory, shared, installed):
 
 
 def address(lab):
-    return "{}.{}".format(lab.figures["bridge"]["network"].rpartition(".")[0], ADDRESS_NUMBER)
+    return plane_site.held(lab)
 
 
 class Ironic:

@@ -41,10 +41,6 @@ pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 SECONDS = 900
 NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
-# Of the addresses that nodes get, the last one but one.
-ADDRESS_NUMBER = 88
-# Of the pod's DHCP server, in the lab's network.
-LENT = (221, 229)
 UNKNOWN = "00:5c:52:31:3a:77"
 CLAIM, OWN_SECRET = "ironic-database", "operators-certificate"
 VOLUMES = dict((resource.kind, resource) for resource in table(
@@ -103,7 +99,7 @@ def variables(lab, kubeconfig, cache, claim, tmp_path_factory):
         ironic_keepalived=True, ironic_provisioning_interface="eno1",
         ironic_mariadb=True, ironic_mariadb_claim=claim, ironic_mariadb_certificate_file=certificate,
         ironic_mariadb_key_file=key,
-        ironic_dhcp_range=",".join(lent(lab)), ironic_gateway_ip=plane_site.bridge(lab),
+        ironic_dhcp_range=",".join(plane_site.lent(lab)), ironic_gateway_ip=plane_site.bridge(lab),
         ironic_cache_url=cache.url,
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
@@ -114,10 +110,7 @@ def variables(lab, kubeconfig, cache, claim, tmp_path_factory):
 @pytest.fixture(scope="module")
 def servers(lab, kubeconfig):
     """Two servers that the lab's own plane lets go: name → variables."""
-    names = [name for name, host in sorted(lab.hosts().items())
-             if not host["spec"].get("consumerRef") and lab.state(name) == "available"][:2]
-    assert len(names) == 2
-    with plane_site.let_go(lab, names, kubeconfig, SECONDS) as found:
+    with plane_site.two_let_go(lab, kubeconfig, SECONDS) as found:
         yield found
 
 
@@ -140,13 +133,7 @@ def enrolled(lab, target, servers, consoles, variables):
 
 
 def address(lab):
-    return "{}.{}".format(lab.figures["bridge"]["network"].rpartition(".")[0], ADDRESS_NUMBER)
-
-
-def lent(lab):
-    """Return the first and the last address that the pod lends."""
-    network = ipaddress.ip_network(lab.figures["bridge"]["network"])
-    return [str(network[number]) for number in LENT]
+    return plane_site.held(lab)
 
 
 def nodes(lab, kubeconfig, scheme="https"):
@@ -205,7 +192,7 @@ def test_boot_files_are_served_on_the_port_of_the_site(lab, enrolled):
 
 
 def test_firmware_on_the_wire_is_offered_an_address_and_what_it_boots_by_the_pod_alone(lab, target, enrolled):
-    first, last = map(ipaddress.ip_address, lent(lab))
+    first, last = map(ipaddress.ip_address, plane_site.lent(lab))
     with dhcp_client.asking(lab) as ask:
         for architecture, file in ((0, "undionly.kpxe"), (7, "snponly-x86_64.efi")):
             offer, = ask(mac=UNKNOWN, architecture=architecture)
