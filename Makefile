@@ -98,7 +98,7 @@ molecule: test-lab-needs  ## all molecule scenarios, on such a lab
 
 ##@ Longer tests, which make test does not run, each on a lab of its own that is taken down afterwards
 
-.PHONY: test-awx test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale
+.PHONY: test-awx test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-metal-pivot test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale
 test-claims: test-lab-needs  ## each option of hosts and clusters on machines that boot
 	@$(IN_LAB) TEST_LAB=claims-hosts tests/gates/test-lab host-claims
 	@$(IN_LAB) TEST_LAB=claims-clusters LAB_BMC_SCHEME=redfish tests/gates/test-lab cluster-claims
@@ -111,6 +111,9 @@ test-metal: export LAB_KIND := virtual
 test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml
 test-metal: test-lab-needs  ## virtual servers by each way to boot
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
+test-metal-pivot: export LAB_INVENTORY := tests/lab/data/mixed/lab.yml
+test-metal-pivot: test-lab-needs  ## the management of virtual servers moves into a cluster and back
+	@$(IN_LAB) TEST_LAB=metal-pivot LAB_IRONIC_IMAGE=true tests/gates/test-lab metal-pivot
 test-ha: test-lab-needs  ## three control plane machines and three workers, on seven servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=7 tests/gates/test-lab ha
 test-plane: test-lab-needs  ## the plane as pods of a workload cluster: faults, killed runs, clusterctl
