@@ -141,6 +141,9 @@ test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansib
 .PHONY: bench bench-cluster bench-plane bench-scale
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
+# As docs/sizing.md recommends it for so many; LAB_IRONIC_PROCESSES=combined LAB_PROVISIONING_LIMIT=20 measures the defaults.
+bench-scale: export LAB_IRONIC_PROCESSES ?= separate
+bench-scale: export LAB_PROVISIONING_LIMIT ?= 50
 bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, processor time and memory by program (SERVERS=100)
 	@$(IN_LAB) tests/gates/bench-scale
 bench-plane: test-lab-needs  ## the playbook install into a cluster against clusterctl init and kubectl with the same manifests
