@@ -28,7 +28,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import regis
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, objects, release
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -119,10 +119,7 @@ class Bench:
             version = self.versions[part.name]
             folder = self.work_dir / "repositories" / part.label / version
             folder.mkdir(parents=True)
-            objects = [item for item in manifests.load(self.engine_dir / manifests.FOLDER / f"{part.name}.yaml")
-                       if item["kind"] != "Provider" and item["metadata"]["name"] !=
-                       "providers.clusterctl.cluster.x-k8s.io"]
-            manifests.dump(objects, folder / release.names(part)[0])
+            manifests.dump(self._released(part), folder / release.names(part)[0])
             major, minor = version.lstrip("v").split(".")[:2]
             (folder / "metadata.yaml").write_text(yaml.safe_dump({
                 "apiVersion": "clusterctl.cluster.x-k8s.io/v1alpha3", "kind": "Metadata", "releaseSeries": [
@@ -132,14 +129,19 @@ class Bench:
         (self.work_dir / "clusterctl.yaml").write_text(yaml.safe_dump({"providers": providers}))
         folder = self.work_dir / "operator"
         folder.mkdir()
-        path = self.engine_dir / manifests.FOLDER / "bmo.yaml"
-        (folder / "bmo.yaml").write_text(path.read_text())
+        manifests.dump(self._released(OPERATOR), folder / "bmo.yaml")
         (folder / "kustomization.yaml").write_text(yaml.safe_dump({
             "apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "resources": ["bmo.yaml"],
             "patches": [{"target": {"kind": "Deployment"}, "patch": yaml.safe_dump([
                 {"op": "add", "path": "/spec/template/spec/containers/0/env/-", "value": item} for item in (
                     {"name": "IRONIC_ENDPOINT", "value": "https://192.0.2.1:6385/v1/"},
                     {"name": "IRONIC_INSECURE", "value": "true"})])}]}))
+
+    def _released(self, part):
+        """Return a part's objects as a release has them: with its version's images, without what clusterctl adds."""
+        shipped = manifests.load(self.engine_dir / manifests.FOLDER / f"{part.name}.yaml")
+        return [item for item in objects.desired(part, shipped, {}, self.versions[part.name])
+                if item["kind"] != "Provider" and item["metadata"]["name"] != inventory.NAME]
 
     def by_playbook(self):
         """Install by the playbook; return the seconds until all parts are ready."""
@@ -174,11 +176,9 @@ class Bench:
 
     def remove(self):
         """Delete what either way has installed, the namespaces and definitions included."""
-        objects = []
-        for part in catalogue.RENDERED:
-            objects += manifests.load(self.engine_dir / manifests.FOLDER / f"{part.name}.yaml")
         path = self.work_dir / "all.yaml"
-        manifests.dump([item for item in objects if item["kind"] != "Provider"], path)
+        manifests.dump([item for part in catalogue.RENDERED for item in manifests.load(
+            self.engine_dir / manifests.FOLDER / f"{part.name}.yaml") if item["kind"] != "Provider"], path)
         self.kubectl("delete", "--ignore-not-found", "--wait=true", f"--timeout={TIMEOUT_SECONDS}s", "-f", path)
 
 
