@@ -138,7 +138,7 @@ test-awx: test-lab-needs  ## playbook awx_setup with awx.awx, playbooks by ansib
 
 ##@ Benchmarks, each but bench on such a lab
 
-.PHONY: bench bench-cluster bench-plane bench-scale
+.PHONY: bench bench-cluster bench-plane bench-process-plane bench-scale
 bench-cluster: test-lab-needs  ## the playbook cluster against kubectl with the same manifests
 	@$(IN_LAB) TEST_LAB=bench tests/gates/test-lab bench-cluster
 # As docs/sizing.md recommends it for so many; LAB_IRONIC_PROCESSES=combined LAB_PROVISIONING_LIMIT=20 measures the defaults.
@@ -148,6 +148,8 @@ bench-scale: test-lab-needs  ## hosts per minute from enrolment to available, pr
 	@$(IN_LAB) tests/gates/bench-scale
 bench-plane: test-lab-needs  ## the playbook install into a cluster against clusterctl init and kubectl with the same manifests
 	@$(IN_LAB) TEST_LAB=bench-plane tests/gates/test-lab bench-plane
+bench-process-plane: test-lab-needs  ## the playbook install of a bootstrap plane, from nothing until it is ready
+	@$(IN_LAB) PYTHONPATH=$(CURDIR)/.build python tests/benchmark/process_plane_run.py
 bench: lab-needs venv-bench  ## measure against kubernetes.core, on an API server of its own (BENCH_ARGS=…)
 	@PATH=$(BENCH)/bin:$$PATH tests/gates/bench $(BENCH_ARGS)
 
