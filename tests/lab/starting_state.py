@@ -10,7 +10,7 @@ import time
 import yaml
 from support import HOST, INVENTORY, NAMESPACE, REPOSITORY, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 CLUSTER = KNOWN["Cluster"]

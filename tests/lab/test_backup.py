@@ -15,7 +15,7 @@ from consoles import Console
 from lost_plane import SECONDS, back_up, lose, new_identity
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import FOR_RESTORE, PAUSED
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import FOR_RESTORE, PAUSED
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.pivot

@@ -26,7 +26,7 @@ from support import HOST, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.conditions import condition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError

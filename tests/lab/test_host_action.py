@@ -12,9 +12,6 @@ from support import HOST, NAMESPACE, asked_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    annotations as host_annotations,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     table as host_table,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import (
@@ -22,6 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_modu
     requests_of,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 

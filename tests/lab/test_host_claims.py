@@ -21,7 +21,7 @@ from consoles import Bmc
 from machine_room import partitions
 from support import HOST, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.claims]

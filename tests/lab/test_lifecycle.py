@@ -23,7 +23,7 @@ from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
 from workload import AGNHOST, ECHO, NODE_PORT, Polled, Workload
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 

@@ -11,7 +11,7 @@ from bootstrap_site import PROGRAMS, SERVER, Site
 from lost_plane import back_up, new_identity
 from support import HOST, INVENTORY, NAMESPACE, eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
 
 pytestmark = pytest.mark.pivot

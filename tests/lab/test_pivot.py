@@ -22,7 +22,7 @@ from watching import Polled, Untouched, facts
 from workload import AGNHOST, ECHO, NODE_PORT, Workload
 from workload import Polled as Served
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import question as node_question

@@ -13,7 +13,7 @@ from lost_plane import back_up, lose, lose_all, new_identity, pause
 from support import HOST, NAMESPACE, eventually
 from watching import Polled, Untouched, facts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 

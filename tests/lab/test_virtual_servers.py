@@ -26,7 +26,7 @@ from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, in_system, inventory_arguments
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest, user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 
 pytestmark = pytest.mark.metal
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from .._common.problem import Problem
-from .._host.objects import MANAGED_BY_LABEL, MANAGER
+from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .prune import ours
 from .topology import is_made_of_topology
 

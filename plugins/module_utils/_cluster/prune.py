@@ -4,7 +4,7 @@
 """Which objects of a cluster nobody needs any more: pools of workers, templates, pools of addresses; pure."""
 from __future__ import annotations
 
-from .._host.objects import MANAGED_BY_LABEL, MANAGER
+from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
 from .._kube.finalizers import is_going
 from .providers import CLASS_KINDS

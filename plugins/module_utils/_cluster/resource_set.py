@@ -15,7 +15,7 @@ from typing import Any
 
 from .._common.problem import Problem
 from .._common.tolerant import dict_in, dicts_in
-from .._host.objects import MANAGED_BY_LABEL, MANAGER
+from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._kube.conditions import condition
 from .._kube.finalizers import is_going, title_of
 from .._kube.resources import KNOWN, group_of

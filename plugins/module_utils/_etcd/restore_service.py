@@ -25,8 +25,8 @@ from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
 from .._common.problem import Problem
 from .._elsewhere import etcd_receiver
-from .._host import annotations as host_annotations
 from .._host import lock as host_lock
+from .._host.description import annotations as host_annotations
 from .._kube.conditions import is_true
 from .._kube.diff import owned_tree
 from .._kube.errors import KubeError

@@ -14,11 +14,11 @@ from .._common.formats import timestamp
 from .._common.problem import FIELD_NAMES, Problem
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
+from .action_request import USED_BY
+from .action_rules import Identity
 from .action_service import HostActionService
 from .actions import ACTIONS, Request
 from .module import finish
-from .rules.action import Identity
-from .rules.action_request import USED_BY
 
 
 def _request_spec():

@@ -19,13 +19,12 @@ from .._kube.precondition import uid_of
 from .._kube.reconcile import Reconcile
 from .._kube.report import difference as difference_of
 from . import (
-    annotations as host_annotations,
+    action_request,
+    interruptions,
 )
+from . import action_rules as host_action_rules
 from . import (
     goals as host_goals,
-)
-from . import (
-    interruptions,
 )
 from . import (
     inventory as host_inventory,
@@ -34,9 +33,8 @@ from . import (
     table as host_table,
 )
 from .actions import ACTIONS, NOTHING, difference, is_reboot_begun, patch
+from .description import annotations as host_annotations
 from .reading import BMH, hardware_data_of, host_of, hosts_of
-from .rules import action as host_action_rules
-from .rules import action_request
 from .wait import wait_for_hosts
 
 # Their annotations hold a structure that the webhook decodes strictly: all are tried before any is written.

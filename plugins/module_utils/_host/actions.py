@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import namedtuple
 
 from .._common.redaction import without_url_secrets
-from . import annotations as host_annotations
 from . import lock as host_lock
+from .description import annotations as host_annotations
 from .goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 
 # The only states in which BMO looks at power (manageHostPower).

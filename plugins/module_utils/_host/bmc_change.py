@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from .._common.field_checks import show
 from .._common.problem import Problem
-from . import annotations as host_annotations
 from .actions import STEADY
+from .description import annotations as host_annotations
+from .description.objects import consumer_of
 from .goals import state_of
-from .objects import consumer_of
 
 # No node of the host is in Ironic yet.
 _UNREGISTERED = ("new", "unmanaged")

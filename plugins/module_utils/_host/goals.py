@@ -14,8 +14,8 @@ from .._common.formats import duration
 from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube.finalizers import HINT, deletion_of, is_going
 from .._kube.precondition import uid_of
-from . import annotations as host_annotations
 from . import preparation
+from .description import annotations as host_annotations
 from .errors import explain
 
 GOALS = ("registered", "inspected", "available", "provisioned", "deleted")

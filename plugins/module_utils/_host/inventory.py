@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 from .._bmc.names import VARIABLES
-from . import fields as host_fields
+from .description import fields as host_fields
 
 PREFIX = "bmh_"
 # Variables with the prefix that are for other modules than baremetal_host.

@@ -14,7 +14,7 @@ from .._common.field_checks import show
 from .._common.formats import moment
 from .._common.plain_text import plain, shortened
 from .._common.problem import Problem
-from . import annotations as host_annotations
+from .description import annotations as host_annotations
 
 Object = Mapping[str, Any]
 

@@ -13,9 +13,9 @@ from .._common.problem import FIELD_NAMES
 from .._elsewhere import asking
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import fields as host_fields
 from . import goals as host_goals
 from . import validation as host_validation
+from .description import fields as host_fields
 from .reading import read_hosts
 from .service import HostService, failure, names_for, shortened
 

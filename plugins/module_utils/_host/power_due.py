@@ -7,7 +7,7 @@ Source: ``manageHostPower`` and ``hasRebootAnnotation`` of BMO 0.13, ``baremetal
 """
 from __future__ import annotations
 
-from . import annotations as host_annotations
+from .description import annotations as host_annotations
 from .goals import RUNNING, state_of
 
 

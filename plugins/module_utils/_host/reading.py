@@ -16,7 +16,7 @@ from .._kube.errors import KubeError
 from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from . import table as host_table
-from .objects import SECRET_SELECTOR
+from .description.objects import SECRET_SELECTOR
 
 BMH = KNOWN["BareMetalHost"]
 HARDWARE_DATA = KNOWN["HardwareData"]

@@ -12,12 +12,12 @@ from .._common.problem import text as problem_text
 from .._kube.plan import CREATE, DELETE, UNCHANGED, UPDATE, Entry, planned_for
 from .._kube.reconcile import Reconcile
 from .._metal3.kinds import resource_for
-from . import annotations as host_annotations
 from . import bmc_change as host_bmc_change
-from . import objects as host_objects
+from . import change_rules as host_change_rules
 from . import validation as host_validation
+from .description import annotations as host_annotations
+from .description import objects as host_objects
 from .reading import BMH, SECRET, host_of, secret_of
-from .rules import change as host_change_rules
 
 DELETED = "it was deleted; run again to enrol the host"
 

@@ -9,9 +9,9 @@ BMO deploys again only when the image's URL or the custom method changes (``prov
 from __future__ import annotations
 
 from .._common.field_checks import show
-from . import fields as host_fields
+from .description import fields as host_fields
+from .description.objects import consumer_of, data_secret_name
 from .goals import state_of
-from .objects import consumer_of, data_secret_name
 
 _DEPLOYED = ("provisioning", "provisioned")
 # What BMO compares: option, its part, field of the BareMetalHost.

@@ -10,7 +10,7 @@ from typing import Any
 from .._bmc.accounts import Look, Wanted, group_problems, password_problem, tried
 from .._common.connected import connected
 from .._common.problem import Problem
-from .rules import rotation as rules
+from . import rotation_rules as rules
 
 NOT_BEGUN = "not begun: a host of an earlier batch failed"
 

@@ -13,11 +13,11 @@ from .._common.connected import connected
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._kube import bulk
+from . import rotation_rules as rules
 from .password_file import PasswordFile
 from .password_file import generated as random_password
 from .reading import hosts_and_secrets, secret_of
 from .rotation_group import Group
-from .rules import rotation as rules
 
 
 class RotationReading:

@@ -34,11 +34,11 @@ from .._kube.finalizers import is_going
 from .._kube.report import difference
 from . import credentials as host_credentials
 from . import goals as host_goals
+from . import rotation_rules as rules
 from .password_file import PasswordFile
 from .reading import host_of, hosts_of, secret_of
 from .rotation_group import NOT_BEGUN, Group
 from .rotation_reading import RotationReading
-from .rules import rotation as rules
 from .secret_writes import SecretWrites
 from .wait import wait_for_hosts
 

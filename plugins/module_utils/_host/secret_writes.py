@@ -10,8 +10,8 @@ from typing import Any
 
 from .._kube.plan import UNCHANGED, UPDATE, Entry
 from .._kube.reconcile import Reconcile
+from . import rotation_rules as rules
 from .reading import SECRET, secret_of
-from .rules import rotation as rules
 
 
 class SecretWrites(Reconcile):

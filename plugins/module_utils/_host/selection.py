@@ -4,7 +4,7 @@
 """Which servers of an inventory a step is for, and what of their entries; pure."""
 from __future__ import annotations
 
-from .fields import DEPLOYMENT
+from .description.fields import DEPLOYMENT
 
 
 def is_deployable(entry):

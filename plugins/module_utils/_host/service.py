@@ -41,15 +41,13 @@ from . import (
     inventory as host_inventory,
 )
 from . import (
-    objects as host_objects,
-)
-from . import (
     table as host_table,
 )
 from . import (
     validation as host_validation,
 )
 from .bmc_service import BmcChange
+from .description import objects as host_objects
 from .reading import hosts_and_secrets
 from .reconcile import HostRules
 from .wait import wait_for_hosts

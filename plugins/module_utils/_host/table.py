@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from .._common import formats, text_table
 from .._ironic.audit.raid_volumes import wanted_levels
-from . import annotations as host_annotations
+from .description import annotations as host_annotations
+from .description.objects import consumer_of
 from .goals import error_of, state_of
-from .objects import consumer_of
 
 COLUMNS = (
     ("NAME", "name"), ("STATE", "state"), ("POWER", "power"), ("CPU", "cpu"), ("RAM", "ram"), ("DISKS", "disks"),

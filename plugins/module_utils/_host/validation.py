@@ -15,15 +15,13 @@ import re
 from .._common.field_checks import show
 from .._common.fields import check_fields, with_texts
 from .._common.problem import Problem
-from . import fields as host_fields
+from . import change_rules as host_change_rules
+from .description import fields as host_fields
 from .rules import (
     bmc as host_bmc_rules,
 )
 from .rules import (
     boot as host_boot_rules,
-)
-from .rules import (
-    change as host_change_rules,
 )
 from .rules import (
     data as host_data_rules,

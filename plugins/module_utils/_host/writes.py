@@ -16,11 +16,9 @@ from . import (
     credentials as host_credentials,
 )
 from . import (
-    objects as host_objects,
-)
-from . import (
     redeploy as host_redeploy,
 )
+from .description import objects as host_objects
 from .reading import BMH, SECRET
 from .reconcile import HostReconcile, HostRules, is_orphan
 

@@ -22,9 +22,9 @@ from .._common import ip_texts
 from .._common.dhcp_lent import lent_options
 from .._common.field_checks import text_of
 from .._common.problem import Problem
-from .._host import fields as host_fields
-from .._host import objects as host_objects
 from .._host import validation as host_validation
+from .._host.description import fields as host_fields
+from .._host.description import objects as host_objects
 from .._host.rules import combinations as host_combinations
 from .._ipam.range import Span, contains, span_of
 from .._ipam.validation import label, pool_problems

@@ -12,7 +12,7 @@ from .._common.errors import RefusedError, os_errors_reported
 from .._common.field_checks import is_name, show
 from .._common.module import Module
 from .._common.problem import Problem
-from .._host import annotations as host_annotations
+from .._host.description import annotations as host_annotations
 from .._kube.client import KubeClient
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule

@@ -16,12 +16,12 @@ from .._common.field_checks import show, text_of
 from .._common.fields import METADATA, Field, check_fields, to_crd, with_texts
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host import annotations as host_annotations
 from .._host import lock as host_lock
 from .._host.actions import contains
+from .._host.description import annotations as host_annotations
+from .._host.description.objects import API_VERSION
 from .._host.errors import explain
 from .._host.goals import error_of
-from .._host.objects import API_VERSION
 from .._kube.conditions import condition
 
 HOST = "BareMetalHost"

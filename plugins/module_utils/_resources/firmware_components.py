@@ -13,7 +13,7 @@ from .._common.field_checks import show
 from .._common.fields import METADATA, Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host import annotations as host_annotations
+from .._host.description import annotations as host_annotations
 from .._host.goals import error_of
 from .._kube.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working

@@ -13,7 +13,7 @@ from .._common.field_checks import show
 from .._common.fields import Field
 from .._common.problem import Problem
 from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.fields import BY_NAME
+from .._host.description.fields import BY_NAME
 from .._host.rules import image as host_image_rules
 from .._kube.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex

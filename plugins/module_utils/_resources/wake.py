@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from .._common.formats import timestamp
-from .._host import annotations as host_annotations
+from .._host.description import annotations as host_annotations
 from .._kube import bulk
 from .._kube.errors import KubeError
 from .._metal3.kinds import KNOWN

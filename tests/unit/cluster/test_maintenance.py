@@ -17,9 +17,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.action import identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_rules import identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 
 HOST = "host-of-c1-one-0"

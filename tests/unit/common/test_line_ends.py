@@ -11,8 +11,8 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.versions import VERSION_RULE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_figures
 
 AGENT = Path(__file__).resolve().parents[3] / "lab/agent_image/root/usr/local/lib/agent_network/network_data.py"

@@ -30,7 +30,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import packed
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN as BASE
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import threading
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import fields as host_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER

@@ -13,7 +13,7 @@ import subprocess
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import until_nothing
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError

@@ -13,8 +13,8 @@ from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_rules import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.action import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError

@@ -9,15 +9,13 @@ import json
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_rules as host_action_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     actions as host_actions,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    annotations as host_annotations,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Change, Request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action as host_action_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 
 PAUSED = {"baremetalhost.metal3.io/paused": ""}
 DETACHED = {"baremetalhost.metal3.io/detached": ""}

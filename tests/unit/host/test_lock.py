@@ -9,10 +9,10 @@ from fakes.kubernetes import Server, host
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_rules as host_action_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS, Request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action as host_action_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import action_request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
 
 # 2026-01-01T00:00:00Z

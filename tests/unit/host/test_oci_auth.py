@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import oci_auth
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import oci_auth
 
 URL = "oci://registry.example.org:5000/image:1"
 ENTRY = {"username": "u", "password": "hidden-word"}

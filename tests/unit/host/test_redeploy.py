@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import redeploy as host_redeploy
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules.change import check_held
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.change_rules import check_held
 
 IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
 OTHER = dict(IMAGE, url="http://192.0.2.1/j")

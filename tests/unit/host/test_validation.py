@@ -11,14 +11,12 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    fields as host_fields,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     inventory as host_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
     validation as host_validation,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
 
 ADDRESS = "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1"
 SUM = "http://192.0.2.1/image.sha256sum"

@@ -25,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import passw
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.accounts import Look, Outcome
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import PAUSED, STATUS
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import PAUSED, STATUS
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience, transport
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait

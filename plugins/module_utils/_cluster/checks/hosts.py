@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host import selector as host_selector
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import AVAILABLE
 from ..._kube.finalizers import is_going
 from ..model import CONTROL_PLANE

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._host.annotations import MAINTENANCE, REBOOT_BEGUN
+from ..._host.description.annotations import MAINTENANCE, REBOOT_BEGUN
 from ..._kube.conditions import is_true
 from ..machines.actions import NOT_REMEDIATED
 

@@ -16,7 +16,7 @@ from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._host.rules.action import identity_of
+from ..._host.action_rules import identity_of
 from ..._kube import bulk
 from ..._kube.errors import KubeError
 from ..._kube.finalizers import is_going

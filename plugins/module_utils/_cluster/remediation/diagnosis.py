@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from ..._common.plain_text import gist
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host import lock as host_lock
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import RUNNING, error_of, state_of
 from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going

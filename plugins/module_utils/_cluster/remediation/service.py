@@ -16,10 +16,10 @@ from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
 from ..._common.wait_loop import WaitLoop, poll
 from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from ..._host import annotations as host_annotations
+from ..._host import action_rules as host_action_rules
 from ..._host.action_service import HostActionService
 from ..._host.actions import Request
-from ..._host.rules import action as host_action_rules
+from ..._host.description import annotations as host_annotations
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
 from ..._kube.precondition import uid_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._host.objects import MANAGED_BY_LABEL, MANAGER
+from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from ..._ipam.pool import render as render_pool
 from ..model import FAMILIES, merge, pool_name
 from ..workflow.snapshot import CLUSTER_LABEL

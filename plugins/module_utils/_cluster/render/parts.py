@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from ..._host.objects import MANAGED_BY_LABEL, MANAGER
+from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from ..workflow.snapshot import CLUSTER_LABEL
 
 CAPI = "cluster.x-k8s.io"

@@ -10,7 +10,7 @@ from ..._bmc import address as bmc_address
 from ..._common.field_checks import DNS_NAME, show
 from ..._common.problem import Problem
 from ..._common.redaction import HIDDEN
-from ..objects import has_inline_credentials
+from ..description.objects import has_inline_credentials
 
 # Bytes that IPMI 2.0 has for them (specification, 22.28 and 22.30).
 IPMI_LENGTHS = {"username": 16, "password": 20}

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..._common.field_checks import show
 from ..._common.mac_address import mac_error
 from ..._common.problem import Problem
-from .. import annotations as host_annotations
+from ..description import annotations as host_annotations
 
 
 def check(label, host, address):

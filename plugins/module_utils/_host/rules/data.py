@@ -9,7 +9,7 @@ import json
 from ..._common.field_checks import DNS_NAME, show
 from ..._common.problem import Problem
 from ..._common.redaction import HIDDEN
-from .. import fields as host_fields
+from ..description import fields as host_fields
 
 PREPROVISIONING = "preprovisioning_network_data"
 # What Ironic requires of the data for the agent (api/controllers/v1/network-data-schema.json); it refuses the host's

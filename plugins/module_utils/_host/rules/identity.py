@@ -10,7 +10,7 @@ from collections import namedtuple
 from ..._bmc import address as bmc_address
 from ..._common.field_checks import NAME_RULE, is_name, show
 from ..._common.problem import Problem
-from .. import annotations as host_annotations
+from ..description import annotations as host_annotations
 
 # macs, identities: who has a boot MAC address (small digits), and a BMC (see ``bmc_address.identity_of``).
 Taken = namedtuple("Taken", ["macs", "identities"])

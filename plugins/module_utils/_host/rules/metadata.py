@@ -8,7 +8,7 @@ import json
 
 from ..._common.field_checks import check_metadata, show, text_of
 from ..._common.problem import Problem
-from .. import annotations as host_annotations
+from ..description import annotations as host_annotations
 
 
 def check(label, host):

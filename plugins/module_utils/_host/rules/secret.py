@@ -7,9 +7,9 @@ from __future__ import annotations
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.finalizers import staying_problem
-from .. import fields as host_fields
-from .. import oci_auth
-from ..objects import credentials_secret_name, data_secret_name, has_inline_credentials
+from ..description import fields as host_fields
+from ..description.objects import credentials_secret_name, data_secret_name, has_inline_credentials
+from . import oci_auth
 
 
 def check_shared(labelled):

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host.actions import has_status
+from ..._host.description import annotations as host_annotations
 from ..objects import copies
 from . import verdicts
 

@@ -18,8 +18,8 @@ from ..._common.errors import RefusedError
 from ..._common.formats import timestamp
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host import handed_over
+from ..._host.description import annotations as host_annotations
 from ..._plane import catalogue, fit, fit_service
 from ..checks import class_admission
 from ..checks import rules as checks

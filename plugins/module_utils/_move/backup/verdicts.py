@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._common.object_shape import of_kind
 from ..._common.plain_text import plain
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._kube.finalizers import is_going
 from ..checks.rules import STEADY
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..._cluster.workflow.snapshot import is_paused, is_paused_alone, node_name
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import AVAILABLE, RUNNING, error_of, state_of
 from ..._kube.finalizers import is_going
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._kube import served
 from ..._kube.client import KubeClient
 from ..._kube.errors import KubeError

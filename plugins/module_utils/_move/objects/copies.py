@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._kube.resources import LAST_APPLIED, TOKEN_TYPE
 from ..._metal3.kinds import GROUPS
 from ..._plane.catalogue import CLUSTERCTL_LABEL

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..._cluster.workflow.snapshot import CLUSTER_LABEL, is_paused
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._kube.plan import UNCHANGED, UPDATE, Entry
 from ..._kube.reconcile import Reconcile, raise_refused
 from ..._metal3.kinds import KNOWN

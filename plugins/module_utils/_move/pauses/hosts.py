@@ -12,8 +12,8 @@ from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._common.wait_loop import WaitLoop
 from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._host import annotations as host_annotations
 from ..._host.actions import has_status
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import HostHistory, error_of, state_of
 from ..._host.reading import BMH, hosts_of
 from ..._host.wait import wait_for_hosts

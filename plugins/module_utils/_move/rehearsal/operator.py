@@ -15,7 +15,7 @@ from typing import Any
 from ..._common.formats import duration
 from ..._common.plain_text import cut
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._host.reading import BMH
 from ..._kube import bulk
 from ..._kube.errors import KubeError

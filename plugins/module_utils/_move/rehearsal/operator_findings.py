@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from ..._common.plain_text import cut
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host.actions import has_status
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import error_of
 from ..._kube.conditions import conditions
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import has_deployment
 from ..._kube.finalizers import is_going
 from ..objects import copies, record

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..._bmc import address as bmc_address
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
 from ..._host import lock as host_lock
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import state_of
 from ..checks import rules as checks
 from ..checks.rules import obstacle

@@ -18,9 +18,9 @@ from ..._common.formats import timestamp
 from ..._common.problem import Problem
 from ..._common.quoted_secrets import without_secrets
 from ..._common.redaction import secret_texts
-from ..._host import annotations as host_annotations
 from ..._host import handed_over
 from ..._host.actions import ACTIONS, has_status
+from ..._host.description import annotations as host_annotations
 from ..._host.goals import HostHistory, state_of
 from ..._host.reading import BMH, hosts_of
 from ..._host.wait import wait_for_hosts

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._common.plain_text import few
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..checks import rules as checks
 from ..objects import copies, record
 from ..objects.graph import Graph, Kind, key

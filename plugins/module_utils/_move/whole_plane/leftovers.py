@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._common.problem import Problem
-from ..._host import annotations as host_annotations
+from ..._host.description import annotations as host_annotations
 from ..._kube.errors import KubeError
 from ..._kube.finalizers import is_going
 from ..._kube.plan import Entry

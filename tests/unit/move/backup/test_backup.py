@@ -20,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._backup import ag
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
     FOR_MOVE,
     FOR_RESTORE,
     PAUSED,

@@ -14,7 +14,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.annotations import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
     FOR_RESTORE,
     PAUSED,
     PAUSED_BY_CAPM3,

@@ -12,7 +12,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal.operator_findings import (
     CODE,
     Copy,

@@ -15,7 +15,7 @@ from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj,
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from .. import lock as host_lock
-from ..actions import ACTIONS, Request
+from .._common.field_checks import show
+from .._common.problem import Problem
+from . import lock as host_lock
+from .actions import ACTIONS, Request
 
 _KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 # checkStatusAnnotation: the webhook lists neither "servicing" nor the errors "servicing error" and "detach error".

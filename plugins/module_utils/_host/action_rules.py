@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.finalizers import HINT, deletion_of, is_going
-from ..._kube.precondition import uid_of
-from .. import annotations as host_annotations
-from .. import interruptions
-from .. import lock as host_lock
-from ..actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun, restored_status
-from ..goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
-from ..objects import consumer_of
+from .._common.field_checks import show
+from .._common.problem import Problem
+from .._kube.finalizers import HINT, deletion_of, is_going
+from .._kube.precondition import uid_of
+from . import interruptions
+from . import lock as host_lock
 from .action_request import check_saved
+from .actions import ACTIONS, NOTHING, STEADY, has_status, is_done, is_reboot_begun, restored_status
+from .description import annotations as host_annotations
+from .description.objects import consumer_of
+from .goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 
 # States in which BMO boots the deploy ramdisk, and starts it again for a forced reboot.
 _RAMDISK = ("inspecting", "provisioning")

@@ -13,14 +13,14 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._bmc.address import BmcAddress, readable
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.finalizers import HINT, deletion_of, is_going
-from .. import annotations as host_annotations
-from .. import lock as host_lock
-from ..actions import STEADY
-from ..goals import state_of
+from .._bmc.address import BmcAddress, readable
+from .._common.field_checks import show
+from .._common.problem import Problem
+from .._kube.finalizers import HINT, deletion_of, is_going
+from . import lock as host_lock
+from .actions import STEADY
+from .description import annotations as host_annotations
+from .goals import state_of
 
 Object = Mapping[str, Any]
 

@@ -4,15 +4,15 @@
 """Changes of stored hosts that BMO refuses or that cost data, and what would hurt a consumer; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.finalizers import is_going, staying_problem
-from .. import annotations as host_annotations
-from .. import bmc_change as host_bmc_change
-from .. import lock as host_lock
-from .. import redeploy as host_redeploy
-from ..goals import AVAILABLE, RUNNING, state_of
-from ..objects import consumer_of
+from .._common.field_checks import show
+from .._common.problem import Problem
+from .._kube.finalizers import is_going, staying_problem
+from . import bmc_change as host_bmc_change
+from . import lock as host_lock
+from . import redeploy as host_redeploy
+from .description import annotations as host_annotations
+from .description.objects import consumer_of
+from .goals import AVAILABLE, RUNNING, state_of
 
 
 def check(host, bmh, forced=(), allow_detach=False):
