@@ -29,6 +29,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, objects, release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 REPOSITORY = Path(__file__).resolve().parents[2]

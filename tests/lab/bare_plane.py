@@ -9,7 +9,7 @@ import contextlib
 from fakes import move_planes
 from support import REPOSITORY, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
 
 NAME = "plane"

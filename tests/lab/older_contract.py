@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 SOURCE = Path(__file__).with_name("data") / "cluster-api-1.10"

@@ -15,7 +15,7 @@ from support import REPOSITORY
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BMO, CLUSTER_API, IPAM
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BMO, CLUSTER_API, IPAM
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 PINS = {BMO: "v0.13.1", BMO + "/apis": "v0.13.1", IPAM: "v1.13.1", CLUSTER_API: "v1.13.4"}

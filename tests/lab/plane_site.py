@@ -17,7 +17,7 @@ from support import only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 
 SECONDS = 1500
 GROUPS = ("cluster.x-k8s.io", "metal3.io")

@@ -18,7 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import d
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
 PINS = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())

@@ -12,9 +12,9 @@ import registry_store
 import yaml
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
 PROVIDERS = [part for part in RENDERED if part.type]

@@ -15,7 +15,7 @@ import registry_store
 from registry_store import IMAGE, PINS
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 

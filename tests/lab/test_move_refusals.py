@@ -26,7 +26,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, fit
 
 pytestmark = pytest.mark.pivot
 

@@ -27,7 +27,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import shor
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import question as node_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.record import NAME as RECORD
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import CLUSTERCTL_LABEL
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
 

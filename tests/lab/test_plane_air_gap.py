@@ -17,7 +17,7 @@ import plane_site
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 

@@ -8,7 +8,7 @@ import pytest
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
 
 PINS = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())

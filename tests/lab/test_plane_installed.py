@@ -22,9 +22,9 @@ from test_cluster import host_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, network_policy
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
 
 pytestmark = pytest.mark.nodes
 

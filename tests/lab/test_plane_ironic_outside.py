@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness i
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 
 pytestmark = pytest.mark.plane
 

@@ -23,9 +23,9 @@ from fakes import move_planes
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, objects
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import controllers
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import (
     free_ports,

@@ -12,8 +12,8 @@ import pytest
 from bare_plane import install
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import network_policy
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 
 pytestmark = pytest.mark.plane
 

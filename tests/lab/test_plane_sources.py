@@ -15,8 +15,8 @@ import registry_store
 import releases
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
 
 pytestmark = pytest.mark.plane
 

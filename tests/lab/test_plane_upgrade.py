@@ -19,7 +19,7 @@ from watching import Polled, Repeated, States, Untouched, facts
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.go_mod import GoMod
 
 pytestmark = [pytest.mark.nodes, pytest.mark.upgrade]

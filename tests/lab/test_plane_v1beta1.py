@@ -29,7 +29,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import stored
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import controllers, provider
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.process_mode import process_mode
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import (

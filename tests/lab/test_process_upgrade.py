@@ -17,8 +17,8 @@ from support import HOST, NAMESPACE, eventually
 from watching import States, Untouched
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.fit import VERSION_ANNOTATION
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.fit import VERSION_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod, orphans
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import Layout

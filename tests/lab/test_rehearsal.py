@@ -32,7 +32,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.rea
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import operator as operator_rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import CLUSTERCTL_LABEL
 
 pytestmark = pytest.mark.pivot
 

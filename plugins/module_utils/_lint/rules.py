@@ -101,7 +101,7 @@ _OF_THE_LINT = (
           "One cluster at most is to manage the site, and there is a bootstrap plane that makes it.",
           "module_utils/_move/manager/site_checks.py; playbook metal3.baremetal.site", "cluster"),
     _site("management-version", ERROR, "Cluster API runs in the Kubernetes of the cluster that is to manage the site.",
-          "module_utils/_plane/matrix.py", "cluster"),
+          "module_utils/_plane/parts/matrix.py", "cluster"),
     _site("management-address", ERROR,
           "What a plane in a cluster uses is reached from there, without the bootstrap plane.",
           "module_utils/_move/manager/site_checks.py", "cluster"),

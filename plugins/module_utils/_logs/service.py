@@ -17,7 +17,7 @@ from .._kube.advice import reading_failed
 from .._kube.errors import KubeError
 from .._kube.resources import Resource
 from .._metal3.kinds import KNOWN
-from .._plane.catalogue import PARTS
+from .._plane.parts.catalogue import PARTS
 from . import contents, secret_values
 from .collected import Collected, File
 from .folders import NewFolder

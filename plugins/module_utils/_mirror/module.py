@@ -9,7 +9,7 @@ from typing import Any
 from .._common import registry, user_folders
 from .._common.errors import os_errors_reported
 from .._common.module import Module
-from .._plane.catalogue import NAMES, RENDERED
+from .._plane.parts.catalogue import NAMES, RENDERED
 from .._plane.process import engine
 from . import programs, service
 

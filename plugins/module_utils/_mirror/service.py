@@ -15,7 +15,7 @@ from .._common.errors import RefusedError, ReportedError
 from .._common.formats import timestamp
 from .._common.problem import Problem
 from .._plane import program_images
-from .._plane.catalogue import BY_NAME
+from .._plane.parts.catalogue import BY_NAME
 from .._plane.process import engine, go_mod, rendered_manifests
 from . import archive, verified_copy, work_folder
 from . import bill as bills

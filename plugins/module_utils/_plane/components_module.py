@@ -10,9 +10,10 @@ from .._common.problem import Problem
 from .._common.terminal import columns
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import catalogue, expiry, expiry_service, fit_service, ironic_module, manifests
-from .catalogue import IRONIC
+from . import expiry, expiry_service, ironic_module
 from .cluster import certificates, scale_service, service, sources
+from .parts import catalogue, fit_service, manifests
+from .parts.catalogue import IRONIC
 
 _PART = {
     "name": {"type": "str", "required": True, "choices": list(catalogue.NAMES)},

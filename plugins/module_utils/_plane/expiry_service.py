@@ -17,7 +17,7 @@ from .._kube.errors import KubeError
 from .._kube.resources import TLS_TYPE
 from .._metal3.kinds import KNOWN
 from . import expiry
-from .catalogue import PARTS
+from .parts.catalogue import PARTS
 
 Object = dict[str, Any]
 

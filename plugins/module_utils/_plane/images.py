@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from . import catalogue
+from .parts import catalogue
 
 # "nonroot" of distroless, from which upstream makes nearly all of them.
 DEFAULT_USER = "65532:65532"

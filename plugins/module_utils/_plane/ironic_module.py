@@ -12,9 +12,9 @@ from .._common.errors import ReportedError
 from .._common.fields import argument_spec
 from .._kube.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import manifests
-from .catalogue import IRONIC
 from .cluster import given_certificate, ironic, ironic_service, operated, operated_service
+from .parts import manifests
+from .parts.catalogue import IRONIC
 from .process import engine
 
 

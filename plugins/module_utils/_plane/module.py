@@ -9,7 +9,7 @@ from .._common.errors import os_errors_reported
 from .._common.module import Module
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
-from . import manifests
+from .parts import manifests
 from .process import (
     base_parts,
     certificates,

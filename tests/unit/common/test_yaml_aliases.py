@@ -14,8 +14,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import HIDDEN
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import file_reading
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 
 LISTS = "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x, x]", *(
     f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]" for number in range(1, 9))])

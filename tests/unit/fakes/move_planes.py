@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources i
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import copies, graph
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, provider
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
 

@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.description
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import (
     CLUSTERCTL_LABEL,
     MOVE_HIERARCHY_LABEL,
     MOVE_LABEL,

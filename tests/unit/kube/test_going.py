@@ -142,7 +142,7 @@ LOOKS = {
     "_plane/cluster/ironic_service.py": "a trial, which stores nothing",
     "_plane/cluster/operated_service.py": "a trial, which stores nothing",
     "_plane/cluster/removal_service.py": "what there is to be removed",
-    "_plane/cluster/upgrade_service.py": "a rollback, which keeps them out and names them",
+    "_plane/upgrade/service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {
     "_cluster/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",

@@ -21,7 +21,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
     oci_layout,
     registry,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, images
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import images
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 PROGRAMS = {program.name for program in engine.SETS["management"]}

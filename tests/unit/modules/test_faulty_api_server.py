@@ -30,8 +30,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube import clie
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks.rules import HELD
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, ironic_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     controllers,
     process_group,

@@ -16,7 +16,6 @@ from fakes.plane_server import Server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     ironic,
     ironic_database,
@@ -24,6 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
     objects,
     service,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import manifests
 
 NAMESPACE = "baremetal-operator-system"
 

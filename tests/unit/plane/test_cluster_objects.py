@@ -12,8 +12,8 @@ from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, injection
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import certificates, objects, settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, injection, order
 
 IPAM, BMO, CERT_MANAGER = (catalogue.BY_NAME[name] for name in ("ipam", "bmo", "cert_manager"))
 DIGEST = "sha256:" + "a" * 64
@@ -71,7 +71,7 @@ def container(part, name, args=(), **given):
 
 
 def test_what_is_needed_comes_first_and_the_inventory_last():
-    waves = objects.waves(shipped())
+    waves = order.waves(shipped())
     assert [sorted(kinds(wave)) for wave in waves] == [
         ["CustomResourceDefinition", "Namespace"],
         ["Certificate", "ClusterRole", "ClusterRoleBinding", "Issuer"],

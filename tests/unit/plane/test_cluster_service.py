@@ -16,8 +16,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors im
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import removal_service, service, sources
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
 IPAM = catalogue.BY_NAME["ipam"]
 

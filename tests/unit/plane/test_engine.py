@@ -13,7 +13,7 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     engine,
     go_mod,

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit, fit_service, matrix
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, RENDERED
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit, fit_service, matrix
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
 
 NAMES = [part.name for part in RENDERED]
 VERSIONS = {"capi": "v1.13.5", "cabpk": "v1.13.5", "kcp": "v1.13.5", "ipam": "v1.13.2", "bmo": "v0.13.2",

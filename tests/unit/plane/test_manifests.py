@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 
 PROVIDER, OPERATOR = catalogue.BY_NAME["ipam"], catalogue.BY_NAME["bmo"]
 

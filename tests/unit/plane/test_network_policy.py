@@ -9,13 +9,13 @@ from fakes.plane_server import Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     monitor,
     network_policy,
     objects,
     service,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
 IPAM, CERT_MANAGER = (catalogue.BY_NAME[name] for name in ("ipam", "cert_manager"))
 OWNER = dict([objects.OWNER_LABEL])

@@ -11,8 +11,8 @@ import yaml
 from fakes.plane_server import Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
 PATH = pathlib.Path(__file__).parents[3] / "docs" / "rbac" / "plane.yml"
 ITEMS = yaml.safe_load(PATH.read_text())["items"]

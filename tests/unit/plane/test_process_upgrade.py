@@ -12,8 +12,8 @@ from fakes.plane_server import Server, definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import BY_NAME, CLUSTER_API
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, CLUSTER_API
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
     base_parts,
     controllers,

@@ -24,7 +24,7 @@ OWN = {
     "_network/pending.py": "a file of the module's own user",
     "_network/systems.py": "what ip prints",
     "_plane/cluster/release_service.py": "whoever calls the function that reads it has the guard",
-    "_plane/cluster/rollback.py": "keys of managedFields, as in _kube/diff.py",
+    "_plane/upgrade/rollback.py": "keys of managedFields, as in _kube/diff.py",
     "_plane/process/kubeconfig.py": "a token that this collection has made",
     "_plane/process/supervisor_files.py": "files of the plane",
 }

@@ -20,7 +20,7 @@ from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._host import handed_over
 from ..._host.description import annotations as host_annotations
-from ..._plane import catalogue, fit, fit_service
+from ..._plane.parts import catalogue, fit, fit_service
 from ..checks import class_admission
 from ..checks import rules as checks
 from ..nodes import now as nodes_now

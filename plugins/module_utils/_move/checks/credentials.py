@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._common.problem import Problem
-from ..._plane.catalogue import MOVE_LABEL
+from ..._plane.parts.catalogue import MOVE_LABEL
 from ..objects.graph import Graph, key
 from .rules import obstacle
 

@@ -10,7 +10,7 @@ from ..._common.problem import Problem
 from ..._kube.advice import reading_failed
 from ..._kube.errors import KubeError
 from ..._kube.resources import KNOWN
-from ..._plane import fit
+from ..._plane.parts import fit
 from . import room
 
 Object = dict[str, Any]

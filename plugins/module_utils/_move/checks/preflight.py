@@ -11,7 +11,7 @@ from ..._common.problem import Problem
 from ..._kube.advice import reading_failed
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from ..._plane import catalogue, fit, fit_service
+from ..._plane.parts import catalogue, fit, fit_service
 from ..handover import bmc_reach, provisioning_reading
 from ..nodes import question as node_question
 from ..nodes import reach as node_reach

@@ -18,8 +18,8 @@ from ..._host.description import annotations as host_annotations
 from ..._host.goals import AVAILABLE, RUNNING, error_of, state_of
 from ..._kube.finalizers import is_going
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
-from ..._plane import fit
-from ..._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
+from ..._plane.parts import fit
+from ..._plane.parts.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 from ..objects.graph import CLUSTER, Graph, Kind, key, title, unlabelled
 
 Object = dict[str, Any]

@@ -17,7 +17,7 @@ from ..._cluster.checks.versions import newest_providers, parse
 from ..._cluster.inventory import PREFIX, namespace_of
 from ..._common.field_checks import show
 from ..._common.problem import Problem
-from ..._plane import matrix
+from ..._plane.parts import matrix
 from ..._plane.process.site_figures import DEFAULT_PORTS, ON_ADDRESS
 
 VARIABLE = PREFIX + "management"

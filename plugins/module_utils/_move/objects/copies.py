@@ -14,7 +14,7 @@ from typing import Any
 from ..._host.description import annotations as host_annotations
 from ..._kube.resources import LAST_APPLIED, TOKEN_TYPE
 from ..._metal3.kinds import GROUPS
-from ..._plane.catalogue import CLUSTERCTL_LABEL
+from ..._plane.parts.catalogue import CLUSTERCTL_LABEL
 from .graph import key
 
 Object = dict[str, Any]

@@ -15,7 +15,7 @@ from ..._common.field_checks import is_name
 from ..._kube.finalizers import is_going
 from ..._kube.resources import KNOWN, Resource, group_of
 from ..._metal3.kinds import GROUPS
-from ..._plane.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
+from ..._plane.parts.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
 Object = dict[str, Any]
 

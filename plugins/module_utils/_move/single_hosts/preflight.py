@@ -11,7 +11,7 @@ from ..._common.problem import Problem
 from ..._host import handed_over
 from ..._host.reading import BMH, hosts_everywhere
 from ..._metal3.kinds import KNOWN
-from ..._plane import fit_service
+from ..._plane.parts import fit_service
 from ..checks import access
 from ..checks import rules as checks
 from ..handover import bmc_reach

@@ -10,7 +10,7 @@ from typing import Any
 from ..._common import confirmation
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
-from ..._plane import fit_service
+from ..._plane.parts import fit_service
 from ..checks import preflight
 from ..checks import rules as checks
 from ..objects import graph, record

@@ -16,8 +16,8 @@ from ..._kube.plan import DELETE, Entry, deletion
 from ..._kube.reconcile import Written, raise_refused
 from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
-from .. import upgrade
-from ..catalogue import IRONIC, PARTS, Part
+from ..parts.catalogue import IRONIC, PARTS, Part
+from ..upgrade import rules as upgrade
 from . import objects
 
 Object = dict[str, Any]

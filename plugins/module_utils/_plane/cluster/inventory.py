@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..catalogue import CLUSTERCTL_LABEL, CORE_LABEL
+from ..parts.catalogue import CLUSTERCTL_LABEL, CORE_LABEL
 
 _GROUP, _VERSION = CLUSTERCTL_LABEL, "v1alpha3"
 NAME = f"providers.{_GROUP}"

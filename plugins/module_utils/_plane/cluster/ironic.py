@@ -13,7 +13,8 @@ from ..._common import ip_texts
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import group_of
-from ..catalogue import IRONIC, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
+from ..parts import order
+from ..parts.catalogue import IRONIC, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
 from . import ironic_database, ironic_replicas
 from . import objects as plane_objects
 from . import settings as part_settings
@@ -40,7 +41,7 @@ HTTP_PORT = 6180
 
 # As much of cert-manager's definitions as a plan needs that comes before them.
 CERTIFICATE_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
-    {"apiVersion": "apiextensions.k8s.io/v1", "kind": plane_objects.DEFINITION,
+    {"apiVersion": "apiextensions.k8s.io/v1", "kind": order.DEFINITION,
      "metadata": {"name": f"{plural}.{plane_objects.CERTIFICATE_GROUP}"},
      "spec": {"group": plane_objects.CERTIFICATE_GROUP, "names": {"plural": plural, "kind": kind},
               "scope": "Namespaced", "versions": [{"name": "v1", "storage": True}]}}

@@ -15,7 +15,7 @@ from typing import Any
 from ..._common import confirmation
 from ..._common.field_checks import show
 from ..._common.problem import Problem
-from ..catalogue import MARIADB_PASSWORD
+from ..parts.catalogue import MARIADB_PASSWORD
 
 Object = dict[str, Any]
 

@@ -15,8 +15,8 @@ from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._kube.report import counts
 from ..._kube.resources import KNOWN
-from .. import upgrade
-from ..catalogue import IRONIC, MARIADB_PASSWORD
+from ..parts.catalogue import IRONIC, MARIADB_PASSWORD
+from ..upgrade import rules as upgrade
 from . import (
     given_certificate,
     handover,

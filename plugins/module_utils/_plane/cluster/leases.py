@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..catalogue import Part
+from ..parts.catalogue import Part
 
 Object = dict[str, Any]
 

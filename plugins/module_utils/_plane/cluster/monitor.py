@@ -17,7 +17,7 @@ from typing import Any
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import KNOWN, Resource
-from ..catalogue import Part
+from ..parts.catalogue import Part
 from . import objects, settings
 
 Object = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 from ..._common.problem import Problem
 from ..._kube.discovery import resolve
 from ..._kube.plan import Entry
-from ..catalogue import Part
+from ..parts.catalogue import Part
 from . import monitor, own_objects
 
 Object = dict[str, Any]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._kube.resources import KNOWN
-from ..catalogue import Part
+from ..parts.catalogue import Part
 from . import objects
 
 Object = dict[str, Any]

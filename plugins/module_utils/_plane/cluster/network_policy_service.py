@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._kube.plan import Entry
-from ..catalogue import Part
+from ..parts.catalogue import Part
 from . import network_policy, own_objects
 
 Object = dict[str, Any]

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..._kube.resources import group_of
 from ..._manifests.order import WEBHOOKS
-from .. import injection
-from ..catalogue import CORE_LABEL, Part
+from ..parts import injection, order
+from ..parts.catalogue import Part
 from . import leases
 from . import settings as part_settings
 
@@ -24,7 +24,6 @@ CERTIFICATE_GROUP = "cert-manager.io"
 CERTIFICATE_NAME = "cert-manager.io/certificate-name"
 # Its webhook makes it: --dynamic-serving-ca-secret-name of its manifests, AllowsInjectionFromSecretAnnotation.
 WEBHOOK_AUTHORITY, INJECTABLE = "cert-manager-webhook-ca", "cert-manager.io/allow-direct-injection"
-DEFINITION = "CustomResourceDefinition"
 # Of a Deployment: the uid of the Namespace kube-system of the plane from which a move has started it.
 STARTED_BY_MOVE = "metal3.baremetal/started-by-move"
 
@@ -118,7 +117,7 @@ def client_configs(obj: Object) -> list[Object]:
     """Return where an object's webhooks, of admission or of conversion, are called."""
     if obj["kind"] in WEBHOOKS:
         return [webhook["clientConfig"] for webhook in obj.get("webhooks") or []]
-    if obj["kind"] == DEFINITION:
+    if obj["kind"] == order.DEFINITION:
         webhook = (obj["spec"].get("conversion") or {}).get("webhook") or {}
         return [webhook["clientConfig"]] if webhook.get("clientConfig") else []
     return []
@@ -161,27 +160,3 @@ def without_cert_manager(objects: list[Object], issued: dict[tuple[str, str], Ob
                 del obj["metadata"]["annotations"]
         result.append(obj)
     return result + list(issued.values())
-
-
-def waves(objects: list[Object]) -> list[list[Object]]:
-    """Return objects in the order of their writing; none of the lists is empty.
-
-    Namespaces and definitions; issuers, certificates, roles, services; Deployments; webhooks; clusterctl's inventory,
-    which says that a part is there and so comes last.
-
-    :param objects: list of objects
-    """
-    result: list[list[Object]] = [[], [], [], [], []]
-    for obj in objects:
-        result[_wave(obj)].append(obj)
-    return [wave for wave in result if wave]
-
-
-def _wave(obj: Object) -> int:
-    if obj["kind"] in ("Namespace", DEFINITION):
-        return 0
-    if obj["kind"] == "Provider" and CORE_LABEL in (obj["metadata"].get("labels") or {}):
-        return 4
-    if obj["kind"] in WEBHOOKS:
-        return 3
-    return 2 if obj["kind"] == "Deployment" else 1

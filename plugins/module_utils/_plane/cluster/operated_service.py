@@ -21,7 +21,7 @@ from ..._kube.reconcile import raise_refused
 from ..._kube.report import counts, difference
 from ..._manifests.service import ManifestsService
 from ..._metal3.kinds import KNOWN
-from .. import upgrade
+from ..upgrade import rules as upgrade
 from . import ironic_database, objects, operated
 
 Object = dict[str, Any]

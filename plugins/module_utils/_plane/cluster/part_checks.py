@@ -10,8 +10,10 @@ from ..._common import confirmation
 from ..._common.field_checks import show
 from ..._common.problem import Problem
 from ..._kube.resources import KNOWN
-from .. import fit, fit_service, managed_objects, upgrade
-from ..catalogue import BY_NAME
+from ..parts import fit, fit_service
+from ..parts.catalogue import BY_NAME
+from ..upgrade import managed_objects
+from ..upgrade import rules as upgrade
 from . import monitor_service
 from .components import ComponentsRun
 

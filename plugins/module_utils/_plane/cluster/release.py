@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from ..._common import yaml_aliases, yaml_mistakes
 from ..._common.field_checks import DIGEST
-from .. import fit, matrix
-from ..catalogue import Part
+from ..parts import fit, matrix
+from ..parts.catalogue import Part
 
 try:
     import yaml

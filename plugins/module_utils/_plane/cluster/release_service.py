@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..._common import file_digest, registry, regular_file
 from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.redaction import redacted
-from ..catalogue import Part
+from ..parts.catalogue import Part
 from . import release
 from .release import Refused
 

@@ -22,7 +22,8 @@ from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
-from ..catalogue import IRONIC, Part
+from ..parts import order
+from ..parts.catalogue import IRONIC, Part
 from . import ironic, monitor_service, network_policy_service, objects, operated
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
@@ -72,7 +73,7 @@ def remove(run: ComponentsRun,
     shipped = [item for listed in items.values() for item in listed]
     there = [entry for entry in _there(run, shipped)
              if not objects.is_issued_by_cert_manager(entry.current or {})]
-    kept = [entry for entry in there if keep and entry.resource.kind == objects.DEFINITION]
+    kept = [entry for entry in there if keep and entry.resource.kind == order.DEFINITION]
     going = [entry for entry in there if entry not in kept]
     managed = functools.partial(_managed, run, keep, there)
     neighbours = functools.partial(_neighbours, run, going, objects.secrets_of(shipped))
@@ -110,7 +111,7 @@ def _managed(run: ComponentsRun, keep: bool, there: list[Entry]) -> list[Problem
     if not keep:
         kinds += [(part, f"{spec['group']}/{version['name']}", spec["names"]["kind"])
                   for part in run.parts for definition in run.shipped[part.name][0]
-                  if definition["kind"] == objects.DEFINITION
+                  if definition["kind"] == order.DEFINITION
                   for spec in [definition["spec"]] for version in spec["versions"] if version["storage"]]
     ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in there)
     found, seen = [], set()
@@ -186,13 +187,13 @@ def _delete(run: ComponentsRun, going: list[Entry], managed: Callable[[], list[P
     last = [entry for entry in going if entry.resource.kind == "Namespace"]
     by_title = dict((entry.title, entry) for entry in going if entry not in last)
     done: list[Written] = []
-    for wave in reversed(objects.waves([entry.current for entry in by_title.values() if entry.current])):
+    for wave in reversed(order.waves([entry.current for entry in by_title.values() if entry.current])):
         due = [by_title[documents.title(obj)] for obj in wave]
-        if any(entry.resource.kind == objects.DEFINITION for entry in due):
+        if any(entry.resource.kind == order.DEFINITION for entry in due):
             run.refuse([managed()])
         run.progress.event(f"deleting {len(due)} objects: {few([entry.title for entry in due], NAMED)}")
         done += run.deleted(due)
-        _until_gone(run, [entry for entry in due if entry.resource.kind == objects.DEFINITION])
+        _until_gone(run, [entry for entry in due if entry.resource.kind == order.DEFINITION])
     run.refuse([neighbours()])
     done += run.deleted(last)
     _until_gone(run, last)

@@ -13,8 +13,10 @@ from ..._kube.report import counts, difference
 from ..._kube.resources import KNOWN
 from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
-from .. import upgrade
-from ..catalogue import Part
+from ..parts import order
+from ..parts.catalogue import Part
+from ..upgrade import rules as upgrade
+from ..upgrade import service as upgrade_service
 from . import (
     certificates,
     issuing,
@@ -26,7 +28,6 @@ from . import (
     objects,
     part_checks,
     removal_service,
-    upgrade_service,
     webhook_questions,
 )
 from .components import INTERVAL_SECONDS, ComponentsError, ComponentsRun
@@ -56,7 +57,7 @@ class Components(ComponentsRun):
         result = self.write()
         for item in result["diff"]:
             # Definitions have thousands of lines.
-            if not item["before_header"] and item["after_header"].startswith(objects.DEFINITION):
+            if not item["before_header"] and item["after_header"].startswith(order.DEFINITION):
                 item["after"] = "(new definition)\n"
         result["versions"] = dict((name, version) for name, (_objects, version) in self.shipped.items())
         result.update(fits)
@@ -74,8 +75,8 @@ class Components(ComponentsRun):
         return removal_service.remove(self)
 
     def waves(self, items: list[Object]) -> list[list[Object]]:
-        """Return objects in lists that are written one after the other; see ``objects.waves``."""
-        return objects.waves(items)
+        """Return objects in lists that are written one after the other; see ``order.waves``."""
+        return order.waves(items)
 
     def after_wave(self, entries: list[Entry]) -> None:
         """Wait for certificates: a pod that misses its Secret is tried again only after longer and longer pauses."""

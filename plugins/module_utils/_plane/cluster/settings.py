@@ -8,7 +8,7 @@ from typing import Any
 
 from ..._common.field_checks import DIGEST, DIGEST_RULE, show
 from ..._common.problem import Problem
-from ..catalogue import BY_NAME, Part
+from ..parts.catalogue import BY_NAME, Part
 
 Object = dict[str, Any]
 

@@ -15,8 +15,8 @@ from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.image_server import image_fetcher
 from ..._common.problem import Problem
 from ..._common.redaction import redacted
-from .. import manifests
-from ..catalogue import BY_NAME, INVENTORY_OWNER, Part
+from ..parts import manifests
+from ..parts.catalogue import BY_NAME, INVENTORY_OWNER, Part
 from ..process import engine
 from . import inventory, release, release_service
 from .release import Refused

@@ -8,7 +8,7 @@ from ..._common.wait_loop import until_nothing
 from ..._kube.discovery import resolve
 from ..._kube.errors import KubeError
 from ..._kube.patience import Patience
-from ..catalogue import BY_NAME, Part
+from ..parts.catalogue import BY_NAME, Part
 from .components import INTERVAL_SECONDS, ComponentsError, ComponentsRun
 
 

@@ -4,7 +4,7 @@
 """All parts of a plane of processes, those included that a cluster has of its own, and their versions; pure."""
 from __future__ import annotations
 
-from ..catalogue import IRONIC, RENDERED, Part
+from ..parts.catalogue import IRONIC, RENDERED, Part
 from .go_mod import ETCD, KUBERNETES, GoMod
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import catalogue, manifests
+from ..parts import catalogue, manifests
 from . import certificates, webhook_host
 
 # The Bare Metal Operator has no flag for its certificate's folder: it is this one below its TMPDIR.

@@ -20,8 +20,8 @@ from ..._common import cache_entry, file_lock
 from ..._common.errors import ReportedError
 from ..._common.formats import duration
 from ..._common.plain_text import end_of
-from .. import catalogue, manifests
-from ..catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
+from ..parts import catalogue, manifests
+from ..parts.catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host
 from .go_mod import ETCD, KUBERNETES, GoMod, linker_flags
 

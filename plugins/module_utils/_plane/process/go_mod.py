@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 
 from ..._common.errors import ReportedError
-from ..catalogue import BMO, CERT_MANAGER, CLUSTER_API
+from ..parts.catalogue import BMO, CERT_MANAGER, CLUSTER_API
 
 KUBERNETES = "k8s.io/kubernetes"
 ETCD = "go.etcd.io/etcd/server/v3"

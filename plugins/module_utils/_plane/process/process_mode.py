@@ -9,7 +9,7 @@ import copy
 from typing import Any
 
 from ..._kube.resources import group_of
-from .. import injection
+from ..parts import injection
 
 DROPPED = (("apps", "Deployment"), ("", "Service"), ("cert-manager.io", "Certificate"), ("cert-manager.io", "Issuer"))
 

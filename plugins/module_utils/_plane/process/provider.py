@@ -18,7 +18,7 @@ from ..._kube.plan import CREATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.resources import KNOWN
 from ..._manifests.order import FOUNDATIONS
-from .. import fit, manifests
+from ..parts import fit, manifests
 from . import controllers, kubeconfig
 from .process_mode import process_mode
 

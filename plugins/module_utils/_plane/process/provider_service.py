@@ -16,8 +16,8 @@ from ..._kube.plan import CREATE, UPDATE, Entry
 from ..._kube.reconcile import Reconcile
 from ..._kube.report import difference
 from ..._metal3.kinds import resource_for
-from .. import fit, fit_service, manifests
-from ..catalogue import BY_NAME
+from ..parts import fit, fit_service, manifests
+from ..parts.catalogue import BY_NAME
 from . import (
     controllers,
     process_group,

@@ -15,8 +15,8 @@ from ..._common.whole_file import write_private
 from ..._kube.client import KubeClient
 from ..._kube.plan import Entry
 from ..._kube.reconcile import Reconcile
-from ..catalogue import BY_NAME
-from ..cluster import upgrade_service
+from ..parts.catalogue import BY_NAME
+from ..upgrade import service as upgrade_service
 from . import process_group, readiness, supervisor_files
 from .supervisor import Supervisor
 

@@ -12,7 +12,7 @@ from ..._common.problem import Problem
 from ..._kube import served
 from ..._kube.client import KubeClient
 from ..._metal3.kinds import KNOWN
-from .. import upgrade
+from ..upgrade import rules as upgrade
 from . import process_group, readiness, supervisor_files
 from .supervisor import Supervisor
 

@@ -16,7 +16,7 @@ from typing import Any
 from ..._common.wait_loop import until_nothing
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from .. import catalogue
+from ..parts import catalogue
 from . import controllers, webhook_host
 from .throwaway import ThrowawayError, ThrowawayServers, free_ports
 

@@ -14,8 +14,10 @@ from ..._kube import served
 from ..._kube.client import KubeClient
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import resource_for
-from .. import fit, fit_service, managed_objects, manifests, upgrade
-from ..catalogue import BY_NAME
+from ..parts import fit, fit_service, manifests
+from ..parts.catalogue import BY_NAME
+from ..upgrade import managed_objects
+from ..upgrade import rules as upgrade
 from . import base_parts, controllers, provider_options, python_environment
 from . import figures as figures_file
 

@@ -33,7 +33,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes impor
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
 OTHER = dict(IMAGE, url="https://images.example/b.qcow2")

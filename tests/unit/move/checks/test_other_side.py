@@ -34,8 +34,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover im
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import reach as node_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import STARTED_BY_MOVE
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 HERE = asking.Asked([sys.executable, "-"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")

@@ -28,8 +28,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover im
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import operator as operator_rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL, MOVE_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import (
+    CLUSTERCTL_LABEL,
+    MOVE_LABEL,
+)
 
 # Ports on which nothing listens.
 CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"

@@ -22,7 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_host
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import obstacles as host_obstacles
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import preflight as host_preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import service as host_move_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 NAMES = ["free", "used"]
 

@@ -18,7 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.journal import Journal
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 PASSWORD = "canary-journal-3"
 

@@ -24,8 +24,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.rea
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import fit
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.catalogue import CLUSTERCTL_LABEL
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import CLUSTERCTL_LABEL
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common.problem import Problem
-from .._common.text_table import lines
-from .._ironic.fitness.checks import OPERATOR_MINOR
-from .._metal3.kinds import KNOWN
+from ..._common.problem import Problem
+from ..._common.text_table import lines
+from ..._ironic.fitness.checks import OPERATOR_MINOR
+from ..._metal3.kinds import KNOWN
 from . import matrix
 from .catalogue import BY_NAME, PARTS, PROVIDER_LABEL, Part
 

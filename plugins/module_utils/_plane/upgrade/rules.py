@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .._bmc.schemes import REMOVED
-from .._common import confirmation
-from .._common.field_checks import show
-from .._common.plain_text import few
-from .._common.problem import Problem
-from .._host.goals import AVAILABLE, RUNNING
-from . import matrix
-from .catalogue import PARTS, Part
-from .fit import Plane, Planned, number
+from ..._bmc.schemes import REMOVED
+from ..._common import confirmation
+from ..._common.field_checks import show
+from ..._common.plain_text import few
+from ..._common.problem import Problem
+from ..._host.goals import AVAILABLE, RUNNING
+from ..parts import matrix
+from ..parts.catalogue import PARTS, Part
+from ..parts.fit import Plane, Planned, number
 
 Object = dict[str, Any]
 

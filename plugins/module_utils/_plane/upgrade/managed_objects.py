@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from . import upgrade
-from .catalogue import BY_NAME
+from ..parts.catalogue import BY_NAME
+from . import rules as upgrade
 
 
 def read(listed: Callable[[str, str], list[dict[str, Any]]], due: Iterable[upgrade.Step]) -> upgrade.Managed:

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._common.errors import RefusedError
-from .._common.problem import Problem
-from .._kube import bulk
-from .._kube.advice import reading_failed
-from .._metal3.kinds import KNOWN
+from ..._common.errors import RefusedError
+from ..._common.problem import Problem
+from ..._kube import bulk
+from ..._kube.advice import reading_failed
+from ..._metal3.kinds import KNOWN
 from . import fit
 
 Object = dict[str, Any]

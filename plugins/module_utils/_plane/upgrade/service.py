@@ -15,14 +15,15 @@ from ..._kube.plan import Entry, deletion
 from ..._kube.reconcile import raise_refused
 from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
-from . import objects, rollback
+from ..parts import order
+from . import rollback
 
 Object = dict[str, Any]
 
 # How many objects a message names.
 NAMED = 8
 # What stays when an upgrade has created it: its deletion would take all objects of a kind, or in a namespace, along.
-_STAYS = ("Namespace", objects.DEFINITION)
+_STAYS = ("Namespace", order.DEFINITION)
 
 
 class RolledBack(NamedTuple):
@@ -71,7 +72,7 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
             # The run did not come as far as this one.
             kept.append(f"{entry.title}, which others have made")
             continue
-        if entry.current is not None and entry.resource.kind == objects.DEFINITION:
+        if entry.current is not None and entry.resource.kind == order.DEFINITION:
             newer = rollback.stored_by_newer(entry.current, stored)
             if newer:
                 kept.append(f"{entry.title}, of which objects may be stored as {', '.join(newer)}")
@@ -80,7 +81,7 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
     by_title = dict((entry.title, (entry, stored)) for entry, stored in changed)
     restored: list[str] = []
     back: list[Entry] = []
-    for wave in reversed(objects.waves([stored for _entry, stored in changed])):
+    for wave in reversed(order.waves([stored for _entry, stored in changed])):
         due = [by_title[documents.title(obj)] for obj in wave]
         again = writes.look([rollback.previous(entry.current, owned_tree(entry.current), owned_tree(stored))
                              for entry, stored in due if entry.current is not None])

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 from typing import Any
 
-from .._common import yaml_aliases, yaml_mistakes
-from .._common.errors import ReportedError
-from .._common.plain_text import end_of
+from ..._common import yaml_aliases, yaml_mistakes
+from ..._common.errors import ReportedError
+from ..._common.plain_text import end_of
 from .catalogue import (
     CLUSTERCTL_LABEL,
     CORE_LABEL,
