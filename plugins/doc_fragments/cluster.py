@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``description_options`` in ``module_utils/_cluster/spec.py``."""
+    """The options of ``description_options`` in ``module_utils/_cluster/description/spec.py``."""
 
     DOCUMENTATION = r"""
 options:

@@ -14,8 +14,10 @@ from machine_room import partitions
 from machine_room.node_boot.root_partition import root_partition
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue

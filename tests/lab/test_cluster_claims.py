@@ -18,8 +18,10 @@ from support import HOST, NAMESPACE, eventually
 from test_cluster import host_of
 from test_provision import config_drive
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService

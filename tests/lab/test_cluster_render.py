@@ -19,7 +19,9 @@ import yaml
 from operator_account import kubectl
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
     objects as cluster_render,
 )

@@ -16,8 +16,8 @@ import small_cluster
 from support import NAMESPACE, eventually
 from workload import Workload
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.topology import OWNED_LABEL
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import belongs
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import belongs
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.topology import OWNED_LABEL
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]

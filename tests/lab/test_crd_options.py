@@ -10,7 +10,9 @@ import pytest
 import yaml
 from crd_paths import lacking, of_fields, of_object, of_schema
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim

@@ -16,7 +16,7 @@ from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes, built_image
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import flannel
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import flannel
 
 pytestmark = pytest.mark.nodes
 

@@ -11,15 +11,15 @@ from . import losses as cluster_losses
 from . import prune as cluster_prune
 from . import rollout as cluster_rollout
 from . import stored as cluster_stored
-from . import topology as cluster_topology
 from .checking import CheckedCluster
 from .entries import entry_result, entry_title, removal_difference, title_of
 from .planning import PlannedCluster
-from .reading import read_all, snapshot_of
 from .run import ClusterRun
-from .wait import ClusterWait, WaitFailedError
+from .waiting.service import ClusterWait, WaitFailedError
 from .workflow import goals as workflow_goals
+from .workflow import topology as cluster_topology
 from .workflow import tree as workflow_tree
+from .workflow.reading import read_all, snapshot_of
 from .workflow.snapshot import Snapshot
 from .workflow.steps import machine_steps
 

@@ -16,17 +16,17 @@ from .._metal3.kinds import CAPI_VERSION, KNOWN
 from . import ownership as cluster_ownership
 from .checks.addon import addon_problems
 from .checks.metalstack import provider_problems
+from .checks.network_questions import NetworkQuestions
 from .checks.preflight import Facts, preflight_problems
 from .checks.topology import change_problems, class_problems
+from .description.model import ClusterDescription
+from .description.providers import with_classes
 from .facts import facts_of_namespace, with_the_rest
-from .model import ClusterDescription
-from .network_questions import NetworkQuestions
-from .providers import with_classes
-from .reading import read_all
 from .render import standalone as cluster_standalone
 from .render.health import with_template_version
 from .resource_set_service import ResourceSets
 from .run import ClusterRun
+from .workflow.reading import read_all
 from .workflow.snapshot import Snapshot
 
 

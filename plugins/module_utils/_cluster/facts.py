@@ -9,9 +9,9 @@ from .._kube.advice import reading_failed
 from .._kube.plan import by_name
 from .._metal3.kinds import KNOWN
 from .checks.preflight import Facts
+from .description.providers import provider_of
+from .description.spec import METAL3
 from .needs import of_parameter
-from .providers import provider_of
-from .spec import METAL3
 from .workflow.snapshot import Snapshot
 
 _CRD = KNOWN["CustomResourceDefinition"]

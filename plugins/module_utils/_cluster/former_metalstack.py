@@ -14,7 +14,7 @@ from typing import Any
 from .._common.field_checks import show, type_name
 from .._common.plain_text import plain
 from .._common.problem import Problem
-from .spec import METALSTACK
+from .description.spec import METALSTACK
 from .workflow.snapshot import CONTROL_PLANE_LABEL
 
 CODE = "metalstack-former"

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from . import certificates as cluster_certificates
-from .reading import snapshot_of
 from .workflow import tree as workflow_tree
+from .workflow.reading import snapshot_of
 from .workflow.steps import machine_steps
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common.problem import Problem
-from .spec import description_options, machine_options
+from .description.spec import description_options, machine_options
 
 GROUP = "clusters"
 PREFIX = "cluster_"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .._common import yaml_aliases
 from .._common.redaction import HIDDEN, hidden, hidden_difference
+from .._manifests.yaml_text import text_of
 from .rollout import predecessors
 
 try:
@@ -15,11 +16,6 @@ except ImportError:
     HAS_YAML = False
 
 OTHER_SPELLING = "# the same objects, written in another way\n"
-
-
-def text_of(objects):
-    """Return objects as YAML documents."""
-    return yaml.safe_dump_all(objects, explicit_start=True, sort_keys=True, width=110)
 
 
 def difference(before, objects):

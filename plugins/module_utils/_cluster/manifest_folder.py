@@ -11,7 +11,8 @@ from typing import Any
 from .._common import regular_file, whole_file, yaml_aliases
 from .._common.errors import RefusedError
 from .._common.problem import Problem
-from .manifest_file import difference, text_of
+from .._manifests.yaml_text import text_of
+from .manifest_file import difference
 from .render.objects import TEMPLATE_KINDS
 
 try:

@@ -14,17 +14,18 @@ from .._elsewhere import asking
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
 from .._kube.module import KubeModule
 from .._kube.workload_client import workload_kubeconfig
+from .._manifests.yaml_text import text_of
 from .._metal3.kinds import KNOWN
 from . import manifest_folder, resource_set
 from .checks.validation import description_warnings
+from .description.spec import description_options
 from .info_service import read_cluster
 from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
-from .manifest_file import HAS_YAML, difference, text_of
+from .manifest_file import HAS_YAML, difference
 from .needs import needs_options
 from .run import read_description
 from .service import ClusterService
-from .spec import description_options
 from .templated import templated
 from .workflow.goals import GOALS
 

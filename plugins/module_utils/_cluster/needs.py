@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .description import read
-from .model import CONTROL_PLANE, STANDALONE, WORKER, Group
-from .spec import METAL3
+from .description.model import CONTROL_PLANE, STANDALONE, WORKER, Group
+from .description.reader import read
+from .description.spec import METAL3
 
 _OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
 
@@ -37,7 +37,7 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
 
     Nothing that it may have of secrets comes along.
 
-    :param params: as ``description.read`` takes them
+    :param params: as ``reader.read`` takes them
     :returns: dict as :func:`needs_options` describes it
     """
     description, mistakes = read(params)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from .._common.problem import Problem
 from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .prune import ours
-from .topology import is_made_of_topology
+from .workflow.topology import is_made_of_topology
 
 
 def problems(subject, description, desired, objects, adopt):

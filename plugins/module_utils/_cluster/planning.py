@@ -18,7 +18,6 @@ from . import losses as cluster_losses
 from . import prune as cluster_prune
 from . import rollout as cluster_rollout
 from . import stored as cluster_stored
-from . import topology as cluster_topology
 from . import topology_owners as cluster_topology_owners
 from .checking import CheckedCluster
 from .checks.addon import addon_warnings
@@ -29,12 +28,13 @@ from .checks.rollout_figures import figure_lines
 from .checks.rollout_gates import gate_warnings
 from .checks.topology import gate_problem
 from .checks.validation import description_warnings
+from .description.spec import METAL3
 from .drain_questions import drain_warnings
 from .entries import entry_title
 from .reasons import reasons
 from .render import standalone as cluster_standalone
 from .run import ClusterRun
-from .spec import METAL3
+from .workflow import topology as cluster_topology
 
 
 class PlannedCluster(NamedTuple):

@@ -7,10 +7,10 @@ from __future__ import annotations
 from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from .._ipam.usage import CLAIM_KINDS, usage
 from .._kube.finalizers import is_going
-from .providers import CLASS_KINDS
+from .description.providers import CLASS_KINDS
 from .render.objects import MACHINE_TEMPLATE_KINDS, TEMPLATE_KINDS
-from .topology import is_made_of_topology
 from .workflow.snapshot import CLUSTER_LABEL, SET_LABEL, cloned_from, is_standalone
+from .workflow.topology import is_made_of_topology
 
 # Kinds whose absence from the description takes the object away.
 PRUNED_KINDS = ("MachineDeployment", "Machine", "Metal3Machine", "KubeadmConfig", "MachineHealthCheck",

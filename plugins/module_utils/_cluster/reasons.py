@@ -9,11 +9,11 @@ from typing import Any
 
 from .._kube.diff import compare
 from .._metal3.conversion.older import downgrade
-from . import endpoint as cluster_endpoint
-from . import kube_vip
-from . import registries as cluster_registries
-from .model import ClusterDescription
+from .description.model import ClusterDescription
+from .render import endpoint as cluster_endpoint
+from .render import kube_vip
 from .render import kubeadm as cluster_kubeadm
+from .render import registries as cluster_registries
 from .rollout import Key, references
 
 # Fields of a KubeadmConfigSpec that one option fills.

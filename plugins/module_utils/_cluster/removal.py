@@ -13,15 +13,15 @@ from .._host import lock as host_lock
 from .._kube.finalizers import is_going
 from .._metal3.kinds import KNOWN
 from . import ownership as cluster_ownership
-from . import topology as cluster_topology
+from .description.providers import CLASS_KINDS, provider_of_cluster, with_classes, without_classes
 from .entries import removal_difference, title_of
-from .providers import CLASS_KINDS, provider_of_cluster, with_classes, without_classes
-from .reading import read_all
 from .resource_set_service import ResourceSets
 from .run import ClusterRun
-from .wait import belongs
-from .workflow.failures import paused, paused_parts
+from .waiting.failures import paused, paused_parts
+from .waiting.service import belongs
+from .workflow import topology as cluster_topology
 from .workflow.metalstack import server_of
+from .workflow.reading import read_all
 from .workflow.snapshot import Snapshot
 
 

@@ -19,7 +19,7 @@ from .._metal3.kinds import KNOWN
 from . import ownership, resource_set
 from .entries import entry_result, entry_title, removal_difference, title_of
 from .run import ClusterRun
-from .wait import ClusterWait
+from .waiting.service import ClusterWait
 from .writes import Check
 
 Object = dict[str, Any]

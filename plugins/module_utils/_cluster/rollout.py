@@ -9,7 +9,7 @@ from typing import Any
 
 from .._common.formats import moment
 from .render.objects import TEMPLATE_KINDS, loses_values
-from .workflow.snapshot import cloned_from
+from .workflow.snapshot import is_of
 
 # Kind and name.
 Key = tuple[str, str]
@@ -101,21 +101,6 @@ def _is_due(machine, path, wanted):
         return True
     created, until = moment(machine["metadata"].get("creationTimestamp")), moment(wanted)
     return created is None or until is None or created < until
-
-
-def is_of(machine, wanted, snapshot, when_unknown=False):
-    """Say whether a Machine is as a MachineDeployment's template says.
-
-    :param wanted: ``spec`` of the template
-    :param snapshot: a workflow Snapshot
-    :param when_unknown: what counts where the Machine does not say of which template it is made
-    """
-    spec, config = machine.get("spec") or {}, (wanted.get("bootstrap") or {}).get("configRef")
-    pairs = [(spec.get(field), wanted.get(field)) for field in ("version", "failureDomain")]
-    pairs += [(cloned_from(obj), (reference or {}).get("name")) for obj, reference in (
-        (snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
-        (snapshot.bootstrap_config(machine), config))]
-    return all(found == expected or (when_unknown and found is None) for found, expected in pairs)
 
 
 def workers_that_roll(entries: Iterable[Any], changes: Iterable[Mapping[str, Any]]) -> list[Any]:

@@ -14,12 +14,12 @@ from .._kube.reconcile import raise_refused
 from .._kube.report import difference
 from .._kube.workload_client import workload_client
 from .._manifests.service import ManifestsService
-from .addon import addon_objects
 from .checks.validation import Checked, check_description
+from .description.providers import Provider, provider_of
 from .entries import entry_result, entry_title, goes, is_in_use, removal_difference, title_of, waves
 from .inventory import field_names
-from .providers import Provider, provider_of
-from .wait import ClusterWait
+from .render.addon import addon_objects
+from .waiting.service import ClusterWait
 from .writes import Check, ClusterWrites
 
 Object = dict[str, Any]
@@ -41,7 +41,7 @@ class ClusterRun:
     """What one run of ``cluster`` works with.
 
     :param client: a KubeClient
-    :param params: the description, see ``cluster_spec``
+    :param params: the description, see ``spec.description_options``
     :param options: what is not part of the description: ``check_hosts``, ``check_network``, ``image_ca_file``,
         ``ironic_pod`` (none when left out), ``neighbours`` (none when left out), ``dhcp`` (nothing when left out),
         ``wait_for``, ``wait_timeout_seconds``, ``node_startup_timeout_seconds``, ``prune``, ``confirm``,

@@ -9,8 +9,8 @@ from typing import Any
 from .._kube.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
 from . import applying, checking, planning, removal
+from .description.spec import description_options
 from .run import ClusterRun
-from .spec import description_options
 
 
 class ClusterService(ClusterRun):

@@ -12,10 +12,10 @@ from .._common.plain_text import few
 from .._common.problem import Problem
 from .._manifests import documents
 from . import resource_set
-from .addon import addon_objects
 from .checks.addon import addon_problems, addon_warnings
 from .checks.validation import Checked
-from .model import ClusterDescription
+from .description.model import ClusterDescription
+from .render.addon import addon_objects
 from .render.parts import VERSION
 
 Object = dict[str, Any]

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._kube.diff import compare
-from .model import ClusterDescription, Group
+from .description.model import ClusterDescription, Group
 from .render.objects import owners
-from .topology import as_plain, pools_in, pools_of, stored_pools, topology_of
 from .workflow.snapshot import Snapshot, cloned_from
+from .workflow.topology import as_plain, pools_in, pools_of, stored_pools, topology_of
 
 Object = dict[str, Any]
 Objects = Mapping[str, list[Object]]

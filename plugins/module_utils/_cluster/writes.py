@@ -17,10 +17,10 @@ from . import ownership as cluster_ownership
 from . import prune as cluster_prune
 from . import rollout as cluster_rollout
 from . import stored as cluster_stored
-from . import topology as cluster_topology
 from . import topology_owners as cluster_topology_owners
-from .providers import Provider
-from .reading import read_all, snapshot_of
+from .description.providers import Provider
+from .workflow import topology as cluster_topology
+from .workflow.reading import read_all, snapshot_of
 from .workflow.snapshot import is_paused
 
 Check = Callable[[Entry, dict[str, Any]], list[str]]

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._backup import age
-from .._cluster.reading import snapshot_of
+from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
 from .._common import confirmation, file_digest, private_folder, regular_file

@@ -15,9 +15,9 @@ from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
 from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
 from .._cluster.checks.versions import newest_providers, version_problems
-from .._cluster.description import read_option
-from .._cluster.endpoint import holder_warning
-from .._cluster.spec import METALSTACK
+from .._cluster.description.reader import read_option
+from .._cluster.description.spec import METALSTACK
+from .._cluster.render.endpoint import holder_warning
 from .._common import ip_texts
 from .._common.dhcp_lent import lent_options
 from .._common.field_checks import text_of

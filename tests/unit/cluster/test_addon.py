@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon as cluster_addon
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 
 CLUSTER = cluster_description.read({"name": "c1", "pod_cidrs": ["10.244.0.0/16"]})[0]
 

@@ -15,15 +15,13 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     needs as cluster_needs,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    spec as cluster_spec,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     addon as cluster_addon,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     validation as cluster_validation,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import spec as cluster_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.run import read_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     hardware as cluster_hardware,
 )
@@ -21,7 +20,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     versions as cluster_versions,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.model import WORKER, Group
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.model import WORKER, Group
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks
 
 DESCRIPTION = cluster_description.read({

@@ -10,13 +10,11 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    description as cluster_description,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    endpoint as cluster_endpoint,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import endpoint as cluster_endpoint
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 
 NETWORKS = {"nodes": {"interface": "eno1", "ipv4": {

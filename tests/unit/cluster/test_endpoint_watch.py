@@ -8,12 +8,15 @@ import calendar
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import wait as cluster_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.endpoint_watch import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.endpoint_watch import (
     REPORT_AFTER_SECONDS,
     EndpointWatch,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import ClusterWait, WaitFailedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import (
+    ClusterWait,
+    WaitFailedError,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import duration
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import addon
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    description as cluster_description,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import addon
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents
 
 

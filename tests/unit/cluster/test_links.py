@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     links as cluster_links,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     validation as cluster_validation,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
 )
 
 NETWORKS = {"nodes": {"interface": "eno1"}, "storage": {"bond": {"mode": "802.3ad", "interfaces": ["eno2", "eno3"]}},

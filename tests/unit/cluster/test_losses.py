@@ -12,10 +12,8 @@ from fakes.clusters import IMAGE, OTHER_IMAGE, PARAMS, Plane, run, service_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     run as cluster_run,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    wait as cluster_wait,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import provider_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import provider_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writes import OWNER_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step

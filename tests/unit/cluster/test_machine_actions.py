@@ -8,7 +8,7 @@ import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import WaitFailedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock

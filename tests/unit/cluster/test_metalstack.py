@@ -13,11 +13,15 @@ import yaml
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import needs as cluster_needs
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon, metalstack, versions
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import (
+    provider_of,
+    with_classes,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.losses import losses
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import provider_of, with_classes
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.prune import unused_templates
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import leftovers
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import failures, goals, tree
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import leftovers
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import machine_steps
 

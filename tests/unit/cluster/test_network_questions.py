@@ -8,9 +8,11 @@ import socket
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     network_questions as cluster_network_checks,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.inventory import field_names
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, text

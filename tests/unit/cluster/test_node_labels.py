@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 
 PARAMS = {"name": "c1", "namespace": "metal3", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},
           "image": {"url": "https://x/a.raw", "checksum": "0" * 64}}

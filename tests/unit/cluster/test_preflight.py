@@ -10,12 +10,12 @@ import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    description as cluster_description,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     needs as cluster_needs,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import preflight as cluster_preflight
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 

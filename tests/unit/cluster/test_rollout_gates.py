@@ -9,9 +9,9 @@ from fakes.clusters import OTHER_IMAGE, Plane, run
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.rollout_gates import budget_warnings
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import read
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.reader import read
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.drain_questions import drain_warnings
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import WaitFailedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError

@@ -13,7 +13,9 @@ import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     hosts as cluster_hosts,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     validation as cluster_validation,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import text_of

@@ -7,9 +7,11 @@ from __future__ import annotations
 import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.preflight import hosts_wanted
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines import actions
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, tree

@@ -9,10 +9,9 @@ from fakes import clusters
 from fakes.clusters import OTHER_IMAGE
 from fakes.topology import TopologyPlane
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import topology
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.failures import failures
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, topology
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import moment

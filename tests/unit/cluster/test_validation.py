@@ -10,9 +10,11 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import description as cluster_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.model import WORKER, Group
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.model import WORKER, Group
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"

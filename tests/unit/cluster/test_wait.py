@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import wait as cluster_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.wait import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import Failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import (
     OLD_FAILURE_SECONDS,
     ClusterWait,
     WaitFailedError,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.failures import Failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
 
 

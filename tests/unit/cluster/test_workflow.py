@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
-    failures as workflow_failures,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures as workflow_failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
     goals as workflow_goals,
 )

@@ -13,9 +13,7 @@ import yaml
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     inventory as cluster_inventory,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    spec as cluster_spec,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import spec as cluster_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import combinations as host_combinations
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules

@@ -16,12 +16,12 @@ import yaml
 from tooling.pages import GUIDES, PAGES, ROOT, blocks
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    description as cluster_description,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
     inventory as cluster_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
 
 BLOCK = re.compile(r"^```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import ipmi, redfish_facts
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import registries
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, plain_text, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import errors as host_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import errors as ironic_errors

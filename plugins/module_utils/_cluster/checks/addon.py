@@ -9,7 +9,7 @@ import json
 
 from ..._common.problem import Problem
 from ..._common.tolerant import dict_in
-from ..spec import METALSTACK
+from ..description.spec import METALSTACK
 
 _WORKLOADS = ("DaemonSet", "Deployment")
 # Key of flannel's ConfigMap; its pods refuse to start, or route elsewhere, when it does not fit the cluster.

@@ -11,7 +11,7 @@ from ..._common import ip_texts
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
-from ..endpoint import NONE
+from ..render.endpoint import NONE
 
 _ELSEWHERE = f"set holder to {NONE} when a load balancer has it"
 

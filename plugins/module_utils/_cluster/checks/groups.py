@@ -9,8 +9,8 @@ import re
 from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
 from ..._common.formats import moment
 from ..._common.problem import Problem
-from ..model import CONTROL_PLANE, ClusterDescription, Group
-from ..spec import METALSTACK, NAME_RULE
+from ..description.model import CONTROL_PLANE, ClusterDescription, Group
+from ..description.spec import METALSTACK, NAME_RULE
 from ..workflow.snapshot import OWNER_LABELS
 from . import user_data
 from .image import image_problems

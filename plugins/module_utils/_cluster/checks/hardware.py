@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ..._common.formats import GIGABYTE
 from ..._common.problem import Problem
+from ..description.spec import DEFAULT_MINIMUM_MEMORY_MEBIBYTES, DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
 from ..render.network import attached
-from ..spec import DEFAULT_MINIMUM_MEMORY_MEBIBYTES, DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
 
 _GIBIBYTE = 2 ** 30
 # Smaller disks are not deployed on unless hints say so (ironic-python-agent, guess_root_disk).

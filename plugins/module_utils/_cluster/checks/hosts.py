@@ -13,7 +13,7 @@ from ..._host import selector as host_selector
 from ..._host.description import annotations as host_annotations
 from ..._host.goals import AVAILABLE
 from ..._kube.finalizers import is_going
-from ..model import CONTROL_PLANE
+from ..description.model import CONTROL_PLANE
 
 # States that lead to available without anybody's help.
 _COMING = ("", "registering", "inspecting", "match profile", "preparing", "deprovisioning")

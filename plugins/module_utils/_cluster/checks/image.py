@@ -4,28 +4,14 @@
 """What can be said of a node image by its description; pure."""
 from __future__ import annotations
 
-import posixpath
-
 from ..._common.field_checks import shown
 from ..._common.image_checks import is_url, literal_problems, url_parts
 from ..._common.problem import Problem
-from ..spec import IMAGE_FORMATS
+from ..description.image_format import image_format
+from ..description.spec import IMAGE_FORMATS
 
 # BMO, pkg/hardwareutils and its CRD.
 URL_SCHEMES = ("http", "https", "ftp", "gopher", "oci")
-# Ends of a URL that show the format; .img and .iso are used for several.
-_FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}
-
-
-def image_format(image):
-    """Return the format of an image, the one that is named, else by its URL; None when neither says.
-
-    :param image: dict with ``url`` and ``format``
-    """
-    parts = url_parts(image["url"])
-    # What stands at the end of an OCI reference is a tag.
-    suffix = "" if parts.scheme == "oci" else posixpath.splitext(parts.path)[1]
-    return image.get("format") or _FORMATS.get(suffix.lower())
 
 
 def image_problems(subject, field, image):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
-from ..spec import LINK_KINDS
+from ..description.spec import LINK_KINDS
 
 
 def link_problems(subject, description):

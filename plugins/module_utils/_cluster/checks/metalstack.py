@@ -14,9 +14,9 @@ from typing import Any
 from ..._common.field_checks import shown
 from ..._common.ip_texts import is_network, is_shortest_address
 from ..._common.problem import Problem
-from ..model import ClusterDescription, Group
-from ..providers import provider_of_cluster
-from ..spec import METALSTACK
+from ..description.model import ClusterDescription, Group
+from ..description.providers import provider_of_cluster
+from ..description.spec import METALSTACK
 
 CODE = "metalstack-cluster"
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

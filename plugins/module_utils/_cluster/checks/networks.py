@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
-from ..model import ClusterDescription
-from ..spec import NAME_RULE
+from ..description.model import ClusterDescription
+from ..description.spec import NAME_RULE
 
 
 def one_of(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from ..._common.problem import Problem
 from ..._ipam.validation import label
-from ..model import ClusterDescription
+from ..description.model import ClusterDescription
 
 
 def of_networks(problems: Iterable[Problem], description: ClusterDescription) -> list[Problem]:

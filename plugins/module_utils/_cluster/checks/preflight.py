@@ -14,9 +14,9 @@ from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..._kube.finalizers import is_going
+from ..description.spec import METAL3, METALSTACK
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
-from ..spec import METAL3, METALSTACK
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage

@@ -11,8 +11,8 @@ from ..._common import ip_texts
 from ..._common.field_checks import shown
 from ..._common.mac_address import mac_error
 from ..._common.problem import Problem
-from ..model import ClusterDescription
-from ..spec import ENDPOINT_HOLDERS
+from ..description.model import ClusterDescription
+from ..description.spec import ENDPOINT_HOLDERS
 from .hardware import hardware_of
 from .hosts import matches
 

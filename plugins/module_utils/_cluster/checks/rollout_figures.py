@@ -13,8 +13,8 @@ from typing import Any
 from ..._common.formats import duration
 from ..._common.plain_text import few
 from ..._ipam.usage import usage
+from ..description.spec import METAL3
 from ..render.network import attached
-from ..spec import METAL3
 from .hosts import is_free
 from .rollout_gates import boot_seconds
 

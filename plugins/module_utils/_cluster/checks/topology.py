@@ -11,9 +11,9 @@ from typing import Any
 
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
-from ..model import ClusterDescription, Group
-from ..spec import METALSTACK, machine_options
-from ..topology import is_by_topology, kept_pools
+from ..description.model import ClusterDescription, Group
+from ..description.spec import METALSTACK, machine_options
+from ..workflow.topology import is_by_topology, kept_pools
 
 CODE = "topology"
 _ONLY_OF_CLASS = ("machine_class", "class_variables")

@@ -8,7 +8,7 @@ import re
 
 from ..._common.field_checks import show, shown, type_name
 from ..._common.problem import Problem
-from ..model import ClusterDescription, Group
+from ..description.model import ClusterDescription, Group
 from ..render import kubeadm as cluster_kubeadm
 
 _METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",

@@ -16,15 +16,16 @@ from ..._common import ip_texts
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._ipam.validation import pool_problems
-from .. import addon as cluster_addon
-from .. import description as cluster_description
-from .. import endpoint as cluster_endpoint
-from .. import registries as cluster_registries
-from ..model import FAMILIES, ClusterDescription
+from ..description import reader as cluster_description
+from ..description.model import FAMILIES, ClusterDescription
+from ..description.spec import NAME_RULE
+from ..description.version_number import parse
+from ..render import addon as cluster_addon
+from ..render import endpoint as cluster_endpoint
+from ..render import registries as cluster_registries
 from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
-from ..spec import NAME_RULE
 from .address import endpoint_problems, overlap_problems
 from .groups import group_problems
 from .links import link_problems
@@ -32,7 +33,6 @@ from .metalstack import metalstack_problems
 from .networks import network_problems, one_of
 from .pool_fields import of_networks
 from .topology import topology_problems
-from .versions import parse
 
 # Of a control plane, with etcd on its machines (KubeadmControlPlane's remediation).
 _REPLACED_FROM_REPLICAS = 3
@@ -58,7 +58,7 @@ class Checked(NamedTuple):
 def check_description(params: Mapping[str, Any]) -> Checked:
     """Read and check a description, and render it when nothing is wrong with it.
 
-    :param params: as ``description.read`` takes them
+    :param params: as ``reader.read`` takes them
     """
     description, mistakes = cluster_description.read(params)
     if not mistakes:

@@ -7,15 +7,12 @@ Source: Cluster API's book, "Supported versions matrix", as of Cluster API 1.13;
 """
 from __future__ import annotations
 
-import re
-
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
-from ..providers import provider_of
-from ..spec import METAL3, METALSTACK
-
-VERSION_RULE = re.compile(r"^v(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?\Z")
+from ..description.providers import provider_of
+from ..description.spec import METAL3, METALSTACK
+from ..description.version_number import parse
 
 # Cluster API minor: first and last Kubernetes minor of a workload cluster.
 _WORKLOAD = {9: (26, 32), 10: (27, 33), 11: (28, 34), 12: (29, 36), 13: (30, 36)}
@@ -23,12 +20,6 @@ _WORKLOAD = {9: (26, 32), 10: (27, 33), 11: (28, 34), 12: (29, 36), 13: (30, 36)
 _OLDEST = (1, 9)
 # First patch of a Cluster API minor that knows a Kubernetes minor.
 _FIRST_PATCH = {(9, 32): 1, (10, 33): 1, (11, 34): 1, (12, 35): 1, (12, 36): 8, (13, 36): 1}
-
-
-def parse(version):
-    """Return ``(major, minor, patch)`` of a version such as ``v1.35.4``, or None."""
-    found = VERSION_RULE.match(version or "")
-    return tuple(int(part) for part in found.groups()[:3]) if found else None
 
 
 def newest_providers():

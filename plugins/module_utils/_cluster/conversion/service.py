@@ -14,7 +14,7 @@ from ..._common.errors import RefusedError, ReportedError, os_errors_reported
 from ..._common.plain_text import few, plain
 from ..._common.problem import Problem
 from ..._common.redaction import hidden_difference
-from ..manifest_file import text_of
+from ..._manifests.yaml_text import text_of
 from . import documents
 from .documents import CODE, Document
 

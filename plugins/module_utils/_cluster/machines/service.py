@@ -18,8 +18,8 @@ from ..._kube.precondition import uid_of
 from ..._kube.reconcile import Reconcile, raise_refused
 from ..._kube.report import difference
 from ..._metal3.kinds import KNOWN
-from ..reading import snapshot_of
-from ..wait import ClusterWait
+from ..waiting.service import ClusterWait
+from ..workflow.reading import snapshot_of
 from . import actions
 
 _MACHINE = KNOWN["Machine"]

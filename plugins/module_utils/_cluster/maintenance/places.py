@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from ..._common.problem import Problem
 from ..._host import lock as host_lock
 from ..._kube.finalizers import is_going
-from .. import named_hosts
 from ..machines.actions import quorum_problems
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, node_name
+from . import named_hosts
 
 Object = dict[str, Any]
 

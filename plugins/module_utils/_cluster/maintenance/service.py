@@ -25,7 +25,7 @@ from ..._kube.reconcile import raise_refused
 from ..._kube.report import difference
 from ..._kube.workload_client import workload_client
 from ..._metal3.kinds import KNOWN
-from ..reading import objects_of
+from ..workflow.reading import objects_of
 from . import drain, node
 from .patches import Patches
 from .places import Place, changes, places

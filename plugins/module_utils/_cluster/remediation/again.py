@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..._common.problem import Problem
 from ..._common.problem import text as problem_text
-from .. import named_hosts
+from ..maintenance import named_hosts
 from .diagnosis import Patient, patients
 
 Object = dict[str, Any]

@@ -17,8 +17,8 @@ from ..._host.description import annotations as host_annotations
 from ..._host.goals import RUNNING, error_of, state_of
 from ..._kube.conditions import condition
 from ..._kube.finalizers import is_going
-from .. import named_hosts
 from ..machines import actions as machine_actions
+from ..maintenance import named_hosts
 from ..workflow.etcd_member import lost_member
 from ..workflow.remediations import (
     deletion_advice,

@@ -31,7 +31,7 @@ from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
 from ..maintenance import node
 from ..maintenance.patches import Patches
-from ..reading import objects_of
+from ..workflow.reading import objects_of
 from .again import look, lost
 from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
 from .kubelet_questions import with_answers

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import json
 
-from .. import endpoint as cluster_endpoint
-from .. import registries as cluster_registries
-from ..model import merge
-from ..spec import METALSTACK
+from ..description.model import merge
+from ..description.spec import METALSTACK
+from . import endpoint as cluster_endpoint
+from . import registries as cluster_registries
 from .network import node_ip_template
 from .parts import present
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model import ClusterDescription, Group
+from ..description.model import ClusterDescription, Group
 
 VERSION = "v1alpha1"
 

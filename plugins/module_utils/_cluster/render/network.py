@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from ..._ipam.pool import render as render_pool
-from ..model import FAMILIES, merge, pool_name
+from ..description.model import FAMILIES, merge, pool_name
 from ..workflow.snapshot import CLUSTER_LABEL
 
 _POOL_GROUP = "ipam.metal3.io"

@@ -12,9 +12,9 @@ from __future__ import annotations
 from ..._common.field_checks import text_of
 from ..._host import selector as host_selector
 from ..._metal3.conversion.older import downgrade
-from ..checks import image as cluster_image
-from ..providers import provider_of
-from ..spec import METALSTACK
+from ..description.image_format import image_format
+from ..description.providers import provider_of
+from ..description.spec import METALSTACK
 from ..workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL
 from . import kubeadm as cluster_kubeadm
 from . import metalstack as cluster_metalstack
@@ -238,7 +238,7 @@ def _machine_spec(group, data_template):
     image = group.get("image")
     if image:
         spec["image"] = present({"url": image["url"], "checksumType": image.get("checksum_type"),
-                                 "diskFormat": cluster_image.image_format(image)})
+                                 "diskFormat": image_format(image)})
         # Required by the CRD, empty for a live-iso.
         spec["image"]["checksum"] = image.get("checksum") or ""
     return spec

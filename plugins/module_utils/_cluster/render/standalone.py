@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._kube.finalizers import is_going
-from ..model import ClusterDescription
+from ..description.model import ClusterDescription
 
 Object = dict[str, Any]
 

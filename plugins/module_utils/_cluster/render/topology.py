@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..model import ClusterDescription, Group
-from ..topology import CLASS_ANNOTATION
+from ..description.model import ClusterDescription, Group
+from ..workflow.topology import CLASS_ANNOTATION
 from .health import health_check
 from .parts import (
     AUTOSCALER_ANNOTATIONS,

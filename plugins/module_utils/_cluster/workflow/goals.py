@@ -7,10 +7,9 @@ from __future__ import annotations
 from ..._common.formats import duration, moment
 from ..._kube.conditions import condition, is_true
 from ..._kube.finalizers import is_going
-from ..rollout import is_of
-from ..topology import missing as topology_missing
-from .snapshot import node_name
+from .snapshot import is_of, node_name
 from .steps import LAST_STEP, machine_steps, phase_text
+from .topology import missing as topology_missing
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
 GOALS = ("initialized", "nodes", "available")

@@ -8,7 +8,7 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 from __future__ import annotations
 
 from ..._common.plain_text import gist
-from ..providers import ALL_KINDS, provider_of_cluster
+from ..description.providers import ALL_KINDS, provider_of_cluster
 from . import remediations
 
 CLUSTER_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -179,3 +179,18 @@ def is_paused_alone(obj):
 def cloned_from(obj):
     """Return the name of the template that an object was made of, None when it is not known."""
     return ((obj or {}).get("metadata", {}).get("annotations") or {}).get(CLONED_FROM)
+
+
+def is_of(machine, wanted, snapshot, when_unknown=False):
+    """Say whether a Machine is as a MachineDeployment's template says.
+
+    :param wanted: ``spec`` of the template
+    :param snapshot: a workflow Snapshot
+    :param when_unknown: what counts where the Machine does not say of which template it is made
+    """
+    spec, config = machine.get("spec") or {}, (wanted.get("bootstrap") or {}).get("configRef")
+    pairs = [(spec.get(field), wanted.get(field)) for field in ("version", "failureDomain")]
+    pairs += [(cloned_from(obj), (reference or {}).get("name")) for obj, reference in (
+        (snapshot.infrastructure_machine(machine), wanted.get("infrastructureRef")),
+        (snapshot.bootstrap_config(machine), config))]
+    return all(found == expected or (when_unknown and found is None) for found, expected in pairs)

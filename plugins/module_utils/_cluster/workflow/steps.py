@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..._common.formats import duration, moment
 from ..._kube.conditions import condition, is_true
 from ..._kube.finalizers import is_going
-from ..spec import METALSTACK
+from ..description.spec import METALSTACK
 from . import metalstack
 from .etcd_member import lost_member
 from .remediations import remediation_text

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from .._kube.conditions import condition
-from .workflow.snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
+from ..._kube.conditions import condition
+from .snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
 
 if TYPE_CHECKING:
-    from .model import ClusterDescription
+    from ..description.model import ClusterDescription
 
 Object = Mapping[str, Any]
 Objects = Mapping[str, list[dict[str, Any]]]

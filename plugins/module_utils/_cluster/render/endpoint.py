@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import re
 
-from .._common import ip_texts
-from .._common.field_checks import shown
-from .._common.problem import Problem
+from ..._common import ip_texts
+from ..._common.field_checks import shown
+from ..._common.problem import Problem
+from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
+from ..description.version_number import parse
 from . import images, kube_vip
-from .checks.versions import parse
-from .render.network import attached, device_name
-from .spec import ENDPOINT_HOLDERS, METALSTACK
+from .network import attached, device_name
 
 NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
 # Those that are programs on the control plane machines.

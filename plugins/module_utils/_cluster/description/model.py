@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a cluster is to be: the complete description, and its groups of machines, pools and domains; pure.
 
-``description.read`` makes it of what the user wrote. What follows from it is computed once, when it is first asked for.
+``reader.read`` makes it of what the user wrote. What follows from it is computed once, when it is first asked for.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from .._ipam.options import pool_options
+from ..._ipam.options import pool_options
 from .spec import OF_OWNERS, machine_options
 
 CONTROL_PLANE = "control-plane"

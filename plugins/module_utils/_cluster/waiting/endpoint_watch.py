@@ -7,10 +7,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .._common.formats import duration
-from .._kube.conditions import is_true
-from .network_questions import endpoint_answers
-from .workflow.steps import machine_steps
+from ..._common.formats import duration
+from ..._kube.conditions import is_true
+from ..checks.network_questions import endpoint_answers
+from ..workflow.steps import machine_steps
 
 # The machine is deployed and boots, or its Node is looked for: now its API server is to answer.
 _STEPS = (13, 14)

@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._common.field_checks import shown
-from .._common.problem import Problem
+from ..._common.field_checks import shown
+from ..._common.problem import Problem
+from ..description.model import ClusterDescription
 from . import flannel, images
-from .model import ClusterDescription
 
 FLANNEL = "flannel"
 # flannel takes a name or an address.

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.field_checks import shown
-from .._common.problem import Problem
-from .model import ClusterDescription
+from ..._common.field_checks import shown
+from ..._common.problem import Problem
+from ..description.model import ClusterDescription
 
 DIRECTORY = "/etc/containerd/certs.d"
 OPTION = "registry_mirrors"

@@ -11,10 +11,10 @@ from ..._host.errors import explain
 from ..._kube.conditions import condition, older_conditions
 from ..._kube.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
-from ..spec import METALSTACK
-from ..topology import RECONCILED
-from .snapshot import PAUSED_ANNOTATION, is_paused, is_paused_alone
-from .steps import machine_steps
+from ..description.spec import METALSTACK
+from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, is_paused_alone
+from ..workflow.steps import machine_steps
+from ..workflow.topology import RECONCILED
 
 # subject: the object that shows it; cause and next_step: sentences.
 Failure = namedtuple("Failure", ["subject", "cause", "next_step"])

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from .._common.field_checks import shown
-from .._common.problem import Problem
+from ..._common.field_checks import shown
+from ..._common.problem import Problem
 
 # OCI distribution specification 1.1, "Pulling manifests": host, path, tag and digest; no character has a meaning in
 # the files and templates that a reference becomes part of.

@@ -13,8 +13,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ..description.spec import FLANNEL_CNI_CONFIGURATIONS, description_options
 from . import images
-from .spec import FLANNEL_CNI_CONFIGURATIONS, description_options
 
 NAMESPACE = "kube-flannel"
 DAEMON_SET = "kube-flannel-ds"

@@ -4,7 +4,7 @@
 """The options of a cluster description, as argument specs; documented in the fragment ``cluster``."""
 from __future__ import annotations
 
-from .._ipam.options import pool_options
+from ..._ipam.options import pool_options
 
 NAME_RULE = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?\Z"
 # CAPM3 api/v1beta2: Image and its enums.

@@ -6,22 +6,22 @@ from __future__ import annotations
 
 import time
 
-from .._common.errors import ReportedError
-from .._common.formats import duration
-from .._common.plain_text import few
-from .._common.wait_loop import WaitLoop
-from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from .._host.errors import explain
-from .._kube.follow import follow_kinds
-from .._kube.precondition import uid_of
-from .._metal3.kinds import KNOWN
+from ..._common.errors import ReportedError
+from ..._common.formats import duration
+from ..._common.plain_text import few
+from ..._common.wait_loop import WaitLoop
+from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._host.errors import explain
+from ..._kube.follow import follow_kinds
+from ..._kube.precondition import uid_of
+from ..._metal3.kinds import KNOWN
+from ..description.providers import provider_of
+from ..description.spec import METAL3
+from ..workflow import goals as workflow_goals
+from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
+from ..workflow.steps import machine_steps, phase_text, step_text
+from . import failures as workflow_failures
 from .endpoint_watch import EndpointWatch
-from .providers import provider_of
-from .spec import METAL3
-from .workflow import failures as workflow_failures
-from .workflow import goals as workflow_goals
-from .workflow.snapshot import CLUSTER_LABEL, Snapshot
-from .workflow.steps import machine_steps, phase_text, step_text
 
 # A failure from before this run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
