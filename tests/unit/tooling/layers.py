@@ -181,8 +181,8 @@ class Layers:
         return bool(calls(name, root) & set(self.data["effect_calls"]))
 
     def _is_in_listed_folder(self, name: str) -> bool:
-        inside, folders = name.split("/")[2:-1], self._folders(name)
-        return not inside or not folders or inside[0] in folders
+        inside = name.split("/")[2:-1]
+        return not inside or inside[0] in self._folders(name)
 
     def _inside(self, name: str, item: Import) -> str:
         if not item.target.startswith("module_utils/"):

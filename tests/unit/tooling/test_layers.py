@@ -48,6 +48,7 @@ BROKEN = {
                                         "first is below"),
     "a folder imports from beside it": ("module_utils/_high/second/rules", "from .. import rules", "second is below"),
     "a folder that nobody knows": ("module_utils/_high/third/rules", "", "no folder"),
+    "a folder of a room that lists none": ("module_utils/_low/first/rules", "", "no folder"),
     "a room that nobody knows": ("module_utils/_new/rules", "", "no room"),
 }
 ALLOWED = {
