@@ -23,6 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.image_format import image_format
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.model import WORKER, Group
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks
 
@@ -279,7 +280,7 @@ def image(url="https://x/node.qcow2", **values):
     (image("oci://x/node:v1.raw"), None), (image("https://x.raw"), None)])
 def test_an_image_has_a_format_by_its_url_or_by_name(described, rendered):
     """CAPM3's setHostSpec writes an empty format to the host, which BMO's CRD refuses, and tries for ever."""
-    assert cluster_image.image_format(described) == rendered
+    assert image_format(described) == rendered
     lines = cluster_image.image_problems("cluster c1", "image", described)
     if rendered:
         assert lines == []

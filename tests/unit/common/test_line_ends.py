@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.versions import VERSION_RULE
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.version_number import VERSION_RULE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Request
