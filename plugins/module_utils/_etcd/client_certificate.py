@@ -46,7 +46,11 @@ def tls_context(secret: dict[str, Any] | None, title: str) -> ssl.SSLContext:
     :raises EtcdError: when there is no key in it
     """
     authority, key = _authority(secret, title)
-    certificate, own_key = _issued(authority, key)
+    try:
+        certificate, own_key = _issued(authority, key)
+    except (ValueError, TypeError, UnsupportedAlgorithm) as exc:
+        raise EtcdError(f"{title}: found an authority that signs nothing by SHA-256 ({type(key).__name__}), expected "
+                        "that of an etcd that Cluster API manages; correct the Secret") from exc
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(cadata=authority.public_bytes(serialization.Encoding.PEM).decode())
     with private_folder.folder(_FOLDER_PREFIX) as folder:

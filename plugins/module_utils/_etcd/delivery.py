@@ -132,6 +132,7 @@ def is_sent(data: Data, host: str, port: int) -> str:
             for part in iter(lambda: archive.read(_PIECE_BYTES), b""):
                 stream.sendall(part)
             answer = stream.recv(len(ANSWER))
-    except OSError as exc:
+    # An address that others have written may be none.
+    except (OSError, UnicodeError) as exc:
         return f"{host} port {port}: {plain(str(exc)) or type(exc).__name__}"
     return "" if answer == ANSWER else f"{host} port {port}: the machine has refused the data"

@@ -40,7 +40,9 @@ def candidates(client: Any, snapshot: Any, name: str, port: int) -> list[tuple[s
               if str(entry.get("type")).endswith("IP")]
     endpoint = (snapshot.cluster.get("spec") or {}).get("controlPlaneEndpoint") or {}
     pairs = [(address, port) for address in found if address]
-    return list(dict.fromkeys([*pairs, (endpoint["host"], endpoint.get("port") or port)]))
+    if endpoint.get("host"):
+        pairs.append((endpoint["host"], endpoint.get("port") or port))
+    return list(dict.fromkeys(pairs))
 
 
 def _claim_of(address: Object) -> str | None:

@@ -23,6 +23,7 @@ from .._cluster.workflow.steps import machine_steps, step_text
 from .._common import confirmation, file_digest, private_folder, regular_file
 from .._common.errors import RefusedError
 from .._common.formats import duration, timestamp
+from .._common.plain_text import plain
 from .._common.problem import Problem
 from .._elsewhere import etcd_receiver
 from .._host import lock as host_lock
@@ -332,7 +333,9 @@ class Restore:
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
                    if node_name(item) and node_name(item) not in nodes]
-        return {"machine": name, "node": node, "removed_nodes": sorted(removed), "missing_nodes": sorted(missing)}
+        # The playbook shows the Node's name as it is, which the workload cluster gives.
+        return {"machine": name, "node": plain(node), "removed_nodes": sorted(removed),
+                "missing_nodes": sorted(missing)}
 
     def _machines(self) -> list[Object]:
         return snapshot_of(self._client, self._namespace, self._name).mine("Machine")

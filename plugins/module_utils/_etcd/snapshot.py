@@ -121,7 +121,7 @@ class Blobs:
         message = next(self._messages, {})
         try:
             return base64.b64decode(message.get("blob") or "", validate=True), int(message.get("remaining_bytes") or 0)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._broken("found a message that is none of a snapshot") from None
 
     def _broken(self, found: str) -> EtcdError:

@@ -15,6 +15,7 @@ from .._backup import age, files
 from .._common import file_digest, parallel, regular_file, whole_file
 from .._common.errors import ReportedError
 from .._common.formats import timestamp
+from .._common.plain_text import plain
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed
@@ -88,7 +89,8 @@ class Snapshots:
         about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], status.version, status.revision)
         path = os.path.join(self._params["directory"], files.name_of(prefix_of(about), taken_at))
-        result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": member.node,
+        # The playbook shows the Node's name as it is, which the workload cluster gives.
+        result = {"name": name, "changed": True, "path": path, "taken_at": taken_at, "node": plain(member.node),
                   "revision": about.revision, "etcd_version": about.etcd_version,
                   "kubernetes_version": about.kubernetes_version, "error": None}
         if self._check_mode:

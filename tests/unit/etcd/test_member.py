@@ -16,7 +16,7 @@ import threading
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, ed25519, x25519
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from fakes.restored_plane import authority
 
@@ -227,6 +227,16 @@ def test_a_secret_without_an_authority_is_named(secret, data, said):
     data = data and dict((name, secret["data"][name] if value is dict else value) for name, value in data.items())
     with pytest.raises(EtcdError, match=f"Secret metal3/prod-etcd: {said}"):
         client_certificate.tls_context({"data": data} if data is not None else None, "Secret metal3/prod-etcd")
+
+
+@pytest.mark.parametrize("kind", [ed25519.Ed25519PrivateKey, x25519.X25519PrivateKey])
+def test_a_key_that_cannot_sign_is_named(secret, kind):
+    """Whoever writes the Secret of one cluster ended the run for all others with a traceback."""
+    pem = kind.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    secret["data"]["tls.key"] = base64.b64encode(pem).decode()
+    with pytest.raises(EtcdError, match="Secret metal3/prod-etcd: found an authority that signs nothing"):
+        client_certificate.tls_context(secret, "Secret metal3/prod-etcd")
 
 
 def test_no_key_is_left_in_a_file(secret, tmp_path, monkeypatch):

@@ -157,6 +157,12 @@ def test_only_who_has_the_restores_key_may_send(machine, given, tmp_path):
     assert answer_to(machine, given, given.identity) == receiver.ANSWER
 
 
+@pytest.mark.parametrize("host", ["a" * 64, "a..example"])
+def test_what_is_no_address_is_only_said(given, host):
+    """Addresses of a Machine are what others have written; the machines of before are deleted by then."""
+    assert delivery.is_sent(given, host, 6443).startswith(f"{host} port 6443: ")
+
+
 def test_a_machine_whose_clock_is_wrong_takes_the_data(tmp_path, monkeypatch):
     """To such a machine the certificate is not valid yet, or any more."""
     monkeypatch.setattr(certificates, "_now", lambda: datetime.datetime(1990, 1, 1, tzinfo=datetime.timezone.utc))

@@ -489,6 +489,16 @@ def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")
 
 
+def test_a_cluster_that_has_no_endpoint_any_more_is_restored_by_the_machines_own_address(run):
+    """It ended with a traceback when the machines of before were deleted."""
+    def sleep(seconds, advance=run.plane.sleep):
+        run.plane.objects["Cluster", NAME]["spec"].pop("controlPlaneEndpoint", None)
+        advance(seconds)
+
+    run.plane.sleep = sleep
+    assert run.restore()["machine"] == NEW and set(run.sent) == {("192.0.2.7", 6443)}
+
+
 def test_a_machine_that_somebody_deletes_is_named(run):
     def send(_data, _host, _port):
         run.plane.objects.pop(("Machine", NEW), None)

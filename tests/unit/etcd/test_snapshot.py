@@ -62,6 +62,7 @@ CHANGED[40000] ^= 1
     ([{"blob": "%"}], "none of a snapshot"),
     ([{"blob": 7}], "none of a snapshot"),
     ([{"blob": "", "remaining_bytes": "many"}], "none of a snapshot"),
+    ([{"blob": "", "remaining_bytes": json.loads("Infinity")}], "none of a snapshot"),
     (messages(bytes(CHANGED)), "digest is another one"),
     (list(messages())[:-1], "expected"),
     (list(messages())[:1], "expected"),

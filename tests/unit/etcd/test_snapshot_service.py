@@ -97,6 +97,12 @@ def test_a_snapshot_is_written_and_read_again(plane, etcd, tmp_path, identity):
     assert found["node"] == OLD and plane.writes() == [] and plane.workload.writes() == []
 
 
+def test_a_nodes_name_steers_no_terminal(plane, etcd, tmp_path, identity):
+    """The role etcd shows it, and Ansible's debug prints U+009B as it is."""
+    plane.objects["Machine", OLD]["status"]["nodeRef"]["name"] = "n\x9b2J"
+    assert take(plane, tmp_path, identity[0])["clusters"][0]["node"] == r"n\x9b2J"
+
+
 def test_what_is_read_again_is_nowhere_in_clear_text(plane, etcd, tmp_path, identity, monkeypatch):
     # The folder may be an NFS server's, to which a file without a name is sent as well.
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda *_args, **_options: pytest.fail("a temporary file"))
