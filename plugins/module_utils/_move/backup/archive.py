@@ -81,6 +81,8 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
 def _is_object(obj: Any, namespace: str) -> bool:
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     return (isinstance(metadata, dict) and all(isinstance(obj.get(name), str) for name in ("apiVersion", "kind"))
+            # Playbooks say what would be created as it is.
+            and plain(obj["kind"]) == obj["kind"]
             and all(isinstance(metadata.get(name), str) for name in ("name", "uid")) and _has_file_name(obj)
             and metadata.get("namespace") == namespace and isinstance(metadata.get("annotations") or {}, dict)
             and isinstance(obj.get("spec") or {}, dict) and isinstance(obj.get("status") or {}, dict))

@@ -251,6 +251,13 @@ def test_a_backup_of_all_namespaces_is_none(tmp_path, recipient, identity, names
     assert managed(there) == set()
 
 
+def test_a_backup_whose_kinds_steer_a_terminal_is_none(tmp_path, recipient, identity):
+    """The role restore prints how many objects of each it would create."""
+    path = forged(recipient, tmp_path, ("v1", "Se\x9b2Jcret"))
+    with pytest.raises(RefusedError, match="found entries that are no objects of one namespace"):
+        restore(server("b", "https://198.18.0.2:6443"), path, identity, check_mode=True)
+
+
 def test_what_is_restored_is_the_file_that_was_looked_at(here, tmp_path, recipient, identity):
     made = back_up(here, tmp_path, recipient)
     there = server("b", "https://198.18.0.2:6443")
