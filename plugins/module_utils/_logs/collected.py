@@ -122,7 +122,15 @@ class Collected:
 
 
 def _as_yaml(value: Any) -> str:
+    try:
+        return _dumped(value, getattr(yaml, "CSafeDumper", yaml.SafeDumper))
+    except UnicodeEncodeError:
+        # Of halves of characters, which a name in an archive may have, only the slow one makes escapes.
+        return _dumped(value, yaml.SafeDumper)
+
+
+def _dumped(value: Any, dumper: Any) -> str:
     # Folded at a blank, a text of two words would no longer be found by who looks for it.
-    text: str = yaml.dump(value, Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper), default_flow_style=False,
-                          sort_keys=False, allow_unicode=True, width=10 ** 9)
+    text: str = yaml.dump(value, Dumper=dumper, default_flow_style=False, sort_keys=False, allow_unicode=True,
+                          width=10 ** 9)
     return text

@@ -384,6 +384,14 @@ def test_a_member_of_an_archive_does_not_leave_the_folder(dest, process_dir, tmp
     assert "x\n" in texts(dest).values()
 
 
+def test_a_name_in_an_archive_that_is_no_utf8_does_not_end_the_run(dest, process_dir):
+    """Whoever booted on the provisioning network kept the logs of the plane from being gathered."""
+    (process_dir / "log" / "deploy" / "n1.tar.gz").write_bytes(archive(**{"core\udcff": b"\0\1", "a": b"a\n"}))
+    result = Plane().collect(dest, process_dir=str(process_dir))
+    assert texts(dest)["process/deploy/n1.tar.gz/a"] == "a\n" and "it is no text" in result["warnings"][0]
+    assert "core\\udcff" in texts(dest)["summary.yaml"].lower()
+
+
 def test_of_a_long_log_of_a_process_the_newest_part_is_kept(dest, process_dir):
     text = PASSWORD + lines(30000)
     (process_dir / "log" / "bmo.log").write_text(text)
