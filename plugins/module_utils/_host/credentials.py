@@ -15,6 +15,8 @@ from .goals import state_of
 
 # BMO registers a host in all other states (``ensureRegistered``).
 _UNTRIED_IN = ("", "unmanaged", "match profile", "deleting")
+# Digits of 64 bits.
+_LONGEST_VERSION = 20
 
 
 def untried(bmh, secret):
@@ -51,4 +53,9 @@ def _covers(credentials, metadata):
     if (credentials.get("credentials") or {}).get("name") != metadata["name"]:
         return False
     # BMO itself writes to the Secret (its label, its owner), which makes a later version with the same content.
-    return noted == stored or (noted.isdecimal() and stored.isdecimal() and int(noted) >= int(stored))
+    return noted == stored or (_is_number(noted) and _is_number(stored) and int(noted) >= int(stored))
+
+
+def _is_number(version):
+    # Others may write a status; of thousands of digits Python makes no number.
+    return version.isdecimal() and len(version) <= _LONGEST_VERSION

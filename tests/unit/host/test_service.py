@@ -12,6 +12,7 @@ from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import credentials
 from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over as host_handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
@@ -679,6 +680,14 @@ def test_a_deletion_whose_answer_was_lost_has_happened():
     server.lost = [("DELETE", "BareMetalHost", "h1")]
     result, dummy = run(server, [host(1, state="absent")])
     assert result["hosts"][0]["action"] == "deleted" and not result["hosts"][0]["failed"]
+
+
+def test_a_version_of_thousands_of_digits_in_a_status_is_none():
+    """It ended the run for all hosts with a traceback."""
+    bmh = {"spec": {"bmc": {"credentialsName": "s"}}, "status": {
+        "provisioning": {"state": "available"},
+        "goodCredentials": {"credentials": {"name": "s"}, "credentialsVersion": "9" * 5000}}}
+    assert "has not yet tried" in credentials.untried(bmh, {"metadata": {"name": "s", "resourceVersion": "7"}})
 
 
 def test_new_credentials_are_waited_for_until_they_were_tried():
