@@ -15,6 +15,8 @@ description:
   - C(bmc_address), C(bmc_username), C(bmc_password), C(bmc_credentials_name) and
     C(bmc_disable_certificate_verification) are the BMC's, C(boot_mac) is the boot MAC address. C(bmh_labels),
     C(bmh_annotations) and C(bmh_<option>) are the options of that name.
+  - Servers of several planes or namespaces (C(metal3_kubeconfig), C(metal3_namespace)) are refused, because the
+    entries are for one.
   - C(bmh_user_data) is text; C(bmh_network_data), C(bmh_meta_data) and C(bmh_preprovisioning_network_data) are text or
     dictionaries. A dictionary with only C(name) names a Secret.
 positional: names, only
@@ -57,12 +59,17 @@ def host_entries(hostvars, names, only="all"):
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     if only == "absent":
+        if not isinstance(names, str):
+            named_hosts.require_one_plane("host_entries", dict((name, hostvars[name]) for name in names
+                                                               if name in hostvars))
         return host_selection.absent(names)
     if only not in host_selection.SELECTIONS:
         raise AnsibleFilterError(
             f"host_entries: only: found {only!r}, expected absent or one of {', '.join(host_selection.SELECTIONS)}")
     named_hosts.require("host_entries", hostvars, names)
-    return host_selection.SELECTIONS[only]([host_inventory.entry(name, hostvars[name]) for name in names])
+    variables = dict((name, hostvars[name]) for name in names)
+    named_hosts.require_one_plane("host_entries", variables)
+    return host_selection.SELECTIONS[only]([host_inventory.entry(name, variables[name]) for name in names])
 
 
 class FilterModule:

@@ -4,12 +4,16 @@
 """What filters that take ``hostvars`` and names of hosts have in common."""
 from __future__ import annotations
 
-from ansible.errors import AnsibleFilterError
+from ansible.errors import AnsibleError, AnsibleFilterError
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
 
 # Ansible takes key=value of its command line for a text.
 _AS_LIST = """give a list on the command line as JSON: -e '{"<variable>": ["<name>"]}'"""
+
+# Variables that say where a server is managed, as the role hosts has them, and what they are without them.
+_PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
+          (("hosts_namespace", "metal3_namespace"), "metal3"))
 
 
 def require_list(plugin, names):
@@ -21,6 +25,33 @@ def require_list(plugin, names):
     """
     if isinstance(names, str):
         raise AnsibleFilterError(f"{plugin}: found the text {show(names)}, expected a list of names; {_AS_LIST}")
+
+
+def require_one_plane(plugin, hosts):
+    """Refuse servers of several planes or namespaces: what is made of them goes to that of the first one.
+
+    :param plugin: name of the filter, for the message
+    :param hosts: mapping of host names to their variables
+    :raises AnsibleFilterError: naming a server of each
+    """
+    planes = {}
+    for name, variables in hosts.items():
+        kubeconfig, namespace = (next(filter(None, (_text(variables, of) for of in kinds)), default)
+                                 for kinds, default in _PLANE)
+        planes.setdefault(f"namespace {namespace} of {kubeconfig}", name)
+    if len(planes) > 1:
+        found = "; ".join(f"{name}: {plane}" for plane, name in planes.items())
+        raise AnsibleFilterError(
+            f"{plugin}: metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces ({found}), "
+            "expected those of one, because all are asked for where the first one is; repeat the run with --limit")
+
+
+def _text(variables, name):
+    """Return a variable as text, empty when it is not there, or is of what only the play has."""
+    try:
+        return str(variables.get(name) or "")
+    except AnsibleError:
+        return ""
 
 
 def require(plugin, hostvars, names):

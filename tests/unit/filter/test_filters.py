@@ -128,6 +128,17 @@ def test_what_is_wrong_is_reported(name, arguments, message):
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("only", ["all", "undeployed", "absent"])
+@pytest.mark.parametrize("other", ["metal3_kubeconfig", "metal3_namespace", "hosts_namespace"])
+def test_servers_of_several_planes_are_no_entries_of_one(only, other):
+    """All were enrolled in the plane of the first server, or taken for deleted there."""
+    hostvars = {"h1": {"metal3_namespace": "metal3"}, "h2": {other: "other"}, "h3": {}}
+    with pytest.raises(AnsibleFilterError, match="found servers of several planes or namespaces .h1: .*; h2: "):
+        load("filter", "host_entries")(hostvars, ["h1", "h2", "h3"], only)
+    for names in (["h1", "h3"], ["h2"]):
+        assert [entry["name"] for entry in load("filter", "host_entries")(hostvars, names, only)] == names
+
+
 @pytest.mark.parametrize("name, arguments, text", [
     ("confirming", ("1", "h1"), 'found the text "h1", expected a list of names; give'),
     ("unreported", ({}, "done", ["h1"]), "found 'done' and list, expected failed or changed"),

@@ -118,6 +118,17 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, texts):
     assert all(text in output for text in texts), output
 
 
+@pytest.mark.parametrize("variable, code", [
+    ("metal3_namespace: other", 2), ("metal3_kubeconfig: '{{ of_play }}/x'", 0)])
+def test_servers_of_two_planes_are_not_enrolled_in_one(tmp_path, variable, code):
+    """What only the play has says nothing of a server."""
+    inventory = INVENTORY.replace("h2: ,", f"h2: {{{variable}}},")
+    found, output = playbook.play(tmp_path, inventory, SHOW.replace("serial: 2", "vars: {of_play: /folder}") % (
+        "baremetal", ROOT, ROOT), "play.yml")
+    assert found == code, output
+    assert ("found servers of several planes or namespaces" in " ".join(output.split())) is bool(code), output
+
+
 @pytest.mark.parametrize("hosts, confirm, answers", [
     ("baremetal", "", ["False", "False"]), ("baremetal", "2", ["False", "False"]),
     ("baremetal", "h1,h2", ["True", "False"]), ("baremetal", "h1,h2,h3", ["True", "True"]),
