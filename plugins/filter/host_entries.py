@@ -60,16 +60,21 @@ def host_entries(hostvars, names, only="all"):
 
     if only == "absent":
         if not isinstance(names, str):
-            named_hosts.require_one_plane("host_entries", dict((name, hostvars[name]) for name in names
-                                                               if name in hostvars))
+            named_hosts.require_one_plane("host_entries", dict(
+                (named_hosts.plane_of(hostvars[name]), name) for name in names if name in hostvars))
         return host_selection.absent(names)
     if only not in host_selection.SELECTIONS:
         raise AnsibleFilterError(
             f"host_entries: only: found {only!r}, expected absent or one of {', '.join(host_selection.SELECTIONS)}")
     named_hosts.require("host_entries", hostvars, names)
-    variables = dict((name, hostvars[name]) for name in names)
-    named_hosts.require_one_plane("host_entries", variables)
-    return host_selection.SELECTIONS[only]([host_inventory.entry(name, variables[name]) for name in names])
+    planes, entries = {}, []
+    for name in names:
+        # Of ten thousand servers not all at a time.
+        variables = hostvars[name]
+        planes.setdefault(named_hosts.plane_of(variables), name)
+        entries.append(host_inventory.entry(name, variables))
+    named_hosts.require_one_plane("host_entries", planes)
+    return host_selection.SELECTIONS[only](entries)
 
 
 class FilterModule:

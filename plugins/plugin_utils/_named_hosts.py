@@ -27,18 +27,23 @@ def require_list(plugin, names):
         raise AnsibleFilterError(f"{plugin}: found the text {show(names)}, expected a list of names; {_AS_LIST}")
 
 
-def require_one_plane(plugin, hosts):
+def plane_of(variables):
+    """Return in words where a server is managed.
+
+    :param variables: mapping of its variables
+    """
+    kubeconfig, namespace = (next(filter(None, (_text(variables, of) for of in kinds)), default)
+                             for kinds, default in _PLANE)
+    return f"namespace {namespace} of {kubeconfig}"
+
+
+def require_one_plane(plugin, planes):
     """Refuse servers of several planes or namespaces: what is made of them goes to that of the first one.
 
     :param plugin: name of the filter, for the message
-    :param hosts: mapping of host names to their variables
+    :param planes: mapping of what :func:`plane_of` returns to the name of a server
     :raises AnsibleFilterError: naming a server of each
     """
-    planes = {}
-    for name, variables in hosts.items():
-        kubeconfig, namespace = (next(filter(None, (_text(variables, of) for of in kinds)), default)
-                                 for kinds, default in _PLANE)
-        planes.setdefault(f"namespace {namespace} of {kubeconfig}", name)
     if len(planes) > 1:
         found = "; ".join(f"{name}: {plane}" for plane, name in planes.items())
         raise AnsibleFilterError(
