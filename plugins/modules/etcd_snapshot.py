@@ -67,7 +67,7 @@ EXAMPLES = r"""
     kubeconfig: ~/.kube/management
     clusters: [prod, stage]
     directory: /var/backups/etcd
-    recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p]
+    recipients: "{{ etcd_recipients }}"
     keep: 14
 """
 

@@ -65,7 +65,7 @@ EXAMPLES = r"""
   metal3.baremetal.plane_backup:
     kubeconfig: ~/.kube/management
     directory: /var/backups/metal3
-    recipients: [age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy]
+    recipients: "{{ backup_recipients }}"
     keep: 7
 """
 
