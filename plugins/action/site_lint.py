@@ -50,7 +50,8 @@ class ActionModule(ActionBase):
         options["skip_rules"] = sorted(set(options["skip_rules"]))
         unknown = [rule for rule in options["skip_rules"] if rule not in lint_rules.BY_NAME]
         if unknown:
-            raise AnsibleActionFail(f"skip_rules: found {', '.join(unknown)}, expected rules of docs/lint-rules.md")
+            raise AnsibleActionFail(f"skip_rules: found {', '.join(unknown)}, expected rules of "
+                                    "docs/lint-rules.md; correct skip_rules (variable lint_skip_rules)")
         options["base_dir"] = unfrackpath(options["base_dir"] or os.getcwd())
         hostvars, groups = task_vars["hostvars"], task_vars["groups"]
         hosts, clusters = [groups.get(options[group], []) for group in ("hosts_group", "clusters_group")]

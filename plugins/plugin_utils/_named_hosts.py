@@ -70,4 +70,5 @@ def require(plugin, hostvars, names):
     require_list(plugin, names)
     missing = [name for name in names if name not in hostvars]
     if missing:
-        raise AnsibleFilterError(f"{plugin}: not in the inventory: {', '.join(missing)}")
+        raise AnsibleFilterError(f"{plugin}: not in the inventory: {', '.join(missing)}; correct the names, or add "
+                                 "these hosts")

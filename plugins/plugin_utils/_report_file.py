@@ -25,4 +25,5 @@ def write(path, content, check_mode):
         mode = whole_file.own_mode(path)
         return whole_file.write(path, content.encode(), _MODE if mode is None else mode, check_mode) is not None
     except OSError as exc:
-        raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written") from exc
+        raise AnsibleActionFail(f"{path}: found {exc.strerror}, expected a file that can be written; correct the "
+                                "path") from exc

@@ -180,7 +180,7 @@ def _write(module, path, content, mode):
     try:
         return whole_file.write(path, content, mode, module.check_mode)
     except OSError as exc:
-        module.fail_json(msg=f"{path}: {exc.strerror or exc}")
+        module.fail_json(msg=f"{path}: {exc.strerror or exc}, expected a file that can be written; correct the path")
 
 
 def _require_libraries(module):

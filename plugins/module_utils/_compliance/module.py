@@ -44,7 +44,8 @@ def run_host_compliance() -> None:
         changed = write_reports(findings, params["strict"], params["sarif_file"], params["junit_file"],
                                 module.check_mode)
     except OSError as exc:
-        module.fail_json(msg=f"{exc.filename}: found {exc.strerror}, expected a file that can be written")
+        module.fail_json(msg=f"{exc.filename}: found {exc.strerror}, expected a file that can be written; correct "
+                             "the path")
     counts = report.count(findings)
     result: dict[str, Any] = {"changed": changed, "findings": findings, "counts": counts,
                               "msg": report.text(findings, len(params["hosts"]), 0)}

@@ -273,7 +273,8 @@ class Cache:
             return {}
         facts = disk_image.verified(path, name, {})
         if final and wanted not in (cache_options.AS_IS, facts["format"]):
-            raise ReportedError(f"{name}: format: found {facts['format']}, expected {wanted}")
+            raise ReportedError(f"{name}: format: found {facts['format']}, expected {wanted}; correct format or "
+                                "the image's source")
         return facts
 
     def _check_room(self, name: str, needed_bytes: int, what: str) -> None:

@@ -31,5 +31,5 @@ def test_any_lab_json_is_figures_or_refused(text):
 @pytest.mark.parametrize("content", [b"[]", b"\xff", b"{", b'{"name": "one", "index": true}'])
 def test_a_broken_lab_json_is_reported_with_what_to_do(tmp_path, content):
     (tmp_path / "lab.json").write_bytes(content)
-    with pytest.raises(figures.FiguresError, match=r"lab\.json: .*Remove the lab with make lab-down"):
+    with pytest.raises(figures.FiguresError, match=r"lab\.json: .*restore the file"):
         figures.read(str(tmp_path))

@@ -51,6 +51,13 @@ def test_any_option_of_ironic_is_set_the_same_in_each_mode(tmp_path):
         {"group": "DEFAULT", "name": "debug", "value": "true"}]
 
 
+@pytest.mark.parametrize(("given", "file"), [
+    ({}, None), ({"metal3_ca_file": "/etc/ssl/site.crt"}, "/etc/ssl/site.crt"),
+    ({"metal3_ca_file": "/etc/ssl/site.crt", "ironic_bmc_ca_file": "/etc/ssl/bmc.crt"}, "/etc/ssl/bmc.crt")])
+def test_a_process_verifies_bmcs_by_the_file_that_preflight_has_used(tmp_path, given, file):
+    assert rendered(tmp_path, **given)["conf"]["redfish"].get("verify_ca") == file
+
+
 def test_in_a_pod_its_own_variables_go_before_them(tmp_path):
     values = rendered(tmp_path, ironic_settings=OWN, ironic_rescue=True,
                       ironic_environment={"OS_DEFAULT__DEBUG": "false"})

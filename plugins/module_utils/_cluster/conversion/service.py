@@ -69,7 +69,8 @@ def _files(src: str) -> list[tuple[str, str]]:
 
 def _below(src: str) -> Iterator[tuple[str, str]]:
     def refuse(exc: OSError) -> None:
-        raise ReportedError(f"{exc.filename}: {exc.strerror}") from exc
+        raise ReportedError(f"{exc.filename}: {exc.strerror}, expected a folder that can be read; correct the path "
+                            "or its rights") from exc
 
     for folder, folders, names in os.walk(src, onerror=refuse):
         # Such as .git.

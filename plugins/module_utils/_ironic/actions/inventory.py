@@ -38,7 +38,8 @@ def deployment(name: str, variables: dict[str, Any]) -> dict[str, Any] | None:
 
 def _image(name: str, image: Any, found: list[Problem]) -> dict[str, str]:
     if not isinstance(image, dict) or not isinstance(image.get("url"), str) or not image["url"]:
-        found.append(Problem("image", name, "bmh_image.url", None, "the URL of an image"))
+        found.append(Problem("image", name, "bmh_image.url", None, "the URL of an image",
+                             "set bmh_image for the server or its group"))
         return {}
     if image.get("format") == "live-iso":
         return {"boot_iso": image["url"]}

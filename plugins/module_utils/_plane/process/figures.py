@@ -11,6 +11,7 @@ from typing import Any
 from ..._common.errors import ReportedError
 
 FILE = "lab.json"
+_NEXT = "restore the file; a lab can be removed by make lab-down, and made again"
 
 
 class FiguresError(ReportedError):
@@ -30,11 +31,11 @@ def read(directory: str) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except ValueError as exc:
-        raise FiguresError(f"{path}: not UTF-8 ({exc}). Remove the lab with make lab-down") from exc
+        raise FiguresError(f"{path}: not UTF-8 ({exc}); {_NEXT}") from exc
     try:
         return parsed(text)
     except ValueError as exc:
-        raise FiguresError(f"{path}: {exc}. Remove the lab with make lab-down") from exc
+        raise FiguresError(f"{path}: {exc}; {_NEXT}") from exc
 
 
 # Field of ``lab.json`` → its type: what identifies a plane and what its removal needs.

@@ -106,7 +106,8 @@ def note(actions: dict[str, str], wrote: Callable[[str, str], Any]) -> None:
 def _services_python(lab_dir: Any) -> Any:
     figures = figures_file.read(lab_dir)
     if not figures or not figures.get("services_python"):
-        raise SupervisorError(f"{lab_dir}/{figures_file.FILE}: names no services_python; the role lab writes it")
+        raise SupervisorError(f"{lab_dir}/{figures_file.FILE}: services_python: not set, expected the Python that has "
+                              "supervisor; run the playbook install again, of a lab the playbook lab")
     return figures["services_python"]
 
 

@@ -43,7 +43,7 @@ def load(lab: Any, name: Any) -> Any:
     try:
         return manifests.load(path)
     except OSError as exc:
-        raise ProviderError(f"{path}: {exc.strerror}. The module engine makes it") from exc
+        raise ProviderError(f"{path}: {exc.strerror}, expected rendered manifests; run the playbook install again") from exc
 
 
 def desired(lab: Any, shipped: Any, versions: Any) -> Any:
@@ -58,7 +58,8 @@ def desired(lab: Any, shipped: Any, versions: Any) -> Any:
         with open(controllers.ca_file(lab), encoding="utf-8") as stream:
             ca_certificate = stream.read()
     except OSError as exc:
-        raise ProviderError(f"{exc.filename}: {exc.strerror}. The role lab makes it") from exc
+        raise ProviderError(f"{exc.filename}: {exc.strerror}, expected the plane's certificate authority; run the "
+                            "playbook install again, of a lab the playbook lab") from exc
     result = []
     for name, objects in shipped.items():
         made = process_mode(objects, controllers.webhook_url(lab, name), ca_certificate)
