@@ -63,7 +63,7 @@ def read(wanted: list[Object], rendered: Callable[[str | None], Any],
 def _rendered(part: Part, settings: Object, pinned: Any) -> tuple[list[Object], str]:
     if not pinned.pins.has(part.module):
         raise Refused("source_dir", settings.get("source_dir"), f"a folder whose go.mod requires {part.module}",
-                      "name the collection's lab/engine, for cert-manager its lab/engine/addons")
+                      "name the collection's lab/engine, for cert-manager its lab/engine/cert_manager")
     version = pinned.pins.version(part.module)
     if settings.get("version") not in (None, version):
         raise Refused("version", settings["version"], version, "set manifests to those of the other version")
