@@ -185,7 +185,8 @@ class RotationService:
                 problems += rules.check(host, self._known.hosts.get(host["name"]), secret, self.namespace, self.now())
                 if rules.credentials_of(secret) != rules.credentials_of(self._known.secrets[host["secret"]]):
                     problems.append(Problem(rules.CODE, "", "", f"another Secret {host['secret']} than before",
-                                            "one that nobody changes meanwhile"))
+                                            "one that nobody changes meanwhile",
+                                            "run again: its password is read once more"))
                 elif secret is not None:
                     self._known.secrets[host["secret"]] = secret
             if problems:

@@ -79,7 +79,8 @@ def _dhcp(entry: Mapping[str, Any], probe: Callable[..., Any]) -> tuple[str, lis
     try:
         found = probe(interface, mac, entry["seconds"])
     except DhcpProbeError as exc:
-        return str(exc), [Problem("unreachable", f"interface {interface}", "dhcp", str(exc), "DHCP can be asked")]
+        return str(exc), [Problem("unreachable", f"interface {interface}", "dhcp", str(exc),
+                                  "an interface on which DHCP servers can be asked", "correct it, then run again")]
     wrong = server_problems(interface, found, allowed)
     there = {offer.server for offer in found}
     wrong += [Problem("unreachable", f"interface {interface}", "dhcp", f"no offer from {server}",

@@ -134,7 +134,8 @@ class Engine:
             with open(path, encoding="utf-8") as stream:
                 return stream.read()
         except OSError as exc:
-            raise EngineError(f"{path}: {exc.strerror}") from exc
+            raise EngineError(f"{path}: {exc.strerror}, expected a file of the collection's lab/engine; correct "
+                              "source_dir") from exc
 
     def missing(self, sets: list[str]) -> list[Program]:
         """Return the programs of these sets that are not built yet.
