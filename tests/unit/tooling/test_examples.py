@@ -91,6 +91,14 @@ def test_the_lint_finds_nothing_in_the_site_of_the_guides(tmp_path):
     assert "8 servers, 1 cluster: 0 errors, 0 warnings" in lint(tmp_path)
 
 
+def test_the_lint_finds_nothing_in_the_inventory_of_the_first_cluster(tmp_path):
+    page, = [path for path in GUIDES if path.stem == "first_cluster"]
+    text, = [text for _language, text in blocks(page) if text.startswith("# inventory/rack1/hosts.yml\n")]
+    (tmp_path / "mysite").mkdir()
+    (tmp_path / "mysite" / "hosts.yml").write_text(text)
+    assert "20 servers, 1 cluster: 0 errors, 0 warnings" in lint(tmp_path)
+
+
 def test_the_inventories_are_found():
     files = {parameter.values[0] for parameter in CLUSTERS}
     assert {"README.md", "roles/cluster/README.md", "docs/docsite/rst/clusters.rst"} <= files
