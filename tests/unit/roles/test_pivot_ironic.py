@@ -123,8 +123,9 @@ def test_only_what_the_other_ironic_takes_is_let_go_before_it_is_started(tmp_pat
     ({"pivot_ironic_mode": "external"}, "pivot_ironic_url: not set", "pivot_to_kubeconfig:")])
 def test_only_the_variable_that_is_missing_is_named(tmp_path, given, named, other):
     task, = [task for task in ansible_yaml.read(ROLE / "tasks" / "main.yml") if task["name"] == "Check the variables"]
-    variables = {"pivot_kubeconfig": "a", "pivot_to_kubeconfig": "b", "pivot_ironic_mode": "process", "pivot_ironic_url": ""}
-    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": dict(variables, **given), "tasks": [task]}])
+    variables = dict({"pivot_kubeconfig": "a", "pivot_to_kubeconfig": "b", "pivot_ironic_mode": "process",
+                      "pivot_ironic_url": ""}, **given)
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": variables, "tasks": [task]}])
     code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
     shown = " ".join(output.split())
     assert code and named in shown and other not in shown, output

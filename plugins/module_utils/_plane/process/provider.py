@@ -43,7 +43,8 @@ def load(lab: Any, name: Any) -> Any:
     try:
         return manifests.load(path)
     except OSError as exc:
-        raise ProviderError(f"{path}: {exc.strerror}, expected rendered manifests; run the playbook install again") from exc
+        raise ProviderError(f"{path}: {exc.strerror}, expected rendered manifests; run the playbook install "
+                            "again") from exc
 
 
 def desired(lab: Any, shipped: Any, versions: Any) -> Any:
