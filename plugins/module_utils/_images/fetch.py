@@ -53,7 +53,7 @@ def write_member(archive: str, member: str, target: IO[bytes]) -> None:
             if source is None:
                 files = sorted(name for name, item in found.items() if item.isfile())
                 raise ReportedError(f"downloads: member: found \"{member}\", expected a file of the archive: "
-                                    f"{', '.join(files[:10]) or 'it has none'}")
+                                    f"{', '.join(files[:10]) or 'it has none'}; correct member")
             shutil.copyfileobj(source, target)
     except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as exc:
         raise ReportedError(f"downloads: member: found a file that is no tar archive ({exc}), expected one; remove "

@@ -163,7 +163,8 @@ class Components(ComponentsRun):
         if found:
             stay = f"\nUpgraded before, and kept: {', '.join(before)}." if before else ""
             raise ComponentsError(f"{step.part.title} stays {step.found}, since something has changed meanwhile:\n"
-                                  + "\n".join(f"- {problem}" for problem in found) + stay)
+                                  + "\n".join(f"- {problem}" for problem in found)
+                                  + "\nRun install again when that is over." + stay)
 
     def _upgrade(self, step: upgrade.Step, due: list[Entry], before: list[str]) -> list[Written]:
         """Write and wait for one part; when it does not come up, go back to what was there.
