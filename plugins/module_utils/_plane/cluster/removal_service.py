@@ -215,7 +215,7 @@ def _until_gone(run: ComponentsRun, entries: list[Entry]) -> None:
     left = until_nothing(ask, run.params["wait_timeout_seconds"], INTERVAL_SECONDS, run.clock, run.sleep)
     if left:
         lines = "\n".join(f"- {resource.kind} {item['metadata']['name']}: {_reasons(item)}" for item in left)
-        raise ComponentsError(f"not gone in time:\n{lines}\nRemove what holds them, then run again.")
+        raise ComponentsError(f"not gone in time:\n{lines}\nLook what holds them, then run again.")
 
 
 def goes_with(obj: Object, ours: set[tuple[str, str | None, str]]) -> bool:
