@@ -9,6 +9,7 @@ import pathlib
 import pytest
 import yaml
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import ALL_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import ADDRESS_RESOURCES
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -53,6 +54,13 @@ def test_roles_that_only_read_write_nothing_and_read_no_secret(role):
     rules = list(granted(role))
     assert rules
     assert not [rule for rule in rules if rule[2] in WRITES or rule[1] == "secrets"]
+
+
+@pytest.mark.parametrize("role", ["clusters", "viewer"])
+def test_who_looks_at_clusters_may_list_all_that_a_cluster_is_made_of(role):
+    # Without one of them cluster_info and the wait of the playbook cluster end with 403.
+    lists = {(group, resource) for group, resource, verb in granted(role) if verb == "list"}
+    assert {(KNOWN[kind].group, KNOWN[kind].plural) for kind in ALL_KINDS} <= lists
 
 
 def test_what_is_bound_in_the_whole_cluster_is_the_overview_alone():
