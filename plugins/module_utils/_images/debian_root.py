@@ -104,8 +104,8 @@ def check_means(what: str, commands: Iterable[tuple[str, str]], files: Iterable[
     if os.geteuid() != 0:
         raise ImageBuildError(
             f"building {what} needs root: it makes a root file system whose files belong to many users. "
-            "Run it as root (in a playbook by become: true), take an image from elsewhere (download, downloads), or in a "
-            "lab do without nodes that boot")
+            "Run it as root (in a playbook by become: true), take an image from elsewhere (download, downloads), or in "
+            "a lab do without nodes that boot")
     missing = [f"{command} is missing: install the package {package}" for command, package in commands
                if not shutil.which(command)]
     missing += [f"{path} is missing: install the package {package}" for path, package in files

@@ -113,8 +113,9 @@ def test_a_variable_of_a_playbook_has_the_type_of_the_option_it_is_given_to(vari
     found = [(module, name) for module, name in found if (MODULES / f"{module}.py").is_file()]
     if not found:
         # Read by an expression: these have tests of their own.
-        assert variable in {"compliance_junit_file", "compliance_sarif_file", "enroll_preflight", "provision_image_required", "ironic_nodes_provide", "machine_action",
-                            "machine_names", "maintain", "remediate", "rotate_certificates_days"}
+        assert variable in {"compliance_junit_file", "compliance_sarif_file", "enroll_preflight",
+                            "provision_image_required", "ironic_nodes_provide", "machine_action", "machine_names",
+                            "maintain", "remediate", "rotate_certificates_days"}
     for module, name in found:
         documented = _documentation(module)["options"][name]
         assert (option["type"], option.get("elements")) == (documented["type"], documented.get("elements")), (

@@ -40,6 +40,6 @@ def ask(run: ComponentsRun, deadline: float, parts: list[Part]) -> float:
 
     if until_nothing(without_answer, deadline - began_at, INTERVAL_SECONDS, run.clock, run.sleep):
         lines = "\n".join(f"- {BY_NAME[name].title}: {text}" for name, text in waiting.items())
-        raise ComponentsError(f"webhooks do not answer:\n{lines}\nLook at the pods of these parts and their logs, then run "
-                              "install again.")
+        raise ComponentsError(f"webhooks do not answer:\n{lines}\nLook at the pods of these parts and their logs, then "
+                              "run install again.")
     return round(run.clock() - began_at, 1)
