@@ -67,7 +67,8 @@ def settings(module: Module, authorities: str = "ca_cert") -> Settings:
     except OSError as exc:
         problems.append(Problem("ca-cert-invalid", "", authorities, shown(params[authorities]),
                                 f"a file with certificates ({exc})",
-                                "name a PEM file of the machine that asks, or leave it out for the system's"))
+                                "name a PEM file of the machine that asks (metal3_ca_file in an inventory), or leave "
+                                "it out for the system's"))
     if problems:
         raise RefusedError(problems)
     return Settings(params[authorities], params["connect_timeout_seconds"], params["read_timeout_seconds"],

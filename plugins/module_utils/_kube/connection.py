@@ -179,7 +179,9 @@ class Connection:
             return self._take(settings, config, name)
         if choice.kubeconfig is not None:
             raise refused(f"{choice.name('kubeconfig')}: found no file {os.pathsep.join(paths)} that is not empty, "
-                          "expected a kubeconfig", "correct kubeconfig, or make the file")
+                          "expected a kubeconfig",
+                          "correct kubeconfig (metal3_kubeconfig in an inventory), or make the file; the playbook "
+                          "install makes that of a plane of processes")
         return self._load_service_account(settings)
 
     def _load_service_account(self, settings: Any) -> str:
