@@ -27,7 +27,6 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, objects, release
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
