@@ -122,6 +122,19 @@ def test_images_of_another_server_are_converted_and_served_with_tls(machine, ope
     assert operator.playbook("image_server", "--check", **dict(SERVER, image_server_images=images)).changed() == 0
 
 
+def test_a_link_in_the_folder_publishes_nothing_and_the_folder_itself_may_be_one(machine):
+    """Whoever may write to a folder of images could otherwise publish what nginx reads."""
+    machine.run("sh", "-ec", "ln -s /etc/hostname /srv/www/linked; ln -s /etc /srv/www/folder; "
+                             "ln /srv/www/debian.raw /srv/www/hard.raw; mv /srv/www /srv/disk; ln -s disk /srv/www")
+    try:
+        for path, status in (("linked", "403"), ("folder/hostname", "404")):
+            assert status in served(machine, path, check=False).stderr, path
+        served(machine, "hard.raw", "--output", "/root/got-hard.raw")
+        machine.run("cmp", "/root/got-hard.raw", "/root/debian.raw")
+    finally:
+        machine.run("sh", "-ec", "rm /srv/www; mv /srv/disk /srv/www; cd /srv/www; rm linked folder hard.raw")
+
+
 def test_another_image_under_the_same_name_keeps_the_former_one(machine, operator, upstream):
     former = {name for name in files(machine) if name.startswith("debian.") and name.endswith(".raw")}
     machine.run("sh", "-ec", "printf '\\125\\252' | dd of=/root/large.bin bs=1 seek=510 conv=notrunc status=none")
