@@ -322,6 +322,33 @@ handover:
       description: Whether both serve DHCP in one network, one of them at a time.
       type: bool
   sample: {starts: true, address: true, dhcp: false}
+ironic:
+  description:
+    - The Deployment of the Ironic over there as it was checked, for O(metal3.baremetal.plane_scale#module:checked);
+      V(null) when it is a process, is not known, or no move is due or taken back.
+  returned: success
+  type: dict
+  contains:
+    uid:
+      description: Its C(metadata.uid).
+      type: str
+    generation:
+      description: Its C(metadata.generation).
+      type: int
+  sample: {uid: 7d0f6f0e-3b0c-4a43-8a5d-2c1e0f1b9d11, generation: 3}
+former_ironic:
+  description:
+    - The same of the Ironic that lets go (O(former_ironic_deployment)).
+  returned: success
+  type: dict
+  contains:
+    uid:
+      description: Its C(metadata.uid).
+      type: str
+    generation:
+      description: Its C(metadata.generation).
+      type: int
+  sample: {uid: 1f3c2b5e-90a1-4c57-bb0e-6d2f8e4a7c22, generation: 5}
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

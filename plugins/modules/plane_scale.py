@@ -30,6 +30,20 @@ options:
         annotation C(metal3.baremetal/started-by-move) of a Deployment that had no pod, until it has none again.
       - By it M(metal3.baremetal.plane_move) knows what may be stopped when a move is taken back.
     type: str
+  checked:
+    description:
+      - The Deployment as another module has checked it, such as RV(metal3.baremetal.plane_move#module:ironic). One that
+        was replaced or changed since is refused, and nothing is written. With O(replicas=0) one that is gone is fine.
+    type: dict
+    suboptions:
+      uid:
+        description: Its C(metadata.uid).
+        type: str
+        required: true
+      generation:
+        description: Its C(metadata.generation), which counts changes of its spec and annotations.
+        type: int
+        required: true
   confirm:
     description:
       - V(1), or the Deployment's name. Required when pods become fewer, since what they work on is interrupted.

@@ -107,6 +107,8 @@ def run_plane_scale() -> None:
         name={"type": "str", "required": True},
         replicas={"type": "int", "required": True},
         started_for={"type": "str"},
+        checked={"type": "dict", "options": {
+            "uid": {"type": "str", "required": True}, "generation": {"type": "int", "required": True}}},
         confirm={"type": "str"},
         wait_timeout_seconds={"type": "int", "default": 300},
     ))

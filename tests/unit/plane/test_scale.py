@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.plane_server import Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import scale_service
 
@@ -26,9 +26,10 @@ class Plane(Server):
         return super().list(resource, namespace) if resource.kind == "Deployment" else ([], "1")
 
 
-def run(plane, replicas, confirm=None, check_mode=False, started_for=None):
+def run(plane, replicas, confirm=None, check_mode=False, started_for=None, checked=None):
     return scale_service.run(plane, {"namespace": "n", "name": "ironic", "replicas": replicas, "confirm": confirm,
-                                     "started_for": started_for, "wait_timeout_seconds": 1}, check_mode,
+                                     "started_for": started_for, "checked": checked, "wait_timeout_seconds": 1},
+                             check_mode,
                              Progress(None), lambda: 0.0, lambda seconds: None)
 
 
@@ -53,6 +54,26 @@ def test_pods_are_taken_away_only_with_a_confirmation(plane, confirm):
 def test_with_one_they_go_and_come_back_without(plane, confirm):
     assert run(plane, 1, confirm)["changed"] and run(plane, 0, confirm)["replicas"] == 1
     assert run(plane, 2)["changed"] and not run(plane, 2)["changed"] and len(plane.writes) == 3
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(("checked", "text"), [
+    ({"uid": "u-another", "generation": 4}, "metadata.uid: found u-ironic, expected u-another, as it was checked"),
+    ({"uid": "u-ironic", "generation": 3}, "metadata.generation: found 4, expected 3, as it was checked")])
+def test_another_deployment_than_the_one_that_was_checked_is_left_as_it_is(plane, checked, text, check_mode):
+    plane.objects["Deployment", "n", "ironic"]["metadata"]["generation"] = 4
+    with pytest.raises(RefusedError, match=f"Deployment n/ironic: {text}; somebody has replaced or changed it since"):
+        run(plane, 0, "ironic", check_mode, checked=checked)
+    assert plane.writes == []
+
+
+def test_the_deployment_that_was_checked_is_stopped_whatever_its_pods_have_done_since(plane):
+    metadata = plane.objects["Deployment", "n", "ironic"]["metadata"]
+    metadata.update(generation=4, resourceVersion="77")
+    assert run(plane, 0, "ironic", checked={"uid": "u-ironic", "generation": 4})["changed"]
+    assert plane.writes[0]["metadata"] == {"uid": "u-ironic", "resourceVersion": "77"}
+    del plane.objects["Deployment", "n", "ironic"]
+    assert not run(plane, 0, checked={"uid": "u-ironic", "generation": 4})["changed"]
 
 
 def mark_of(plane):

@@ -16,6 +16,8 @@ INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
 PLANE = "metal3.baremetal."
 OTHERS = ("etcd", "mariadb", "bmo", "image-server")
+CHECKED = {"uid": "uid-of-the-one-that-was-checked", "generation": 3}
+TAKES = {"starts": False, "address": True, "dhcp": False}
 
 
 def _shown(task):
@@ -27,7 +29,8 @@ def _shown(task):
     if task.get("register") == "pivot_back":
         # As the play says it.
         return {"ansible.builtin.set_fact": {"pivot_back": "{{ pivot_found }}"}}
-    shown = {"module": module, "name": task["name"], "programs": given.get("programs"), "nodes": given.get("nodes")}
+    shown = {"module": module, "name": task["name"],
+             **{option: given.get(option) for option in ("programs", "nodes", "checked")}}
     # Where the plane is a process, nothing reads what these return.
     return dict(((key, value) for key, value in task.items() if key not in (module, "check_mode")),
                 **{"ansible.builtin.debug": {"msg": {key: value for key, value in shown.items() if value}}})
@@ -50,7 +53,7 @@ def _run(folder, name, programs, back=None):
         "pivot_namespace": "metal3", "pivot_plan": {"hosts": ["server-01"], "due": True},
         "pivot_undone": {"due": True}, "pivot_reach_from": "auto", "pivot_to_ironic_namespace": "",
         "pivot_to_ironic_deployment": "there", "pivot_found": dict(
-            {"handover": {"starts": False, "address": False, "dhcp": False}}, **(back or {})),
+            {"handover": {"starts": False, "address": False, "dhcp": False}, "ironic": dict(CHECKED)}, **(back or {})),
         "pivot_kubeconfig": "", "pivot_to_kubeconfig": "", "pivot_ironic_namespace": "",
         "pivot_ironic_deployment": "", "pivot_wait_timeout_seconds": 1},
         "tasks": [{"include_vars": str(ROLE / "vars" / "main.yml")}, {"import_tasks": name}]}])
@@ -98,6 +101,26 @@ def test_without_the_number_of_hosts_nothing_over_there_is_stopped(tmp_path):
     code, output = _run(tmp_path, "undone.yml", ["ironic"], {"confirmation": "repeat how many", "handover": {
         "starts": False, "address": True, "dhcp": False}})
     assert code != 0 and "repeat how many" in output and "plane_scale" not in output, output
+
+
+def test_the_ironic_that_is_stopped_over_there_is_the_one_that_was_checked(tmp_path):
+    """A Deployment of its name that somebody has made since may be at work for others."""
+    code, output = _run(tmp_path, "undone.yml", ["ironic"], {"handover": TAKES})
+    stopped = output.partition("Stop the Ironic over there")[2].partition("TASK")[0]
+    assert code == 0 and CHECKED["uid"] in stopped and "plane_scale" in stopped, output
+
+
+def test_no_deployment_is_stopped_where_the_ironic_over_there_is_a_process(tmp_path):
+    """One of the default's name is somebody else's."""
+    code, output = _run(tmp_path, "undone.yml", ["ironic"], {"handover": TAKES, "ironic": None})
+    assert code == 0 and "plane_scale" not in output.partition("TASK [Start Ironic's pod again]")[0], output
+
+
+def test_every_number_of_pods_is_set_for_the_deployment_that_was_checked():
+    found = [task[PLANE + "plane_scale"].get("checked") for path in sorted((ROLE / "tasks").iterdir())
+             for task in ansible_yaml.read(path) if PLANE + "plane_scale" in task]
+    assert [str(checked).strip("{} ").partition(" ")[0] for checked in found] == [
+        "pivot_plan.ironic", *["pivot_plan.former_ironic"] * 2, "pivot_back.ironic", "pivot_back.former_ironic"]
 
 
 @pytest.mark.parametrize("handover, parts", [

@@ -20,6 +20,17 @@ ADDRESS, DHCP = "address", "dhcp"
 _ADDRESS, _RANGE = VARIABLES["provisioning_ip"], VARIABLES["dhcp_range"]
 
 
+class Checked(NamedTuple):
+    """A Deployment as it was checked, for the module that writes to it.
+
+    :ivar uid: of the object
+    :ivar generation: of its spec and annotations: Kubernetes counts a change of either (strategy.go of Deployments)
+    """
+
+    uid: str
+    generation: int
+
+
 class Ironic(NamedTuple):
     """What an Ironic has of the provisioning network.
 
@@ -34,6 +45,7 @@ class Ironic(NamedTuple):
     :ivar left: what of it, ADDRESS and DHCP, it has let go already
     :ivar started_by: uid of the plane from which a move has started its Deployment, empty when none has; None of a
         process
+    :ivar checked: its Deployment as it was read; None of a process
     """
 
     name: str
@@ -46,6 +58,7 @@ class Ironic(NamedTuple):
     holds: bool = False
     left: frozenset[str] = frozenset()
     started_by: str | None = None
+    checked: Checked | None = None
 
 
 class Handover(NamedTuple):
@@ -109,7 +122,8 @@ def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Iron
                   f"scale Deployment {where} to 0, or install it without ironic_dhcp_range",
                   bool(pod.get("hostNetwork")), runs, KEEPALIVED_CONTAINER in containers,
                   frozenset() if runs else frozenset((ADDRESS, DHCP)),
-                  str((metadata.get("annotations") or {}).get(STARTED_BY_MOVE) or ""))
+                  str((metadata.get("annotations") or {}).get(STARTED_BY_MOVE) or ""),
+                  Checked(str(metadata.get("uid") or ""), int(metadata.get("generation") or 0)))
 
 
 def of_machine(machine: Mapping[str, Any]) -> Ironic:

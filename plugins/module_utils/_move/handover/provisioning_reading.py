@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..._common.errors import ReportedError
 from ..._common.problem import Problem
@@ -16,6 +16,32 @@ from ..objects.reading import Side
 from . import address_holder, provisioning
 
 Object = dict[str, Any]
+
+
+class Both(NamedTuple):
+    """The two Ironics of a move.
+
+    :ivar before: the one that lets go, None when it is not known
+    :ivar next_one: the one that takes over, None when it is not known
+    """
+
+    before: provisioning.Ironic | None = None
+    next_one: provisioning.Ironic | None = None
+
+    def handover(self) -> provisioning.Handover:
+        """Return what goes from one to the other; nothing when one of them is not known, or both are one."""
+        if self.before is None or self.next_one is None or self.before is self.next_one:
+            return provisioning.Handover()
+        return provisioning.handover(self.before, self.next_one)
+
+    def result(self) -> dict[str, Any]:
+        """Return what the module ``plane_move`` says of them: ``handover``, ``ironic`` and ``former_ironic``."""
+        return {"handover": self.handover()._asdict(), "ironic": _said(self.next_one),
+                "former_ironic": _said(self.before)}
+
+
+def _said(ironic: provisioning.Ironic | None) -> dict[str, Any] | None:
+    return ironic.checked._asdict() if ironic and ironic.checked else None
 
 
 def checked(here: Side, there: Side, params: Mapping[str, Any],
@@ -29,14 +55,13 @@ def checked(here: Side, there: Side, params: Mapping[str, Any],
     :raises KubeError: when one of the API servers can't be asked
     """
     try:
-        both = _both(here, there, params)
+        before, next_one = _both(here, there, params)
     except KubeError as exc:
         if exc.status != 403:
             raise
         return [], [f"address and DHCP of the provisioning network were not checked: {exc.message}"], ""
-    if both is None:
+    if before is None or next_one is None or before is next_one:
         return [], [], ""
-    before, next_one = both
     found = provisioning.problems(before, next_one)
     words = "" if found else provisioning.handover(before, next_one).words(next_one.address)
     # A pod in a network of its own is reached at an address that its machine need not have.
@@ -49,43 +74,38 @@ def checked(here: Side, there: Side, params: Mapping[str, Any],
     return [provisioning.held_elsewhere(next_one)] if holder == address_holder.ELSEWHERE else [], [], words
 
 
-def handover(here: Side, there: Side, params: Mapping[str, Any]) -> provisioning.Handover:
-    """Return what goes from one Ironic to the other; nothing when that can't be read.
-
-    :param here, there, params: as for :func:`checked`
-    """
-    return without_record(here, there, params)[0]
-
-
-def without_record(here: Side, there: Side,
-                   params: Mapping[str, Any]) -> tuple[provisioning.Handover, list[Problem]]:
-    """Return what goes back where no move is recorded, and why what runs over there must not be stopped for it.
+def both(here: Side, there: Side, params: Mapping[str, Any]) -> Both:
+    """Return both Ironics as they were checked; none when that can't be read.
 
     :param here, there, params: as for :func:`checked`
     """
     try:
-        both = _both(here, there, params)
+        return _both(here, there, params)
     except KubeError as exc:
         if exc.status != 403:
             raise
-        both = None
-    if both is None:
-        return provisioning.Handover(), []
-    back = provisioning.handover(*both)
-    return back, provisioning.at_work(both[1], here.uid) if back.address or back.dhcp else []
+        return Both()
 
 
-def _both(here: Side, there: Side,
-          params: Mapping[str, Any]) -> tuple[provisioning.Ironic, provisioning.Ironic] | None:
-    """Return the Ironic that lets go and the one that takes over, None when one of them is not known."""
+def without_record(here: Side, there: Side, params: Mapping[str, Any]) -> tuple[Both, list[Problem]]:
+    """Return what goes back where no move is recorded, and why what runs over there must not be stopped for it.
+
+    :param here, there, params: as for :func:`checked`
+    """
+    found = both(here, there, params)
+    back = found.handover()
+    if found.next_one is None or not (back.address or back.dhcp):
+        return found, []
+    return found, provisioning.at_work(found.next_one, here.uid)
+
+
+def _both(here: Side, there: Side, params: Mapping[str, Any]) -> Both:
     machine = provisioning.of_machine(params["machine_ironic"])
     next_one = machine if params["reach_from"] == "here" else _ironic(
         there, params["ironic_namespace"], params["ironic_deployment"])
     before = machine if not params["former_ironic_deployment"] else _ironic(
         here, params["former_ironic_namespace"], params["former_ironic_deployment"])
-    if next_one is None or before is None or next_one is before:
-        return None
-    return before, next_one
+    return Both(before, next_one)
 
 
 def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
@@ -105,5 +125,6 @@ def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[
 
 
 def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
-    found = deployment_of(side.client, namespace, name) if namespace and name else None
+    found = side.once(("ironic", namespace, name), lambda: deployment_of(
+        side.client, namespace, name)) if namespace and name else None
     return provisioning.of_deployment(*found) if found else None

@@ -4,7 +4,7 @@
 """Reads all that a namespace of a plane has, one LIST for each kind."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 from ..._kube import bulk
@@ -68,6 +68,16 @@ class Side:
         self.objects: list[Object] = [obj for answer in answers for obj in answer.value]
         self.by_key = graph.by_key(self.objects)
         self.record = record.read(self.by_key.get(record.KEY))
+        self._once: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, read: Callable[[], Any]) -> Any:
+        """Return what was read for a key since :meth:`read`, so that what a result says is what was checked.
+
+        :param read: callable that reads it
+        """
+        if key not in self._once:
+            self._once[key] = read()
+        return self._once[key]
 
     def keep(self, config: Object) -> None:
         """Keep the ConfigMap of a record as it was written, in place of the one that was read."""

@@ -15,7 +15,7 @@ from ..._common.errors import RefusedError, ReportedError
 from ..._common.problem import Problem
 from ..._kube.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from ..handover import provisioning, provisioning_reading
+from ..handover import provisioning_reading
 from ..objects import clusterctl, graph, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
@@ -129,15 +129,16 @@ class Move:
 
         :raises RefusedError: when it has none and no move has started it
         """
-        back, problems = (provisioning.Handover(), []) if self._is_used() else provisioning_reading.without_record(
-            self._here, self._there, self._params)
+        both, problems = (provisioning_reading.Both(), []) if self._is_used() else (
+            provisioning_reading.without_record(self._here, self._there, self._params))
         if problems:
             raise RefusedError(problems)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
         # Whoever goes by the result stops that Ironic, whatever it is there for.
         effect = f"the Ironic at {self._there.client.server} is stopped, and what it had for so many hosts comes back"
+        back = both.handover()
         unconfirmed = self._permission.unconfirmed(hosts, effect) if back.address or back.dhcp else []
-        return dict(self._result(None, False), handover=back._asdict(), confirmation=move_texts.words(unconfirmed))
+        return dict(self._result(None, False), **both.result(), confirmation=move_texts.words(unconfirmed))
 
     def _is_used(self) -> bool:
         """Return whether the Ironic over there has hosts, of this namespace or another one."""
@@ -250,13 +251,12 @@ class Move:
                 "hosts": move_texts.hosts(what) if what else [],
                 "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
                 "objects": dict(sorted(counts.items())), "rehearsal": self._permission.rehearsed,
-                "fits": self._permission.fits, "handover": self._handover(what), "from_uid": self._here.uid}
+                "fits": self._permission.fits, "from_uid": self._here.uid, **self._both(what).result()}
 
-    def _handover(self, what: record.Record | None) -> dict[str, bool]:
-        """Return what goes from one Ironic to the other in this move, or back."""
+    def _both(self, what: record.Record | None) -> provisioning_reading.Both:
+        """Return the Ironics between which something goes in this move, or back."""
         due = what is not None and what.state == record.MOVING
-        return (provisioning_reading.handover(self._here, self._there, self._params)
-                if due else provisioning.Handover())._asdict()
+        return provisioning_reading.both(self._here, self._there, self._params) if due else provisioning_reading.Both()
 
 
 def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._common import confirmation
@@ -33,7 +33,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
-    :raises RefusedError: when there is no such Deployment, and pods are wanted
+    :raises RefusedError: when there is no such Deployment, and pods are wanted; when it is not the one that was checked
     :raises ReportedError: without the confirmation, and when the pods are not there, or not gone, in time
     """
     namespace, name, wanted = params["namespace"], params["name"], params["replicas"]
@@ -43,6 +43,9 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
             raise RefusedError([Problem("scale-missing", f"Deployment {namespace}/{name}", "", "none", "one",
                                         "correct namespace or name, or install it by the playbook install")])
         return {"changed": False, "replicas": 0, "diff": []}
+    changed = _changed(found, params["checked"] or {})
+    if changed:
+        raise RefusedError(changed)
     before = found["spec"].get("replicas", 1)
     title = f"Deployment {namespace}/{name}"
     result = {"changed": before != wanted, "replicas": before, "diff": [{
@@ -62,6 +65,21 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
         progress.wrote(title, "updated")
     _wait(client, found, params, progress, clock, sleep)
     return result
+
+
+def _changed(found: Object, checked: Mapping[str, Any]) -> list[Problem]:
+    """Return how a Deployment differs from the one that was checked; the write has the version that was compared.
+
+    Its resourceVersion is another one with each pod that becomes ready; the generation counts what was checked.
+    """
+    metadata = found["metadata"]
+    for field in ("uid", "generation"):
+        if checked.get(field) is not None and metadata.get(field) != checked[field]:
+            return [Problem("scale-changed", f"Deployment {metadata['namespace']}/{metadata['name']}",
+                            f"metadata.{field}", str(metadata.get(field)), f"{checked[field]}, as it was checked",
+                            "somebody has replaced or changed it since: look at it, then run again, which checks it "
+                            "again")]
+    return []
 
 
 def _noted(found: Object, before: int, params: dict[str, Any]) -> Object:

@@ -457,7 +457,39 @@ def test_what_keeps_nothing_over_there_from_work_needs_no_move_that_started_it(h
     assert not any(undone(here, there, **back)["handover"].values())
     # A process, which has no Deployment.
     machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"]}
-    assert undone(here, there, **back, reach_from="here", machine_ironic=machine)["handover"]["address"]
+    found = undone(here, there, **back, reach_from="here", machine_ironic=machine)
+    assert found["handover"]["address"] and found["ironic"] is None
+
+
+def of_generation(number, deployment, config):
+    deployment["metadata"]["generation"] = number
+    return deployment, config
+
+
+def test_a_move_says_which_deployments_of_ironic_it_has_checked(here, there, monkeypatch):
+    """Whoever starts or stops one by the result finds out when it is another one."""
+    put(here, *of_generation(5, *keepalived(*ironic(), replicas=1)))
+    put(there, *of_generation(3, *keepalived(*ironic())))
+    uid = "uid-Deployment-ironic"
+    reads, get = [], there.get
+
+    def changing(resource, namespace, name):
+        if resource.kind == "Deployment" and name == "ironic":
+            reads.append(name)
+            there.objects["Deployment", "ironic"]["metadata"]["generation"] = 2 + len(reads)
+        return copy.deepcopy(get(resource, namespace, name))
+
+    monkeypatch.setattr(there, "get", changing)
+    found = attempt(here, there, former_ironic_deployment="ironic")
+    assert (found["former_ironic"], found["ironic"]) == ({"uid": uid, "generation": 5}, {"uid": uid, "generation": 3})
+    assert attempt(here, there)["former_ironic"] is None
+
+
+def test_what_goes_back_says_which_deployment_a_move_has_started(here, there):
+    put(here, *of_generation(5, *keepalived(*ironic())))
+    put(there, *of_generation(7, *started(*keepalived(*ironic(), replicas=1))))
+    found = undone(here, there, former_ironic_deployment="ironic", state="undone")
+    assert found["ironic"]["generation"] == 7 and found["former_ironic"]["generation"] == 5
 
 
 def test_a_move_says_for_which_plane_it_starts_ironic_over_there(here, there):
