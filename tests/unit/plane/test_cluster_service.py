@@ -204,7 +204,7 @@ def test_a_namespace_with_something_else_in_it_stays():
     with pytest.raises(RefusedError, match=r"Namespace metal3-ipam-system: found Deployment database, expected noth"):
         components(server, confirm="1").absent()
     assert server.writes == []
-    neighbour(server, ownerReferences=[{"kind": "Other"}])
+    neighbour(server, ownerReferences=[owned_by("ConfigMap", "gone", "v1")])
     components(server, confirm="1").absent()
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
@@ -250,7 +250,7 @@ def test_a_namespace_with_an_object_of_any_other_kind_stays(path, kind):
     with pytest.raises(RefusedError) as refusal:
         components(server, confirm="1").absent()
     assert [problem.actual for problem in refusal.value.problems] == [f"{kind} of-the-operator"] and server.writes == []
-    keep(server, kind, "of-the-operator", metadata={"ownerReferences": [{"kind": "Other"}]})
+    keep(server, kind, "of-the-operator", metadata={"ownerReferences": [owned_by("ConfigMap", "gone", "v1")]})
     components(server, confirm="1").absent()
     assert ("Namespace", None, IPAM.namespace) not in server.objects
 
@@ -262,6 +262,57 @@ def test_a_namespace_stays_when_the_account_may_not_see_what_is_in_it():
     with pytest.raises(RefusedError, match=r"this account may not list: databases\.example\.org, .*rbac/plane"):
         components(server, confirm="1").absent()
     assert server.writes == []
+
+
+def owned_by(kind, name, api_version="apps/v1"):
+    return {"apiVersion": api_version, "kind": kind, "name": name, "uid": "u-" + name}
+
+
+@pytest.mark.parametrize(("owner", "named"), [
+    (owned_by("Node", "node-1", "v1"), "Node node-1"), (owned_by("Site", "s", "example.org/v1"), "Site s"),
+    # Of a kind that comes with each namespace, and that nobody has listed.
+    (owned_by("ServiceAccount", "default", "v1"), "ServiceAccount default"),
+    (owned_by("IPPool", "nodes", "example.org/v1"), "IPPool nodes")])
+def test_a_namespace_with_an_object_stays_whose_owner_outlasts_it(owner, named):
+    """It went with the namespace unnamed, for any owner counted as one that goes, too."""
+    server = installed()
+    keep(server, "PersistentVolumeClaim", "data", metadata={"ownerReferences": [
+        owned_by("Deployment", "ipam-controller-manager"), owner]})
+    with pytest.raises(RefusedError, match=f"found PersistentVolumeClaim data, which {named} owns, expected nothing"):
+        components(server, confirm="1").absent()
+    assert server.writes == []
+
+
+def test_objects_that_own_each_other_are_reported():
+    server = installed()
+    keep(server, "Pod", "one", metadata={"ownerReferences": [owned_by("ConfigMap", "other", "v1")]})
+    keep(server, "ConfigMap", "other", metadata={"ownerReferences": [owned_by("Pod", "one", "v1")]})
+    with pytest.raises(RefusedError) as refusal:
+        components(server, confirm="1").absent()
+    assert [problem.actual for problem in refusal.value.problems] == [
+        "ConfigMap other, which Pod one owns", "Pod one, which ConfigMap other owns"]
+
+
+def test_what_a_reported_object_owns_is_not_reported_besides():
+    server = installed()
+    neighbour(server)
+    keep(server, "Pod", "of-it", metadata={"ownerReferences": [owned_by("Deployment", "database")]})
+    keep(server, "Secret", "of-that", metadata={"ownerReferences": [owned_by("Pod", "of-it", "v1")]})
+    with pytest.raises(RefusedError) as refusal:
+        components(server, confirm="1").absent()
+    assert [problem.actual for problem in refusal.value.problems] == ["Deployment database"]
+
+
+@pytest.mark.parametrize("owner", [
+    owned_by("Deployment", "ipam-controller-manager"), owned_by("Namespace", IPAM.namespace, "v1"),
+    owned_by("ValidatingWebhookConfiguration", "ipam-webhook", "admissionregistration.k8s.io/v1"),
+    # Gone with its definition, while what it owns is not collected yet.
+    owned_by("IPPool", "nodes", "ipam.metal3.io/v1beta1"), owned_by("StatefulSet", "gone")])
+def test_what_goes_with_its_owner_keeps_no_namespace(owner):
+    server = installed()
+    keep(server, "Pod", "of-it", metadata={"ownerReferences": [owner]})
+    components(server, confirm="1", definitions="remove").absent()
+    assert ("Namespace", None, IPAM.namespace) not in server.objects
 
 
 def test_what_is_applied_beside_the_parts_goes_unless_it_runs_or_keeps_data():

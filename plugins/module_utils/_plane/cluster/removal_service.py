@@ -22,6 +22,7 @@ from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
+from ...catalogue import IRONIC, Part
 from ..parts import order
 from ..parts.catalogue import IRONIC, Part
 from . import ironic, monitor_service, network_policy_service, objects, operated
@@ -137,30 +138,47 @@ def _neighbours(run: ComponentsRun, going: list[Entry],
     """Return problems with what is in a namespace beside the parts, of whatever kind, and would go with it.
 
     Not with what is being deleted already, such as the claim of a volume, which goes after the pod that uses it, and
-    not with what another object makes.
+    not with what goes with its owner: that is reported itself, is removed, or is gone.
 
     :param own_secrets: (namespace, name) of the Secrets of the parts themselves and of their Certificates
     """
     ours = set((entry.resource.kind, entry.namespace, entry.name) for entry in going)
     spaces = sorted(entry.name for entry in going if entry.resource.kind == "Namespace")
-    found, hidden = _content(run, spaces)
-    return [Problem("part-neighbour", f"Namespace {space}", None, f"{resource.kind} {item['metadata']['name']}",
+    kinds, found, hidden = _content(run, spaces)
+    around = _surroundings(going, kinds, found)
+    beside = [(resource, space, item, ownership.lasting_owner(item, around)) for resource, space, item in found
+              if not is_going(item) and (resource.kind, space, item["metadata"]["name"]) not in ours
+              and not _comes_with_namespace(resource, item, own_secrets)]
+    return [Problem("part-neighbour", f"Namespace {space}", None,
+                    f"{resource.kind} {item['metadata']['name']}" + (f", which {owner} owns" if owner else ""),
                     "nothing but the parts that are removed",
                     _REMOVE_IRONIC if (resource.group, resource.kind) == _OPERATED
                     else "move it to another namespace, or delete it")
-            for resource, space, item in found
-            if not item["metadata"].get("ownerReferences") and not is_going(item)
-            and (resource.kind, space, item["metadata"]["name"]) not in ours
-            and not _comes_with_namespace(resource, item, own_secrets)] + [
+            for resource, space, item, owner in beside if owner or not item["metadata"].get("ownerReferences")] + [
                 Problem("part-neighbour", f"Namespace {space}", None,
-                        f"objects that this account may not list: {few(kinds, NAMED)}",
+                        f"objects that this account may not list: {few(names, NAMED)}",
                         "nothing but the parts that are removed",
                         "let it list all kinds in the namespaces of the parts, as docs/rbac/plane.yml does")
-                for space, kinds in sorted(hidden.items())]
+                for space, names in sorted(hidden.items())]
 
 
-def _content(run: ComponentsRun, spaces: list[str]) -> tuple[list[tuple[Resource, str, Object]], dict[str, list[str]]]:
-    """Return the objects of namespaces, each with its kind and namespace, and by namespace what may not be listed."""
+def _surroundings(going: list[Entry], kinds: list[Resource],
+                  found: list[tuple[Resource, str, Object]]) -> ownership.Surroundings:
+    there = [(entry.resource.kind, entry.current) for entry in going if entry.current is not None]
+    return ownership.Surroundings(
+        set(item["metadata"]["uid"] for _kind, item in there if item["metadata"].get("uid")),
+        set((item["spec"]["group"], item["spec"]["names"]["kind"]) for kind, item in there
+            if kind == objects.DEFINITION),
+        set((resource.group, resource.kind) for resource in kinds),
+        dict((item["metadata"]["uid"], item) for _resource, _space, item in found if item["metadata"].get("uid")))
+
+
+def _content(run: ComponentsRun, spaces: list[str]) -> tuple[
+        list[Resource], list[tuple[Resource, str, Object]], dict[str, list[str]]]:
+    """Return the kinds that namespaces may have, their objects, each with its kind and namespace, and what is hidden.
+
+    What is hidden: by namespace the kinds that may not be listed.
+    """
     kinds = [resource for resource in discovery.namespaced(run.client, run.writes.persist)
              if (resource.group, resource.kind) not in _OF_A_NAMESPACE] if spaces else []
     pairs = list(itertools.product(kinds, spaces))
@@ -174,7 +192,7 @@ def _content(run: ComponentsRun, spaces: list[str]) -> tuple[list[tuple[Resource
             hidden.setdefault(space, []).append(f"{resource.plural}.{resource.group}".rstrip("."))
         else:
             raise outcome.error
-    return found, hidden
+    return kinds, found, hidden
 
 
 def _delete(run: ComponentsRun, going: list[Entry], managed: Callable[[], list[Problem]],
