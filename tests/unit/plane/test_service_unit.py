@@ -99,8 +99,12 @@ def test_a_unit_is_written_once_and_removed(figures, tmp_path):
 
 def test_a_unit_of_a_plane_in_another_folder_is_left_as_it_is(figures):
     service_manager.Service(figures, Systemctl()).write()
-    other = service_manager.Service(dict(figures, dir=figures["dir"] + "2"), Systemctl())
+    systemctl = Systemctl()
+    other = service_manager.Service(dict(figures, dir=figures["dir"] + "2"), systemctl)
     assert other.is_of_another() and not other.remove(stop=True) and other.stored() is not None
+    with pytest.raises(service_manager.ServiceError, match="found that of a plane in another folder, expected that of"):
+        other.start()
+    assert systemctl.asked == []
 
 
 def test_what_systemd_refuses_is_reported_with_the_place_to_look(figures):

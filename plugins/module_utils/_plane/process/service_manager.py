@@ -113,8 +113,11 @@ class Service:
     def start(self) -> None:
         """Have the unit's programs run.
 
-        :raises ServiceError: when they are not started
+        :raises ServiceError: when they are not started, or the unit is that of a plane in another folder by now
         """
+        if self.is_of_another():
+            raise ServiceError(f"unit {self.path}: found that of a plane in another folder, expected that of "
+                               f"{self._figures['dir']}; set another management_plane.name")
         self._command("start", self.unit)
 
     def remove(self, stop: bool) -> bool:
