@@ -155,6 +155,13 @@ def test_a_second_run_changes_nothing(play, made, name):
     assert play(name, "--diff").ok().changed() == 0
 
 
+def test_a_bond_that_carries_a_vlan_is_not_made_again(lab, play, links, cards, made):
+    """The kernel would delete the VLAN with it."""
+    for arguments in (["--check"], []):
+        play(BOND, *arguments, provisioning_network_bond_mode="balance-xor").failed(f"{VLAN} (vlan on it)")
+    is_made(lab, links, cards)
+
+
 def test_check_mode_shows_another_vlan_and_changes_nothing(lab, play, links, cards, made):
     run = play(VLAN, "--check", "--diff", provisioning_network_vlan=VLAN_ID + 1).ok()
     assert run.changed() and f"-Id={VLAN_ID}" in run.output and f"+Id={VLAN_ID + 1}" in run.output

@@ -8,7 +8,7 @@ Interfaces are as ``ip -json -details address show`` lists them (iproute2).
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .description import interfaces
@@ -62,20 +62,23 @@ def made_devices(links: Iterable[Mapping[str, Any]]) -> dict[str, Made]:
     return found
 
 
-def standing_on(name: str, links: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return what would lose an interface that is deleted, in words: VLANs and the like on it, a bridge or bond of it.
+def carried_by(name: str, links: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return in words what the kernel deletes with an interface: VLANs and the like on it.
 
     :param name: of the interface
     """
-    found = []
-    for link in links:
-        kind = (link.get("linkinfo") or {}).get("info_kind")
-        # The other end of a veth pair is no part of it.
-        if link.get("link") == name and kind != "veth":
-            found.append(f"{link.get('ifname')} ({kind or 'a device'} on it)")
-        elif link.get("ifname") == name and link.get("master"):
-            found.append(f"{link['master']} (which has it as a port)")
-    return found
+    kinds = [(link, (link.get("linkinfo") or {}).get("info_kind")) for link in links if link.get("link") == name]
+    # The other end of a veth pair is no part of it.
+    return [f"{link.get('ifname')} ({kind or 'a device'} on it)" for link, kind in kinds if kind != "veth"]
+
+
+def standing_on(name: str, links: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what would lose an interface that is deleted, in words: what it carries, a bridge or bond of it.
+
+    :param name: of the interface
+    """
+    return carried_by(name, links) + [f"{link['master']} (which has it as a port)" for link in links
+                                      if link.get("ifname") == name and link.get("master")]
 
 
 def conflicting_kind(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> str:

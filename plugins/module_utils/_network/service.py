@@ -16,7 +16,7 @@ from .._common.problem import Problem
 from . import pending, systems
 from .description import problems
 from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
-from .links import conflicting_kind, differences, made_devices, missing_interfaces, standing_on
+from .links import carried_by, conflicting_kind, differences, made_devices, missing_interfaces, standing_on
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
@@ -71,11 +71,14 @@ class NetworkService:
         result = {"changed": bool(changed or stale or lacking), "system": system, "confirmation_needed": False,
                   "files": [file.path for file in wanted], "differences": lacking,
                   "diff": _diff(before, {file.path: file for file in wanted}), "warnings": self._unused(links)}
-        if self.check_mode or not result["changed"]:
-            return result
         made_before = any(link.get("ifname") == self.name for link in links) and (
             self.network.get("kind") or "ethernet") != "ethernet"
         remade = made_before and (bool(stale) or any(_remakes(system, file) for file in changed))
+        # ifdown deletes what ifup makes again, whatever has changed.
+        if remade or (made_before and result["changed"] and system == "ifupdown"):
+            self._check_carries_nothing(links)
+        if self.check_mode or not result["changed"]:
+            return result
         self._change(system, wanted, stale, before, made_before, remade, self._joining(links, remade)
                      if made_before else [])
         result["confirmation_needed"] = self.options["rollback_seconds"] > 0
@@ -120,6 +123,18 @@ class NetworkService:
             "absent for an interface that no other one needs",
             "remove what is named first, by the playbook provisioning_network with its name and "
             "provisioning_network_state=absent, or take this one out of its ports")] if found else []
+
+    def _check_carries_nothing(self, links: list[dict[str, Any]]) -> None:
+        """Refuse to make an interface again that others stand on, whoever has made them: they would go with it."""
+        found = carried_by(self.name, links)
+        if found:
+            raise RefusedError([Problem(
+                "provisioning-network", self.subject, "state",
+                f"present, for which it is deleted and made again, and {', '.join(found)}",
+                "an interface that no other one needs meanwhile",
+                "remove what is named first, by the playbook provisioning_network with its name and "
+                "provisioning_network_state=absent, run this one again, then make them again; or describe this one as "
+                "it is")])
 
     def _unused(self, links: list[dict[str, Any]]) -> list[str]:
         """Return a warning about an interface without addresses that nothing uses: they may have been forgotten."""
@@ -245,7 +260,7 @@ class NetworkService:
                 made_before: bool, remade: bool, joining: list[str]) -> None:
         seconds = self.options["rollback_seconds"]
         record = {"system": system, "files": before, "seconds": seconds, "network": dict(self.network),
-                  "made": not made_before, "machine": _boot_id()}
+                  "made": not made_before, "remade": remade, "machine": _boot_id()}
         pending.begin(self.name, record, self.folder)
         if seconds:
             pending.watch(self.name, seconds, lambda: self._take_back(record), self.folder)
@@ -311,7 +326,10 @@ class NetworkService:
         pending.put_back(record["files"])
         had = any(file["content"] is not None for file in record["files"])
         if had:
-            systems.remove_device(record["network"], self.runner)
+            # What stands on it would go with it, and nobody would make that again; a change of its files alone has
+            # left it as it was.
+            if record.get("remade", True) or not carried_by(self.name, systems.links(self.runner)):
+                systems.remove_device(record["network"], self.runner)
             _touch(file["path"] for file in record["files"] if file["content"] is not None)
             systems.apply(record["system"], record["network"], self.runner, _ports_of(record),
                           self._inner(record["network"]))

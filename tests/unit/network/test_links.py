@@ -66,3 +66,4 @@ def test_interfaces_that_are_no_cards_are_known():
 ], ids=["on it", "port", "its own ports and others"])
 def test_what_would_lose_an_interface_is_named(found, expected):
     assert links.standing_on("plane0", found) == expected
+    assert links.carried_by("plane0", found) == [text for text in expected if text.endswith("on it)")]

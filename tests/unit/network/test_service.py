@@ -8,6 +8,7 @@ The real one is tests/lab/test_provisioning_network.py.
 from __future__ import annotations
 
 import json
+import os
 import time
 
 import pytest
@@ -164,6 +165,76 @@ def test_all_that_keeps_from_a_removal_is_reported_at_once(folders):
         run(folders, Stacked(BOND_LINK, VLAN_LINK), network=BOND).absent()
 
 
+MADE_BOND = ("60-metal3-bond0.netdev", "60-metal3-bond0.network", "60-metal3-bond0@eno2.network")
+
+
+def described(folders, links, system="networkd", **options):
+    """Give a bond the files of its description, and return a machine that has it."""
+    for file in service.files("networkd", dict(BOND, **options)):
+        path = folders[0] / os.path.basename(file.path)
+        path.write_text(file.content)
+        path.chmod(int(file.mode, 8))
+    return Stacked(("eno2", {"master": "bond0"}), *links, system=system)
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_an_interface_that_carries_vlans_is_not_made_again(folders, check_mode):
+    """The kernel deletes them with it, and none is made again."""
+    machine = described(folders, (BOND_LINK, VLAN_LINK), bond_mode="802.3ad")
+    before = {path.name: path.read_text() for path in folders[0].iterdir()}
+    with pytest.raises(RefusedError, match=(
+            r"network bond0: state: found present, for which it is deleted and made again, and site100 \(vlan on it\), "
+            "expected an interface that no other one needs meanwhile; remove what is named first, by the playbook "
+            "provisioning_network with its name and provisioning_network_state=absent, run this one again, then")):
+        run(folders, machine, check_mode, dict(BOND, bond_mode="balance-xor")).present()
+    assert {path.name: path.read_text() for path in folders[0].iterdir()} == before
+    assert not [command for command in machine.asked if command[0] == "networkctl" or "delete" in command]
+    assert pending.read("bond0", folders[1]) is None
+
+
+@pytest.mark.parametrize("links", [
+    (BOND_LINK, ("eno2.7", {"link": "eno2", "linkinfo": {"info_kind": "vlan", "info_data": {"id": 7}}})),
+    # What has it as a port gets it again by its own playbook, as the role's README says.
+    (("bond0", {**BOND_LINK[1], "master": "prov"}),)])
+def test_an_interface_that_carries_nothing_is_made_again(folders, links):
+    machine = described(folders, links, bond_mode="802.3ad")
+    run(folders, machine, network=dict(BOND, bond_mode="balance-xor")).present()
+    assert ["ip", "link", "delete", "bond0"] in machine.asked
+
+
+def test_what_leaves_the_interface_is_done_below_vlans_too(folders):
+    """systemd-networkd configures an interface again for another address, and keeps it."""
+    machine = described(folders, (BOND_LINK, VLAN_LINK), bond_mode="802.3ad")
+    result = run(folders, machine, True, dict(BOND, bond_mode="802.3ad", addresses=["172.22.0.1/24"])).present()
+    assert result["changed"]
+    assert not run(folders, machine, True, dict(BOND, bond_mode="802.3ad")).present()["changed"]
+
+
+def test_ifupdown_makes_an_interface_again_for_whatever_it_lacks(folders, monkeypatch):
+    monkeypatch.setattr(service, "files", lambda *_arguments: [])
+    down = ("bond0", {**BOND_LINK[1], "flags": []})
+    for system, is_refused in (("ifupdown", True), ("networkd", False)):
+        attempt = run(folders, Stacked(("eno2", {"master": "bond0"}), down, VLAN_LINK), True, BOND, system=system)
+        if is_refused:
+            with pytest.raises(RefusedError, match=r"site100 \(vlan on it\)"):
+                attempt.present()
+        else:
+            assert attempt.present()["differences"] == ["interface bond0 is down"]
+
+
+@pytest.mark.parametrize(("remade", "links", "is_deleted"), [
+    (False, (BOND_LINK, VLAN_LINK), False), (False, (BOND_LINK,), True), (True, (BOND_LINK, VLAN_LINK), True)])
+def test_a_change_that_is_taken_back_takes_no_vlan_along_that_it_has_left(folders, remade, links, is_deleted):
+    machine = described(folders, links)
+    paths = [str(folders[0] / name) for name in MADE_BOND]
+    pending.begin("bond0", {"system": "networkd", "files": pending.snapshot(paths), "seconds": 60, "network": BOND,
+                            "made": False, "remade": remade, "machine": "an earlier start"}, folders[1])
+    (folders[0] / MADE_BOND[1]).write_text("half a change")
+    assert not run(folders, machine, network=BOND).present()["changed"]
+    assert (["ip", "link", "delete", "bond0"] in machine.asked) is is_deleted
+    assert ["networkctl", "reload"] in machine.asked and "half a change" not in (folders[0] / MADE_BOND[1]).read_text()
+
+
 def test_what_nothing_stands_on_is_removed(folders):
     (folders[0] / "60-metal3-bond0.netdev").touch()
     machine = Stacked(BOND_LINK, ("eno2", {"master": "bond0"}), ("eno2.7", {
@@ -178,6 +249,7 @@ def test_what_nothing_stands_on_is_removed(folders):
 @pytest.mark.parametrize(("links", "warned"), [
     ((("eno2", {}),), True), ((("eno2", {}), BOND_LINK), True), ((("eno2", {}), BOND_LINK, VLAN_LINK), False)])
 def test_an_interface_without_addresses_that_nothing_uses_is_warned_of(folders, links, warned):
+    described(folders, ())
     result = run(folders, Stacked(*links), True, BOND).present()
     assert bool(result["warnings"]) == warned
     assert not warned or "network bond0: addresses: not set, and no other interface uses it" in result["warnings"][0]
