@@ -147,10 +147,12 @@ def test_network_manager_reads_ports_that_are_no_cards(machine, system, port, ma
         answer = machine.run("sh", "-c", "nmcli connection reload && nmcli -g connection.type,connection.master,"
                              "connection.slave-type,bond.options,vlan.id,vlan.parent connection show "
                              f"metal3-prov-{port}").stdout
+        brings = machine.run("nmcli", "-g", "connection.autoconnect-slaves", "connection", "show", "metal3-prov").stdout
     finally:
         machine.run("sh", "-c", "rm -f /etc/NetworkManager/system-connections/60-metal3-prov*")
         machine.run("nmcli", "connection", "reload")
     assert answer.split() == expected
+    assert brings.strip() in ("1", "yes", "1 (yes)")
 
 
 def test_the_bridge_is_made_and_a_second_run_changes_nothing(machine, system):

@@ -25,6 +25,8 @@ _SECTIONS = {"ethernet": "ethernets", "bridge": "bridges", "vlan": "vlans", "bon
 _TITLES = {"networkd": "systemd-networkd", "network_manager": "NetworkManager", "ifupdown": "ifupdown"}
 # How often a bond looks whether its ports have a carrier, in milliseconds; without it the kernel sees no loss of one.
 _MONITOR_MS = 100
+# Whenever NetworkManager activates the connection, it activates those of its ports; since 1.46 the name is an alias.
+_BRINGS_PORTS = ("autoconnect-slaves", 1)
 # Names of connections of NetworkManager: stable, so that a second run writes the same file.
 _NAMESPACE = uuid.UUID("5f0b8a52-6d0e-4d6f-9b53-0a4c3f1f7e10")
 
@@ -176,6 +178,10 @@ def _network_manager(network: Mapping[str, Any], made: Mapping[str, Made]) -> li
         special.append(("bridge", [("stp", "false")]))
     connection = [("id", connection_of(name)), ("uuid", uuid.uuid5(_NAMESPACE, name)), ("type", kind),
                   ("interface-name", name), ("autoconnect", "true")]
+    if kind in ("bridge", "bond") and any(port in made for port in ports):
+        # A bond or VLAN has a connection of its own, which NetworkManager takes at its start when this device is not
+        # ready yet for the one of the port, and then stays with it (auto_activate_device in nm-policy.c of 1.42).
+        connection.append(_BRINGS_PORTS)
     addressed = []
     for version in (4, 6):
         texts = [text for text in network["addresses"] if family(text.split("/")[0]) == version]
@@ -202,6 +208,9 @@ def _port_of(name: str, kind: str, port: str, made: Made | None) -> str:
         return _ini(("connection", connection))
     # A device that is made has a connection of its own besides, which would be as good at the machine's next start.
     connection.append(("autoconnect-priority", 1))
+    if made.kind != "vlan":
+        # Of its own ports it lets go when it is activated as a port.
+        connection.append(_BRINGS_PORTS)
     special = {"vlan": ("vlan", [("id", made.vlan), ("parent", made.link), ("interface-name", port)]),
                "bond": _bond(made.mode or _mode({})), "bridge": ("bridge", [("stp", "false")])}[made.kind]
     return _ini(("connection", connection), special)

@@ -157,15 +157,28 @@ def test_network_manager_has_each_port_as_the_device_that_it_is():
     assert bond["connection"].pop("uuid")
     assert bond == {
         "connection": {"id": "metal3-br-prov-bond0", "type": "bond", "interface-name": "bond0", "master": "br-prov",
-                       "slave-type": "bridge", "autoconnect-priority": "1"},
+                       "slave-type": "bridge", "autoconnect-priority": "1", "autoconnect-slaves": "1"},
         "bond": {"mode": "802.3ad", "miimon": "100"}}
     vlan = port_of("eth3.8", MADE)
     assert (vlan["connection"]["type"], vlan["connection"]["master"]) == ("vlan", "br-prov")
+    assert "autoconnect-slaves" not in vlan["connection"]
     assert vlan["vlan"] == {"id": "8", "parent": "eth3", "interface-name": "eth3.8"}
     assert port_of("bond0", {"bond0": Made("bond")})["bond"]["mode"] == "active-backup"
     card = port_of("eth3", MADE)
     assert card["connection"]["type"] == "ethernet" and list(card) == ["connection"]
     assert "autoconnect-priority" not in card["connection"]
+
+
+@pytest.mark.parametrize(("network", "made", "brings"), [
+    (OF_BOND, MADE, True), (dict(OF_BOND, ports=["eth3.8"]), MADE, True),
+    (dict(BOND, ports=["eth3.8"]), MADE, True),
+    # Cards have the one connection.
+    (BRIDGE, MADE, False), (BOND, MADE, False), (ON_BOND, MADE, False)])
+def test_network_manager_brings_ports_that_have_a_connection_of_their_own(network, made, brings):
+    """A bond whose bridge is not ready when NetworkManager starts is activated without it, and was never moved."""
+    files = {file.path: file.content for file in interface_files.files("network_manager", network, made=made)}
+    main = files[f"/etc/NetworkManager/system-connections/60-metal3-{network['name']}.nmconnection"]
+    assert parsed(main)["connection"].get("autoconnect-slaves") == ("1" if brings else None)
 
 
 BARE_VLAN, BARE_BOND = dict(VLAN, addresses=[]), dict(BOND, addresses=[])
