@@ -9,7 +9,7 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.providers import ALL_KINDS
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import ALL_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import ADDRESS_RESOURCES
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 

@@ -22,10 +22,9 @@ from ..._kube.reconcile import Written
 from ..._kube.report import counts, difference
 from ..._kube.resources import TOKEN_TYPE, Resource
 from ..._manifests import documents
-from ...catalogue import IRONIC, Part
 from ..parts import order
 from ..parts.catalogue import IRONIC, Part
-from . import ironic, monitor_service, network_policy_service, objects, operated
+from . import ironic, monitor_service, network_policy_service, objects, operated, ownership
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
 Object = dict[str, Any]
