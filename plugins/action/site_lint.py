@@ -11,6 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.document_text import from_json
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
@@ -89,8 +90,8 @@ class ActionModule(ActionBase):
             version = self._loader.load_from_file(manifest)["version"]
         else:
             # As installed.
-            with open(os.path.join(_COLLECTION, "MANIFEST.json"), encoding="utf-8") as stream:
-                version = json.load(stream)["collection_info"]["version"]
+            with open(os.path.join(_COLLECTION, "MANIFEST.json"), "rb") as stream:
+                version = from_json(stream.read())["collection_info"]["version"]
         return json.dumps(lint_report.sarif(findings, str(version)), indent=2) + "\n"
 
 

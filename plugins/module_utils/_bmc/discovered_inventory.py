@@ -17,7 +17,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from .._common import inventory_name, mac_address, yaml_mistakes
+from .._common import inventory_name, mac_address
+from .._common.document_text import DocumentError, from_yaml
 from .._common.field_checks import show, shown
 from .._common.plain_text import plain
 from .._common.problem import Problem
@@ -56,9 +57,9 @@ def read(text: str) -> dict[str, Any]:
     if not text.startswith(MARK):
         raise ValueError("it does not begin with the line that discovery writes")
     try:
-        content = yaml.load(text, Loader=_loader())  # a SafeLoader, which knows one more tag
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise ValueError(f"it is no YAML: {yaml_mistakes.described(exc)}") from exc
+        content = from_yaml(text, _loader())
+    except DocumentError as exc:
+        raise ValueError(f"it is no YAML: {exc}") from exc
     if not _is_inventory(content):
         raise ValueError("after that line it has not the form that discovery writes")
     return content

@@ -7,7 +7,6 @@ What a BMC answers is data: it names paths on itself only, so that credentials a
 """
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from .._common import answer_limits
+from .._common.document_text import from_json
 from .._common.formats import duration
 from .._common.plain_text import plain, shortened
 from .address import path_mistake
@@ -270,8 +270,8 @@ def _object(answer: Any, path: str) -> dict[str, Any]:
 def _json(content: bytes) -> Any:
     """Return the value of a JSON document, None when it is none."""
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
+        return from_json(content)
+    except ValueError:
         return None
 
 

@@ -4,7 +4,7 @@
 """What changes in a file of a cluster's manifests, without the secrets in it."""
 from __future__ import annotations
 
-from .._common import yaml_aliases
+from .._common.document_text import from_yaml_all
 from .._common.redaction import HIDDEN, hidden, hidden_difference
 from .._manifests.yaml_text import text_of
 from .rollout import predecessors
@@ -42,10 +42,8 @@ def difference(before, objects):
 def _objects(text):
     """Return the objects of YAML documents, None when the text holds anything else."""
     try:
-        yaml_aliases.refuse_unfolded(text)
-        found = [item for item in yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-                 if item is not None]
-    except (yaml.YAMLError, ValueError):
+        found = from_yaml_all(text)
+    except ValueError:
         return None
     complete = all(isinstance(item, dict) and isinstance(item.get("kind"), str)
                    and isinstance(item.get("metadata"), dict) and isinstance(item["metadata"].get("name"), str)

@@ -8,7 +8,8 @@ import os
 import re
 from typing import Any
 
-from .._common import regular_file, whole_file, yaml_aliases
+from .._common import regular_file, whole_file
+from .._common.document_text import from_yaml
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .._manifests.yaml_text import text_of
@@ -84,9 +85,8 @@ def _listed(folder: str) -> list[str]:
             "template-index", "", "dest", f"a {INDEX} in {folder} that cluster_template has not written",
             "a folder of its own", "name another folder, and this one in the resources of yours")])
     try:
-        yaml_aliases.refuse_unfolded(text)
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        found = from_yaml(text)
+    except ValueError:
         return []
     listed = found.get("resources") if isinstance(found, dict) else None
     return [name for name in listed if isinstance(name, str) and _FILE.fullmatch(name)] \

@@ -13,6 +13,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from .._common.document_text import from_json
 from .._common.problem import Problem
 from .._common.tolerant import dict_in, dicts_in
 from .._host.description.objects import MANAGED_BY_LABEL, MANAGER
@@ -85,7 +86,7 @@ def objects(namespace: str, cluster: str, strategy: str, manifests: list[Object]
 
 def held(bundle: Object) -> list[str]:
     """Return the objects in a Secret of :func:`objects`, as ``kind namespace/name``."""
-    found = [json.loads(base64.b64decode(text)) for _key, text in sorted(bundle["data"].items())]
+    found = [from_json(base64.b64decode(text)) for _key, text in sorted(bundle["data"].items())]
     return [title_of(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in found]
 
 

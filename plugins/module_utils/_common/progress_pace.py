@@ -4,9 +4,9 @@
 """When a report of a running module is printed: at once, later, again, or not at all; pure, with an injected clock."""
 from __future__ import annotations
 
-import json
 from typing import Callable
 
+from .document_text import from_json
 from .formats import duration
 from .text_table import shortened_at_the_end
 
@@ -47,7 +47,7 @@ class Pace:
         :param line: JSON with ``kind`` (``event`` or ``status``), ``text`` and, of a status, ``detail``
         """
         try:
-            report = json.loads(line)
+            report = from_json(line)
             kind, text, detail = report["kind"], report["text"], report.get("detail") or ""
         except (ValueError, KeyError, TypeError, AttributeError):
             return

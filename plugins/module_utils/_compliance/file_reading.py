@@ -7,17 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common import regular_file, yaml_aliases, yaml_mistakes
+from .._common import regular_file
+from .._common.document_text import from_yaml
 from .._common.errors import RefusedError
 from .._common.problem import Problem
 from .site_files import SiteFiles, cabling_mistakes, catalogue_mistakes
-
-try:
-    import yaml
-    HAS_YAML = True
-except ImportError:
-    # The Python client of Kubernetes brings it along, and the module asks for that first.
-    HAS_YAML = False
 
 # Entries of tens of thousands of servers.
 _LONGEST_BYTES = 16 * 1024 ** 2
@@ -47,16 +41,12 @@ def _checked(path: str | None, option: str,
             content = stream.read(_LONGEST_BYTES + 1)
         if len(content) > _LONGEST_BYTES:
             return None, [_unread(title, f"more than {_LONGEST_BYTES} bytes", "a smaller file", "correct the path")]
-        text = content.decode()
-        yaml_aliases.refuse_unfolded(text)
-        document = yaml.safe_load(text)
+        document = from_yaml(content)
     except OSError as exc:
         return None, [_unread(title, exc.strerror or str(exc), "a file that can be read", "correct the path")]
-    except RecursionError:
-        return None, [_unread(title, "a document nested too deeply", "YAML or JSON", "correct the file")]
-    # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8.
-    except (yaml.YAMLError, ValueError) as exc:
-        return None, [_unread(title, yaml_mistakes.described(exc), "YAML or JSON", "correct the file")]
+    # Also of a path with a zero.
+    except ValueError as exc:
+        return None, [_unread(title, str(exc), "YAML or JSON", "correct the file")]
     return document, mistakes(document, title)
 
 

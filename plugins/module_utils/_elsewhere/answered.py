@@ -4,10 +4,10 @@
 """What a program has printed that asked elsewhere: its answers, which others may have written; pure."""
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from .._common.document_text import from_json
 from .._common.plain_text import cut, plain
 
 _WORDS_LIMIT = 300
@@ -21,8 +21,8 @@ def read(printed: bytes, count: int) -> list[dict[str, Any]] | None:
     """
     try:
         # Behind whatever others have printed.
-        found = json.loads(printed.decode(errors="replace").strip().rpartition("\n")[2])
-    except (ValueError, RecursionError):
+        found = from_json(printed.decode(errors="replace").strip().rpartition("\n")[2])
+    except ValueError:
         return None
     if not isinstance(found, list) or len(found) != count or not all(isinstance(answer, dict) for answer in found):
         return None

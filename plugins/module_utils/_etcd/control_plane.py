@@ -14,6 +14,7 @@ import json
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import PAUSED_ANNOTATION, is_paused_alone
+from .._common.document_text import from_json
 from .._common.tolerant import dict_in
 from .._kube.conditions import conditions, is_true, older_conditions
 
@@ -46,8 +47,8 @@ def note_of(control_plane: Object) -> Note | None:
     if text is None:
         return None
     try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
+        data = from_json(text)
+    except ValueError:
         data = None
     data = data if isinstance(data, dict) else {}
     replicas, machine = data.get("replicas"), data.get("machine")

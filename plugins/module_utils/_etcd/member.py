@@ -17,6 +17,7 @@ import ssl
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .._common.document_text import from_json
 from .._common.plain_text import cut, plain
 from .._common.tolerant import dicts_in
 from .._kube.errors import KubeError
@@ -138,8 +139,8 @@ class Member:
 
     def _decoded(self, content: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(content)
-        except (ValueError, RecursionError):
+            found = from_json(content)
+        except ValueError:
             found = None
         if len(content) > _ANSWER_BYTES or not isinstance(found, dict):
             raise EtcdError(f"{self._subject}: found {len(content)} bytes that are no JSON object, expected an answer "

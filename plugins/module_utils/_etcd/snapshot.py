@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from .._common import tar_headers
+from .._common.document_text import from_json
 from .._common.plain_text import plain
 from .errors import EtcdError
 
@@ -65,8 +66,8 @@ def about_of(content: bytes) -> About:
     :raises EtcdError: when it is none of this collection's
     """
     try:
-        data = json.loads(content)
-    except (ValueError, RecursionError):
+        data = from_json(content)
+    except ValueError:
         data = None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise _invalid(f"format {data.get('format') if isinstance(data, dict) else None}")

@@ -4,11 +4,11 @@
 """Running the module baremetal_host_action."""
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
+from .._common.document_text import from_json
 from .._common.errors import RefusedError
 from .._common.formats import timestamp
 from .._common.problem import FIELD_NAMES, Problem
@@ -83,8 +83,8 @@ def requests_of(params, now):
 
 def _json_object(name, text):
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = from_json(text)
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         raise RefusedError([Problem("status-invalid", name, "status", "text that is no JSON object",

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._bmc import address as bmc_address
+from .._common.document_text import from_json
 from .._common.field_checks import show
 from .._common.plain_text import shortened
 from .._common.problem import Problem
@@ -55,9 +56,9 @@ def read(config: Object | None) -> dict[str, HandedOver]:
     found = {}
     for name, text in (data if isinstance(data, dict) else {}).items():
         try:
-            kept = json.loads(text)
+            kept = from_json(text)
             parts = [kept[key] for key in HandedOver._fields]
-        except (KeyError, TypeError, ValueError, RecursionError):
+        except (KeyError, TypeError, ValueError):
             continue
         if all(isinstance(part, str) for part in parts):
             server, at, bmc = parts

@@ -14,6 +14,7 @@ import string
 from collections.abc import Iterable, Mapping
 
 from .._common import regular_file, whole_file
+from .._common.document_text import from_json
 from .._common.field_checks import show
 from .._common.problem import Problem
 
@@ -49,10 +50,10 @@ class PasswordFile:
             return [self._problem("a file that ansible-vault has encrypted",
                                   "give its passwords as bmc_new_password of the hosts, or name another file")]
         try:
-            found = json.loads(text)[VARIABLE]
+            found = from_json(text)[VARIABLE]
             if not all(isinstance(item, str) and item for pair in found.items() for item in pair):
                 raise ValueError
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        except (ValueError, KeyError, TypeError, AttributeError):
             return [self._problem("another file", "name one that does not exist, or one that this has written")]
         # Who could have written it would know the passwords that BMCs get; who could have read it does.
         if status.st_uid != os.geteuid() or status.st_mode & 0o077:

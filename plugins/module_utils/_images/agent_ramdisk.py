@@ -13,6 +13,7 @@ import sys
 from typing import Any
 
 from .._common import cache_entry
+from .._common.document_text import from_json
 from . import debian_root, dpkg_status, efi_partition, kernel_modules
 from .agent_options import AUTHORITIES, PYTHON_DIR, SHADOW, Base
 from .debian_root import CHROOT_ENVIRONMENT, SUITE, ImageBuildError, run
@@ -99,7 +100,7 @@ class AgentRamdisk(cache_entry.CacheEntry):
 
     def folders(self) -> list[str]:
         """Return the ramdisk's folders, without the slash at the beginning."""
-        return json.loads(self.text(FOLDERS))
+        return from_json(self.text(FOLDERS))
 
     def build(self, progress: Any) -> None:
         """Build the ramdisk unless it is there; an interrupted build leaves nothing.

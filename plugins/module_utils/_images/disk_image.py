@@ -4,12 +4,12 @@
 """Disk images by qemu-img: looked at before it opens them, and converted."""
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from .._common import regular_file
+from .._common.document_text import from_json
 from .._common.errors import RefusedError, ReportedError
 from . import disk_facts, node_disk
 from .debian_root import run
@@ -77,7 +77,7 @@ def convert(path: str, kind: str, target: str) -> None:
 
 def _asked(*arguments: str) -> dict[str, Any]:
     try:
-        found = json.loads(run([*_LOOKING, "qemu-img", *arguments], "reading the image"))
+        found = from_json(run([*_LOOKING, "qemu-img", *arguments], "reading the image"))
     except FileNotFoundError as exc:
         raise ReportedError("qemu-img is missing: install the package qemu-utils, or qemu-img on Red Hat") from exc
     return found if isinstance(found, dict) else {}

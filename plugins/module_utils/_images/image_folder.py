@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
 from .._common import file_digest, regular_file, whole_file
+from .._common.document_text import from_json
 from .._common.errors import ReportedError
 from . import private_work
 
@@ -170,8 +171,8 @@ class ImageFolder:
 
     def _manifest(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._read(self._manifest_name, own=True) or "{}")
-        except (ValueError, RecursionError):
+            found = from_json(self._read(self._manifest_name, own=True) or "{}")
+        except ValueError:
             return {}
         return found if isinstance(found, dict) else {}
 

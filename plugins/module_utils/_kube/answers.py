@@ -4,10 +4,10 @@
 """What an API server answers, checked for what all code relies on: objects, lists and events of a watch."""
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
+from .._common.document_text import from_json
 from .errors import KubeError, error_from_answer
 
 # What to do about an answer that no API server gives.
@@ -31,8 +31,8 @@ def decode(data: bytes) -> Any:
     if not data:
         return {}
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError):
+        return from_json(data)
+    except ValueError:
         return data.decode(errors="replace")
 
 

@@ -13,6 +13,7 @@ from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
 
+from .._common.document_text import from_json
 from .transport import FIELD_MANAGER
 
 Difference = namedtuple("Difference", ["differs", "ambiguous", "before", "after"])
@@ -90,7 +91,7 @@ def _covers(current: Any, wanted: Any, tree: dict[str, Any], state: dict[str, bo
     if isinstance(wanted, list):
         if not isinstance(current, list):
             return False
-        keyed = [json.loads(mark[2:]) for mark in tree if mark.startswith("k:")]
+        keyed = [from_json(mark[2:]) for mark in tree if mark.startswith("k:")]
         if keyed:
             return _covers_keyed(current, wanted, tuple(keyed[0]), tree, state)
         if any(mark.startswith("v:") for mark in tree):
@@ -136,12 +137,12 @@ def _removed(tree: dict[str, Any], wanted: Any, current: Any, path: tuple[Any, .
             else:
                 yield path + (key,), current[key]
         elif mark.startswith("k:") and isinstance(wanted, list) and isinstance(current, list):
-            keys = json.loads(mark[2:])
+            keys = from_json(mark[2:])
             stored, desired = _find(current, keys), _find(wanted, keys)
             if stored is not None and (desired is None or any(_removed(below, desired, stored, path))):
                 yield path, current
         elif mark.startswith("v:") and isinstance(wanted, list) and isinstance(current, list):
-            value = json.loads(mark[2:])
+            value = from_json(mark[2:])
             if value in current and value not in wanted:
                 yield path, current
 

@@ -9,6 +9,8 @@ import binascii
 import os
 from typing import Any
 
+from .._common import yaml_bounds
+from .._common.document_text import DocumentError, from_yaml
 from .._common.plain_text import few
 from .connection_values import (
     check_impersonation,
@@ -72,10 +74,10 @@ def parse(content: bytes, source: str) -> dict[Any, Any]:
     if len(content) > MAX_BYTES:
         raise invalid(source, f"found {len(content)} bytes, expected a kubeconfig of at most {MAX_BYTES}")
     try:
-        config = yaml.safe_load(content.decode("utf-8"))
-    # Besides YAMLError: dates, numbers and depths that Python refuses.
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError) as exc:
-        raise invalid(source, f"found no YAML{_place(exc)}, expected a kubeconfig") from None
+        config = from_yaml(content)
+    except DocumentError as exc:
+        place = f" (line {exc.line})" if exc.line else ""
+        raise invalid(source, f"found no YAML{place}, expected a kubeconfig") from None
     return from_dict(config, source)
 
 
@@ -91,11 +93,6 @@ def from_dict(config: Any, source: str) -> dict[Any, Any]:
     if not isinstance(config, dict):
         raise invalid(source, f"found {kind_of(config)}, expected a kubeconfig, which is a mapping")
     return dict(config, **dict((key, _named(config.get(key), key, source)) for key in _INLINE))
-
-
-def _place(exc: Any) -> str:
-    mark = getattr(exc, "problem_mark", None)
-    return f" (line {mark.line + 1})" if mark is not None else ""
 
 
 def _named(entries: Any, key: str, source: str) -> list[dict[str, Any]]:
@@ -289,12 +286,8 @@ def inline(content: bytes, source: str) -> dict[str, Any]:
 
 def _refuse_aliases(content: bytes, source: str) -> None:
     """Refuse YAML that refers to other parts of itself: merges of merges fill the memory, from less than a kilobyte."""
-    try:
-        found = any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(content[:MAX_BYTES], yaml.SafeLoader))
-    except (yaml.YAMLError, ValueError, RecursionError):
-        # What is no YAML is refused with its place, by parse().
-        return
-    if found:
+    # What is no YAML is refused with its place, by parse().
+    if yaml_bounds.has_alias(content[:MAX_BYTES]):
         raise invalid(source, "found a YAML alias, expected none", "find out who wrote the Secret")
 
 

@@ -14,6 +14,7 @@ import uuid
 from typing import Any
 
 from .._common import cache_entry
+from .._common.document_text import from_json
 from .._images import debian_root, node_disk
 from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 from .._plane.process import go_mod
@@ -60,8 +61,8 @@ class NodeImage(cache_entry.CacheEntry):
 
     def info(self) -> Any:
         """Return what is known of a complete image, the contents of its ``image.json``."""
-        with open(os.path.join(self.directory, "image.json"), encoding="utf-8") as stream:
-            return json.load(stream)
+        with open(os.path.join(self.directory, "image.json"), "rb") as stream:
+            return from_json(stream.read())
 
     def build(self, progress: Any) -> None:
         """Build the image unless it is there; an interrupted build leaves nothing.

@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from .._common.document_text import from_json
 from . import container_image
 
 CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"
@@ -95,8 +96,8 @@ def write(directory: str, contents: list[Any], entrypoint: list[str], architectu
 
 def manifest_digest(directory: str) -> str:
     """Return the digest of the one manifest of an image that was written here."""
-    with open(os.path.join(directory, "index.json"), encoding="utf-8") as stream:
-        return json.load(stream)["manifests"][0]["digest"]
+    with open(os.path.join(directory, "index.json"), "rb") as stream:
+        return from_json(stream.read())["manifests"][0]["digest"]
 
 
 def _json(content: Any) -> bytes:

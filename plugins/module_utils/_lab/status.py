@@ -4,12 +4,12 @@
 """What a lab's parts are doing, and how to talk to them."""
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from typing import Any
 
 from .._common import formats, text_table
+from .._common.document_text import from_json
 from .._plane.process import readiness
 from .._plane.process.supervisor import Supervisor
 from .._plane.process.supervisor_files import Layout, configured
@@ -122,8 +122,8 @@ def parts(lab: Any) -> Any:
     supervisor = Supervisor(layout)
     programs = [supervisor_part(layout, supervisor.pid())]
     programs += program_parts(lab, checks, supervisor.processes(), readiness.faults(checks))
-    with open(os.path.join(lab["dir"], claim.SERVERS_FILE), encoding="utf-8") as stream:
-        servers = json.load(stream)
+    with open(os.path.join(lab["dir"], claim.SERVERS_FILE), "rb") as stream:
+        servers = from_json(stream.read())
     room = next((row for row in programs if row["program"] == "machine-room"), None)
     return programs, server_parts(lab, servers, room)
 

@@ -12,14 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from .._common import quoted_secrets, redaction
+from .._common import quoted_secrets, redaction, yaml_bounds
+from .._common.document_text import HAS_YAML, from_yaml_all
 from .._common.occurring_texts import Texts
 from .._kube.resources import TOKEN_TYPE
-
-try:
-    import yaml
-except ImportError:
-    yaml = None  # type: ignore[assignment]
 
 Object = dict[str, Any]
 
@@ -109,14 +105,14 @@ def _inside(text: str, depth: int = 0) -> set[str]:
 
 def _documents(text: str) -> list[Any]:
     """Return the YAML documents of a text that has a structure; JSON is YAML, too."""
-    if yaml is None or len(text) > _LONGEST_DOCUMENT or not ("\n" in text or text.lstrip()[:1] in ("{", "[")):
+    if not HAS_YAML or len(text) > _LONGEST_DOCUMENT or not ("\n" in text or text.lstrip()[:1] in ("{", "[")):
+        return []
+    # A small text with aliases may stand for a structure of any size.
+    if yaml_bounds.has_alias(text):
         return []
     try:
-        # A small text with aliases may stand for a structure of any size.
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            return []
-        return [item for item in yaml.safe_load_all(text) if isinstance(item, (dict, list))]
-    except (yaml.YAMLError, ValueError, OverflowError, RecursionError, TypeError, AttributeError, KeyError):
+        return [item for item in from_yaml_all(text) if isinstance(item, (dict, list))]
+    except ValueError:
         return []
 
 

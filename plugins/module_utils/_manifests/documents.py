@@ -9,16 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import regular_file, yaml_aliases, yaml_mistakes
+from .._common import regular_file
+from .._common.document_text import from_yaml_all
 from .._common.field_checks import show, shown
 from .._common.problem import Problem
 from .._common.tolerant import dict_in
-
-try:
-    import yaml
-    HAS_YAML = True
-except ImportError:
-    HAS_YAML = False
 
 # More than ten times what the largest manifests have.
 LONGEST_BYTES = 64 * 1024 * 1024
@@ -64,19 +59,15 @@ def _documents(source: Any, title: str) -> Any:
     """Return the YAML documents of a path or a text, and problems."""
     try:
         if "\n" not in source:
-            source = regular_file.whole(os.path.expanduser(source), LONGEST_BYTES).decode()
-        yaml_aliases.refuse_unfolded(source)
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        return [document for document in yaml.load_all(source, Loader=loader) if document is not None], []
+            source = regular_file.whole(os.path.expanduser(source), LONGEST_BYTES)
+        return from_yaml_all(source), []
     except OSError as exc:
         return [], [
             Problem("manifest", title, None, exc.strerror or str(exc), "a file that can be read", "correct the path")
         ]
-    except RecursionError:
-        return [], [Problem("manifest", title, None, "documents nested too deeply", "YAML documents", "correct them")]
-    # ValueError: a date that there is not, a number with too many digits, bytes that are no UTF-8, a path with a zero.
-    except (yaml.YAMLError, ValueError) as exc:
-        return [], [Problem("manifest", title, None, yaml_mistakes.described(exc), "YAML documents", "correct them")]
+    # Also of a path with a zero.
+    except ValueError as exc:
+        return [], [Problem("manifest", title, None, str(exc), "YAML documents", "correct them")]
 
 
 def _faults(title: str, item: Any) -> list[Problem]:

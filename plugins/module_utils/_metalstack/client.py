@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .._common import answer_limits
+from .._common.document_text import from_json
 from .._common.field_checks import show
 from .._common.formats import timestamp
 from .errors import MetalError, error_from_answer
@@ -192,8 +193,8 @@ class MetalClient:
         if operation in _WRITING:
             self._wrote(subject, became)
         try:
-            return json.loads(answer.content)
-        except (ValueError, RecursionError) as exc:
+            return from_json(answer.content)
+        except ValueError as exc:
             raise MetalError(f"{subject}: {self.server} does not answer with JSON; check api_url, which ends with "
                              "/metal by default", reason="Lost" if operation in _WRITING else "Answer") from exc
 

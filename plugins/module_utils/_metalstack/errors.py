@@ -4,8 +4,7 @@
 """What can go wrong when talking to metal-api, in words an operator can act on; pure."""
 from __future__ import annotations
 
-import json
-
+from .._common.document_text import from_json
 from .._common.errors import ReportedError
 from .._common.plain_text import cut, plain
 
@@ -65,9 +64,9 @@ def error_from_answer(status: int, content: bytes, subject: str) -> MetalError:
     """
     text = content[:_LONGEST_FAULT * 4].decode("utf-8", "replace")
     try:
-        answer = json.loads(text)
+        answer = from_json(text)
         fault = str(answer["message"]) if isinstance(answer, dict) and answer.get("message") else ""
-    except (ValueError, RecursionError):
+    except ValueError:
         fault = ""
     fault = cut(" ".join(fault.split()), _LONGEST_FAULT) or "no message of metal-api"
     advice = _ADVICE.get(status)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import tarfile
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from .._common import file_digest, regular_file, tar_headers
+from .._common.document_text import from_json
 from .._common.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
@@ -81,8 +81,8 @@ def _manifest_fault(directory: str, name: str, digest: str, depth: int) -> str |
         return f"{name}: longer than a manifest may be"
     try:
         with open(path, "rb") as stream:
-            manifests, blobs = bills.blobs(json.load(stream))
-    except (ValueError, RecursionError) as exc:
+            manifests, blobs = bills.blobs(from_json(stream.read()))
+    except ValueError as exc:
         return f"{name}: {exc}"
     if manifests and depth > _DEEPEST_LIST:
         return f"{name}: a list of manifests in {_DEEPEST_LIST} others"
@@ -159,7 +159,7 @@ def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) 
         raise ArchiveError(f"{path}: checksum: found {found}, expected {checksum}; find out who changed the archive")
     try:
         return bills.parse(content)
-    except (ValueError, RecursionError) as exc:
+    except ValueError as exc:
         raise ArchiveError(f"{path}: {exc}; gather it again") from exc
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
+from .._common.document_text import from_json
 from .._common.field_checks import DIGEST, DIGEST_RULE, show
 from .._common.problem import Problem
 
@@ -99,10 +100,7 @@ def parse(content: bytes) -> Bill:
 
     :raises ValueError: for what is no bill of this format
     """
-    try:
-        found = json.loads(content)
-    except RecursionError as exc:
-        raise ValueError("nested too deeply") from exc
+    found = from_json(content)
     if not isinstance(found, dict) or found.get("format") != FORMAT or not isinstance(found.get("release"), str):
         raise ValueError(f"no bill of materials of format {FORMAT}")
     for kind, names in (("images", _REFERENCE), ("files", _FILE)):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
-import json
 import os
 import posixpath
 import tarfile
@@ -19,6 +18,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from .._common import tar_headers
+from .._common.document_text import from_json
 from .._common.errors import ReportedError
 from . import archive, bill
 
@@ -139,10 +139,10 @@ def _layers(directory: str) -> list[str]:
     path = os.path.join(directory, "manifest.json")
     try:
         with open(path, "rb") as stream:
-            manifest = json.loads(stream.read(archive.LONGEST_DOCUMENT_BYTES))
+            manifest = from_json(stream.read(archive.LONGEST_DOCUMENT_BYTES))
         # Its config is the first.
         lists, blobs = bill.blobs(manifest)
-    except (ValueError, RecursionError) as exc:
+    except ValueError as exc:
         raise ImageFileError(f"{path}: {exc}; name an image of one architecture") from exc
     if lists:
         raise ImageFileError(f"{path}: a list of images; name an image of one architecture")

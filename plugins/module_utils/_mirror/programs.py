@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._common import registry, regular_file, whole_file
+from .._common.document_text import from_json
 from .._common.errors import RefusedError, ReportedError
 from .._common.problem import Problem
 from .._plane import program_images
@@ -84,7 +85,7 @@ def _given(params: Mapping[str, Any]) -> dict[str, str]:
                         f"user {os.geteuid()} may write: its digests decide what runs with all rights of the plane; "
                         "let mirror_unpack write it into a folder of your own, or take it from others (chmod go-w)")
                 bill = bills.parse(stream.read(archive.LONGEST_DOCUMENT_BYTES))
-        except (ValueError, RecursionError) as exc:
+        except ValueError as exc:
             raise ReportedError(f"{path}: {exc}; name the file that mirror_unpack has written") from exc
         found.update((entry["name"], entry["digest"]) for entry in bill["images"])
     problems = [problem for name, digest in params["digests"].items() for problem in [
@@ -103,8 +104,8 @@ def _unpinned(reference: str) -> Problem:
 
 def _recorded(directory: str) -> dict[str, str]:
     try:
-        with open(os.path.join(directory, RECORD), encoding="utf-8") as stream:
-            found: dict[str, str] = json.load(stream)
+        with open(os.path.join(directory, RECORD), "rb") as stream:
+            found: dict[str, str] = from_json(stream.read())
     except FileNotFoundError:
         return {}
     return found

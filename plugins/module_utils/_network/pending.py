@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._common import whole_file
+from .._common.document_text import from_json
 
 FOLDER = "/var/lib/metal3.baremetal/network"
 POLL_SECONDS = 0.5
@@ -35,8 +36,8 @@ def error_path(name: str, folder: str = FOLDER) -> str:
 def read(name: str, folder: str = FOLDER) -> dict[str, Any] | None:
     """Return the record of an unconfirmed change, None when there is none."""
     try:
-        with open(record_path(name, folder), encoding="utf-8") as stream:
-            return json.load(stream)
+        with open(record_path(name, folder), "rb") as stream:
+            return from_json(stream.read())
     except FileNotFoundError:
         return None
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import os
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from .._common.document_text import from_json
 from .._common.errors import ReportedError
 from .interface_files import Found, connection_of
 
@@ -64,7 +64,7 @@ def links(runner: Runner = run) -> list[dict[str, Any]]:
     answer = runner(["ip", "-json", "-details", "address", "show"])
     if answer.code != 0:
         raise NetworkSystemError(f"ip address show failed: {answer.stderr.strip()}; install iproute2")
-    return [entry for entry in json.loads(answer.stdout or "[]") if entry]
+    return [entry for entry in from_json(answer.stdout or "[]") if entry]
 
 
 def _managed_by_manager(name: str, runner: Runner) -> bool:

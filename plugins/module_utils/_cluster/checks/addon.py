@@ -7,6 +7,7 @@ from __future__ import annotations
 import ipaddress
 import json
 
+from ..._common.document_text import from_json
 from ..._common.problem import Problem
 from ..._common.tolerant import dict_in
 from ..description.spec import METALSTACK
@@ -44,10 +45,10 @@ def _flannel(objects):
     for item in objects:
         text = dict_in(item, "data").get(_FLANNEL_KEY) if item.get("kind") == "ConfigMap" else None
         try:
-            content = json.loads(text) if isinstance(text, str) else None
+            content = from_json(text) if isinstance(text, str) else None
             networks = [ipaddress.ip_network(content[key]) for key in _FLANNEL_NETWORKS
                         if isinstance(content, dict) and isinstance(content.get(key), str)]
-        except (ValueError, RecursionError):
+        except ValueError:
             continue
         yield dict_in(item, "metadata").get("name"), networks
 

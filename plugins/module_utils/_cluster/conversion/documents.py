@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ..._common import yaml_aliases, yaml_mistakes
+from ..._common.document_text import DocumentError, from_yaml
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
 from ..._metal3.conversion.objects import Converted, convert
@@ -54,11 +54,8 @@ def read(subject: str, text: str) -> tuple[list[Document], list[Problem]]:
     for part in _SEPARATOR.split(text):
         try:
             content = _loaded(part)
-        except RecursionError:
-            problems.append(_unreadable(subject, "documents nested too deeply"))
-            continue
-        except (yaml.YAMLError, ValueError) as exc:
-            problems.append(_unreadable(subject, yaml_mistakes.described(exc)))
+        except DocumentError as exc:
+            problems.append(_unreadable(subject, str(exc)))
             continue
         document = _document(part, content)
         documents.append(document)
@@ -112,12 +109,7 @@ def _loaded(text: str) -> Any:
     Loader.yaml_implicit_resolvers = dict(
         (first, [entry for entry in resolvers if entry[0] != "tag:yaml.org,2002:timestamp"])
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items())
-    yaml_aliases.refuse_unfolded(text)
-    loader = Loader(text)
-    try:
-        return loader.get_single_data()
-    finally:
-        loader.dispose()
+    return from_yaml(text, Loader)
 
 
 def _dumper() -> Any:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 
+from .._common.document_text import from_json
+
 PAUSED = "baremetalhost.metal3.io/paused"
 DETACHED = "baremetalhost.metal3.io/detached"
 STATUS = "baremetalhost.metal3.io/status"
@@ -68,8 +70,8 @@ def arguments(value):
     :param value: value of an annotation, or None
     """
     try:
-        result = json.loads(value or "{}")
-    except (ValueError, RecursionError):
+        result = from_json(value or "{}")
+    except ValueError:
         return {}
     return result if isinstance(result, dict) else {}
 

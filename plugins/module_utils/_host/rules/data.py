@@ -4,8 +4,7 @@
 """User data, network data and metadata of a host; pure."""
 from __future__ import annotations
 
-import json
-
+from ..._common.document_text import from_json
 from ..._common.field_checks import DNS_NAME, show
 from ..._common.problem import Problem
 from ..._common.redaction import HIDDEN
@@ -37,7 +36,7 @@ def check(label, host):
                                     f"give content, or an empty {option} to remove it"))
         elif content is not None and option != "user_data" and content.lstrip()[:1] == "{":
             try:
-                data = json.loads(content)
+                data = from_json(content)
             except ValueError:
                 problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a JSON or YAML mapping",
                                         "pass a dictionary through the filter to_json"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 
+from ..._common.document_text import from_json
 from ..._common.field_checks import check_metadata, show, text_of
 from ..._common.problem import Problem
 from ..description import annotations as host_annotations
@@ -56,7 +57,7 @@ def _check_json(label, path, value, choices):
     if not value:
         return []
     try:
-        data = json.loads(value)
+        data = from_json(value)
     except ValueError:
         data = None
     if not isinstance(data, dict):

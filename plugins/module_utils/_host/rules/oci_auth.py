@@ -8,9 +8,9 @@ Sources: ``image_auth_validator.go`` and ``secretutils/registry.go`` of BMO. No 
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 from urllib.parse import urlsplit
+
+from .._common.document_text import from_json
 
 # Type of the Secret → the key that BMO reads.
 KEYS = {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}
@@ -32,8 +32,8 @@ def fault(secret, url):
     if not text:
         return f"a Secret without the key {key}", f"the key {key}"
     try:
-        config = json.loads(base64.b64decode(text, validate=True))
-    except (ValueError, RecursionError, binascii.Error):
+        config = from_json(base64.b64decode(text, validate=True))
+    except ValueError:
         config = None
     if not isinstance(config, dict):
         return f"no JSON object in {key}", "Docker's configuration"

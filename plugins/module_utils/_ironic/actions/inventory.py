@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from typing import Any
 
+from ..._common.document_text import from_json
 from ..._common.errors import RefusedError
 from ..._common.field_checks import shown
 from ..._common.problem import Problem
@@ -73,7 +73,7 @@ def _config_drive(name: str, variables: dict[str, Any], found: list[Problem]) ->
 def _mapping(name: str, variable: str, value: Any, found: list[Problem]) -> Any:
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
-            value = json.loads(value)
+            value = from_json(value)
     if not isinstance(value, dict):
         # What it has may be secret.
         found.append(Problem("config-drive", name, variable, "a text that is no JSON object", "a dictionary"))

@@ -13,6 +13,7 @@ from typing import Any, Callable
 from urllib.parse import quote
 
 from ..._common import answer_limits
+from ..._common.document_text import from_json
 from ..._common.redaction import redacted
 from . import answers
 from .errors import IronicError, error_from_answer, lost_answer
@@ -204,8 +205,8 @@ class IronicClient:
         if not response.content:
             return None
         try:
-            return answers.shallow(response.json(), subject)
-        except (ValueError, RecursionError) as exc:
+            return answers.shallow(from_json(response.content), subject)
+        except ValueError as exc:
             raise _no_json(subject, self.server, response.text, repeatable) from exc
 
     def _list(self, path: str, key: str, query: dict[str, str],

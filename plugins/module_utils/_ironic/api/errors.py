@@ -4,9 +4,9 @@
 """What can go wrong when talking to Ironic, in words an operator can act on."""
 from __future__ import annotations
 
-import json
 import re
 
+from ..._common.document_text import from_json
 from ..._common.errors import ReportedError
 from ..._common.plain_text import cut, plain
 
@@ -117,8 +117,8 @@ def fault_of(text: str) -> str:
     for dummy in range(4):
         if isinstance(value, str):
             try:
-                value = json.loads(value)
-            except (ValueError, RecursionError):
+                value = from_json(value)
+            except ValueError:
                 break
         elif isinstance(value, dict):
             value = next((value[key] for key in ("faultstring", "error_message", "title", "message", "error")

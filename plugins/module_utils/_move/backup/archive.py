@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..._common.document_text import from_json
 from ..._common.field_checks import is_name
 from ..._common.plain_text import plain
 from ..._common.problem import Problem
@@ -65,8 +66,8 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
             text = stream.read(LIMIT_BYTES + 1)
         if len(text) > LIMIT_BYTES:
             return wrong(f"more than {LIMIT_BYTES // 1024 ** 2} MiB")
-        data = json.loads(text)
-    except (OSError, EOFError, ValueError, RecursionError, zlib.error):
+        data = from_json(text)
+    except (OSError, EOFError, ValueError, zlib.error):
         return wrong("what is no backup, or a part of one")
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         return wrong(f"format {data.get('format') if isinstance(data, dict) else None}")

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common import regular_file, user_folders, whole_file
+from ..._common.document_text import from_json
 from ..._common.errors import RefusedError
 from ..._common.problem import Problem
 from ..._kube import kubeconfig
@@ -67,9 +68,9 @@ class SiteFolder:
         if content is None:
             return None
         try:
-            found = json.loads(content)
+            found = from_json(content)
             recorded = Managed(*(found[field] for field in _FIELDS))
-        except (ValueError, TypeError, KeyError, RecursionError):
+        except (ValueError, TypeError, KeyError):
             raise self._refused(self.file, "no record of this collection's") from None
         if not all(isinstance(value, str) for value in recorded) or recorded.manager not in (
                 manager.BOOTSTRAP, manager.CLUSTER):

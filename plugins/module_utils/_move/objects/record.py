@@ -12,6 +12,7 @@ import zlib
 from typing import Any, NamedTuple
 
 from ..._cluster.workflow.snapshot import node_name
+from ..._common.document_text import from_json
 from ..._common.problem import Problem
 from ..._host.goals import state_of
 from .graph import Graph, key
@@ -135,11 +136,11 @@ def read(config: Object | None) -> Record | None:
             text = stream.read(_LIMIT_BYTES + 1)
         if len(text) > _LIMIT_BYTES:
             return None
-        found = json.loads(text)
+        found = from_json(text)
         entries = tuple(Entry(*entry) for entry in found["entries"])
         hosts, machines = found["hosts"], found["machines"]
         sides, holder = (data["source"], data["target"]), data.get("holder", "")
-    except (KeyError, TypeError, ValueError, OSError, EOFError, AttributeError, RecursionError, zlib.error):
+    except (KeyError, TypeError, ValueError, OSError, EOFError, AttributeError, zlib.error):
         return None
     texts = [*sides, holder, *(part for entry in entries for part in entry)]
     if not all(isinstance(part, str) for part in texts) or data.get("state") not in (MOVING, MOVED) \

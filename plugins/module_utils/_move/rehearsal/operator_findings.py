@@ -8,10 +8,10 @@ answers in place of Ironic.
 """
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..._common.document_text import from_json
 from ..._common.plain_text import cut
 from ..._common.problem import Problem
 from ..._host.actions import has_status
@@ -177,8 +177,8 @@ def last_error(log: str, name: str) -> str:
     """
     for line in reversed(log.splitlines()):
         try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
+            entry = from_json(line)
+        except ValueError:
             continue
         if not isinstance(entry, dict) or entry.get("level") != "error" or name not in (
                 entry.get("name"), *(value.get("name") for value in entry.values() if isinstance(value, dict))):

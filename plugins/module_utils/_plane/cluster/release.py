@@ -11,16 +11,10 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from ..._common import yaml_aliases, yaml_mistakes
+from ..._common.document_text import DocumentError, from_yaml
 from ..._common.field_checks import DIGEST
 from ..parts import fit, matrix
 from ..parts.catalogue import Part
-
-try:
-    import yaml
-    HAS_YAML = True
-except ImportError:
-    HAS_YAML = False
 
 METADATA = "metadata.yaml"
 # For a release that has one part only.
@@ -180,12 +174,9 @@ def _series(content: bytes) -> list[dict[str, Any]]:
     :raises Refused: for what is no such document
     """
     try:
-        text = content.decode()
-        yaml_aliases.refuse_unfolded(text)
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise Refused("manifests", f"{METADATA}: {yaml_mistakes.described(exc)}", "clusterctl's Metadata",
-                      "correct it") from None
+        document = from_yaml(content)
+    except DocumentError as exc:
+        raise Refused("manifests", f"{METADATA}: {exc}", "clusterctl's Metadata", "correct it") from None
     series = document.get("releaseSeries") if isinstance(document, dict) else None
     if not isinstance(series, list) or document.get("kind") != "Metadata" or not all(
             isinstance(entry, dict) for entry in series):

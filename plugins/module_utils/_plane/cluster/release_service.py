@@ -4,13 +4,13 @@
 """Reads a part's manifests out of a registry's artifact, or of a clusterctl repository that is a folder or a URL."""
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..._common import file_digest, registry, regular_file
+from ..._common.document_text import from_json
 from ..._common.field_checks import DIGEST, DIGEST_RULE
 from ..._common.redaction import redacted
 from ..parts.catalogue import Part
@@ -144,13 +144,13 @@ def _artifact(part: Part, settings: Mapping[str, Any], where: release.Artifact) 
     except (registry.RegistryError, OSError) as exc:
         raise Refused("manifests", str(exc), "an artifact that can be read", "correct manifests, manifests_ca_file, "
                       "manifests_username_file and manifests_password_file, or run again") from exc
-    except (ValueError, RecursionError) as exc:
+    except ValueError as exc:
         raise Refused("manifests", f"{where.host}/{name}: {exc}",
                       "an artifact of named files, as oras pushes it", "name the manifest of such an artifact") from exc
 
 
 def _files(part: Part, raw: bytes, access: registry.Registry, where: release.Artifact) -> Files:
-    manifest = json.loads(raw)
+    manifest = from_json(raw)
     layers = release.files_of(manifest)
     name = release.chosen(part, layers, "manifests")
     size = release.size_bytes(manifest)

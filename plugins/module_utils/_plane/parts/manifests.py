@@ -11,6 +11,7 @@ import subprocess
 from typing import Any
 
 from ..._common import yaml_aliases, yaml_mistakes
+from ..._common.document_text import DocumentError, from_yaml_all
 from ..._common.errors import ReportedError
 from ..._common.plain_text import end_of
 from .catalogue import (
@@ -81,17 +82,19 @@ class ManifestError(ReportedError):
     """A provider's manifests could not be rendered."""
 
 
-def _loader() -> Any:
-    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 def load(path: Any) -> Any:
     """Return the objects of a manifest file.
 
     :param path: file with YAML documents
+    :raises ManifestError: for what is no YAML
     """
-    with open(path, encoding="utf-8") as stream:
-        return [obj for obj in yaml.load_all(stream, Loader=_loader()) if obj]
+    with open(path, "rb") as stream:
+        content = stream.read()
+    try:
+        return [obj for obj in from_yaml_all(content) if obj]
+    except DocumentError as exc:
+        raise ManifestError(f"{path}: found {exc}, expected YAML documents; delete it, then run the module "
+                            "plane_programs") from None
 
 
 def parse(text: str, values: dict[str, str] | None = None) -> list[dict[str, Any]]:
@@ -102,11 +105,9 @@ def parse(text: str, values: dict[str, str] | None = None) -> list[dict[str, Any
     :raises ManifestError: for a name without a value, and for what is no manifest
     """
     try:
-        replaced = substitute(text, values)
-        yaml_aliases.refuse_unfolded(replaced)
-        objects = [obj for obj in yaml.load_all(replaced, Loader=_loader()) if obj]
-    except (yaml.YAMLError, ValueError) as exc:
-        raise ManifestError(yaml_mistakes.described(exc)) from None
+        objects = [obj for obj in from_yaml_all(substitute(text, values)) if obj]
+    except DocumentError as exc:
+        raise ManifestError(str(exc)) from None
     if not all(isinstance(obj, dict) and isinstance(obj.get("kind"), str) and isinstance(obj.get("apiVersion"), str)
                and isinstance(obj.get("metadata"), dict) for obj in objects):
         raise ManifestError("found a document that is no object with apiVersion, kind and metadata")

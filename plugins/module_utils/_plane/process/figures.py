@@ -4,10 +4,10 @@
 """The figures of a management plane of processes: its name, index, folder, ports and bridge, in ``lab.json``."""
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
+from ..._common.document_text import from_json
 from ..._common.errors import ReportedError
 
 FILE = "lab.json"
@@ -50,9 +50,7 @@ def parsed(text: str) -> dict[str, Any]:
     :raises ValueError: for anything else
     """
     try:
-        found = json.loads(text)
-    except RecursionError as exc:
-        raise ValueError("not JSON (nested too deeply)") from exc
+        found = from_json(text)
     except ValueError as exc:
         raise ValueError(f"not JSON ({exc})") from exc
     if not isinstance(found, dict):

@@ -9,6 +9,7 @@ import json
 import os
 from typing import Any
 
+from ..._common.document_text import from_json
 from ..._common.whole_file import write_private
 from ..._kube.resources import KNOWN
 
@@ -72,8 +73,8 @@ def write(path: str, content: dict[str, Any], check_mode: bool = False) -> bool:
 def read_token(path: Any) -> Any:
     """Return the token in a kubeconfig, or None."""
     try:
-        with open(path, encoding="utf-8") as stream:
-            return json.load(stream)["users"][0]["user"].get("token")
+        with open(path, "rb") as stream:
+            return from_json(stream.read())["users"][0]["user"].get("token")
     except (OSError, ValueError, LookupError):
         return None
 
@@ -89,7 +90,7 @@ def token_fault(token: str | None, uid: str, now: float) -> str | None:
         return "missing"
     try:
         part = token.split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        claims = from_json(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
         bound, expiry = claims["kubernetes.io"]["serviceaccount"]["uid"], claims["exp"]
     except (LookupError, ValueError):
         return "unreadable"

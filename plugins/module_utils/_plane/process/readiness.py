@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import socket
 import ssl
@@ -16,6 +15,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from ..._common.document_text import from_json
 from ..._common.wait_loop import poll
 
 CHECK_TIMEOUT_SECONDS = 5
@@ -54,8 +54,8 @@ def _content_fault(check: dict[str, Any], content: bytes) -> str | None:
     if not check.get("holds"):
         return None
     try:
-        held = json.loads(content).get(check["holds"])
-    except (ValueError, RecursionError, AttributeError):
+        held = from_json(content).get(check["holds"])
+    except (ValueError, AttributeError):
         return f"{check['url']}: not a JSON object"
     return None if held else f"{check['url']}: {check['holds']} is empty"
 

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
+from ..._common.document_text import from_json
 from ..._common.errors import ReportedError
 from ..._common.whole_file import write_private
 
@@ -241,7 +242,7 @@ def configured(layout: Layout) -> dict[str, Any]:
         for entry in sorted(os.listdir(layout.programs_dir)):
             name, extension = os.path.splitext(entry)
             if extension == ".conf":
-                checks[name] = json.loads(read(layout.ready_file(name)) or "{}")
+                checks[name] = from_json(read(layout.ready_file(name)) or "{}")
     return checks
 
 

@@ -4,8 +4,9 @@
 """What is applied to bring an object back to what it was before an apply; pure."""
 from __future__ import annotations
 
-import json
 from typing import Any
+
+from ..._common.document_text import from_json
 
 Object = dict[str, Any]
 
@@ -57,10 +58,10 @@ def _projected(value: Any, tree: Object) -> Any:
 def _element(element: Any, tree: Object) -> Any:
     """Return the part of a list's element that a tree names: of a set by its value, else by its keys."""
     for mark, below in tree.items():
-        if mark.startswith("v:") and json.loads(mark[2:]) == element:
+        if mark.startswith("v:") and from_json(mark[2:]) == element:
             return element
         if mark.startswith("k:") and isinstance(element, dict):
-            keys = json.loads(mark[2:])
+            keys = from_json(mark[2:])
             if all(element.get(key) == value for key, value in keys.items()):
                 return dict(_projected(element, below), **keys)
     return None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""YAML of less than a kilobyte that stands for more than any memory holds, wherever others' files are read."""
+"""YAML of a kilobyte that stands for more than any memory holds, and deep YAML, wherever others' files are read."""
 from __future__ import annotations
 
 import pytest
@@ -9,7 +9,7 @@ import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import manifest_file
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents as conversion
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import yaml_aliases
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import yaml_bounds
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import HIDDEN
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import file_reading
@@ -30,7 +30,7 @@ BOMBS = pytest.mark.parametrize("bomb", [LISTS, MERGES, TEXTS, ITSELF])
 @BOMBS
 def test_what_unfolds_without_end_is_refused(bomb):
     with pytest.raises(ValueError, match="alias"):
-        yaml_aliases.refuse_unfolded(bomb)
+        yaml_bounds.check(bomb)
 
 
 @pytest.mark.parametrize("text", [
@@ -38,12 +38,39 @@ def test_what_unfolds_without_end_is_refused(bomb):
     "a: &a [x, x]\nb: [" + "*a, " * 1000 + "]", "a: *unknown\nb: &b 1",
     "- &a " + "x" * 100000 + "\n- *a"])
 def test_honest_aliases_are_taken(text):
-    yaml_aliases.refuse_unfolded(text)
+    yaml_bounds.check(text)
 
 
 def test_what_is_no_yaml_says_so():
     with pytest.raises(yaml.YAMLError):
-        yaml_aliases.refuse_unfolded("a: [&b *b")
+        yaml_bounds.check("a: [&b *b")
+
+
+@pytest.mark.parametrize("loader", [None, yaml.SafeLoader])
+@pytest.mark.parametrize("begin, end", [("[", "]"), ("{a: ", "}"), ("- ", ""), ("? ", "")])
+def test_depth_is_bounded(begin, end, loader):
+    yaml_bounds.check(begin * 200 + "a" + end * 200, loader)
+    with pytest.raises(RecursionError):
+        yaml_bounds.check(begin * 201 + "a" + end * 201, loader)
+    yaml_bounds.check(f"--- {begin}a{end}\n" * 300 if end else "- a\n" * 300, loader)
+
+
+@pytest.mark.parametrize("text, found", [
+    ("a: *b", True), ("a: &b 1\nc: *b", True), ("a: '*b'", False), ("a: ]\nb: *c", False), ("[" * 5000, False),
+    (b"a: *b", True), (b"\xff", False), ("a: \ud800", False), ("", False)])
+def test_aliases_are_found(text, found):
+    assert yaml_bounds.has_alias(text) is found
+
+
+# In the loader of libyaml it would end the process.
+@pytest.mark.parametrize("deep", ["[" * 10 ** 6, "{a: [" * 10 ** 6], ids=["lists", "lists and mappings"])
+def test_deep_manifests_are_refused(deep):
+    text = f"{OBJECT}spec: {deep}"
+    assert "nested too deeply" in documents.read([text])[1][0].actual
+    assert "nested too deeply" in conversion.read("file.yml", text)[1][0].actual
+    assert manifest_file.difference(text, [yaml.safe_load(OBJECT)])[0] == f"{HIDDEN}\n"
+    with pytest.raises(manifests.ManifestError, match="nested too deeply"):
+        manifests.parse(text)
 
 
 @BOMBS
