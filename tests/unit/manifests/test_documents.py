@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,12 +71,13 @@ def test_what_is_no_manifest_is_reported(source, words):
 @pytest.mark.parametrize("line, words", [
     ("login: hidden-word: more", "mapping values are not allowed"), ("hidden-word\n  login: a", "line 6"),
     ("login: !!int hidden-word", "invalid literal for int"), ("login: 'hidden-word", "line"),
-    ("login: !!float hidden-word", "could not convert string to float")])
+    ("login: !!float hidden-word", "could not convert string to float"), ("login: !hidden-word a", "for the tag, line"),
+    ("login: *hidden-word", "undefined alias, line")])
 @pytest.mark.parametrize("is_pure", [True, False])
 def test_a_line_of_a_secret_is_in_no_message(monkeypatch, is_pure, line, words):
     """PyYAML without libyaml quotes the line at which it stumbles."""
     if is_pure:
-        monkeypatch.delattr(documents.yaml, "CSafeLoader", raising=False)
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
     text = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  {line}\n"
     problem, = documents.read([text])[1]
     assert words in str(problem) and "hidden" not in str(problem)
