@@ -105,7 +105,7 @@ class Ironic:
         if name and name != "detail":
             answer = next((item for item in found if item["uuid"] == name), {})
         return types.SimpleNamespace(
-            headers={"X-OpenStack-Ironic-API-Maximum-Version": "1.96"}, content=b"{}", json=lambda: answer)
+            headers={"X-OpenStack-Ironic-API-Maximum-Version": "1.96"}, content=json.dumps(answer).encode())
 
 
 def changed(value, changes):
