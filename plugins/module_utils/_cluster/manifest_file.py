@@ -9,12 +9,6 @@ from .._common.redaction import HIDDEN, hidden, hidden_difference
 from .._manifests.yaml_text import text_of
 from .rollout import predecessors
 
-try:
-    import yaml
-    HAS_YAML = True
-except ImportError:
-    HAS_YAML = False
-
 OTHER_SPELLING = "# the same objects, written in another way\n"
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from .._common.document_text import from_json
+from ..._common.document_text import from_json
 
 PAUSED = "baremetalhost.metal3.io/paused"
 DETACHED = "baremetalhost.metal3.io/detached"

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 from typing import Any
 
-from ..._common import yaml_aliases, yaml_mistakes
 from ..._common.document_text import DocumentError, from_yaml_all
 from ..._common.errors import ReportedError
 from ..._common.plain_text import end_of
