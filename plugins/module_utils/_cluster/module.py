@@ -9,6 +9,7 @@ from typing import Any
 from .._boot.watch import BootWatch, boot_argument_spec
 from .._common import whole_file
 from .._common.dhcp_lent import lent_options
+from .._common.document_text import HAS_YAML
 from .._common.errors import os_errors_reported
 from .._elsewhere import asking
 from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
@@ -22,7 +23,7 @@ from .description.spec import description_options
 from .info_service import read_cluster
 from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
-from .manifest_file import HAS_YAML, difference
+from .manifest_file import difference
 from .needs import needs_options
 from .run import read_description
 from .service import ClusterService
