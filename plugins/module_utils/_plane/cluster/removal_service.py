@@ -167,7 +167,7 @@ def _surroundings(going: list[Entry], kinds: list[Resource],
     return ownership.Surroundings(
         set(item["metadata"]["uid"] for _kind, item in there if item["metadata"].get("uid")),
         set((item["spec"]["group"], item["spec"]["names"]["kind"]) for kind, item in there
-            if kind == objects.DEFINITION),
+            if kind == order.DEFINITION),
         set((resource.group, resource.kind) for resource in kinds),
         dict((item["metadata"]["uid"], item) for _resource, _space, item in found if item["metadata"].get("uid")))
 
