@@ -43,6 +43,12 @@ options:
     description: Port of a part, part to port, for those that do not have the default.
     type: dict
     default: {}
+  network_boot:
+    description:
+      - Whether firmware and iPXE get their files by plain HTTP, at the port C(network_boot) of O(ports). Without it the
+        port is not taken, and need not be free.
+    type: bool
+    default: false
   boot_images:
     description: What servers boot the agent from, an ISO or kernel, ramdisk and boot loader.
     type: dict

@@ -8,11 +8,14 @@ import json
 import os
 import re
 import socket
+import ssl
 import stat
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
-from bootstrap_site import PROGRAMS, SERVER, Site
+from bootstrap_site import ADDRESS, PROGRAMS, SERVER, Site
 from consoles import Console
 from support import HOST, NAMESPACE, eventually
 
@@ -31,6 +34,7 @@ def site(lab, tmp_path_factory):
     # What a server finds that boots from the network is the lab's own plane.
     found.host["bmc_address"] = "redfish-virtualmedia+" + found.host["bmc_address"].partition("+")[2]
     found.variables.update(ironic_kernel_params="console=ttyS1 site.rack=7", ironic_vlan_interfaces="eno1.7",
+                           bootstrap_plane_network_boot=True,
                            ironic_settings={"DEFAULT": {"enabled_rescue_interfaces": "no-rescue,agent"}})
     yield found
     if found.dir.exists():
@@ -80,15 +84,55 @@ def test_only_the_owner_reads_and_data_is_kept(site):
     assert re.search(r"(?m)^api_ca_file = .*/plane/pki/ca.crt$", configuration)
 
 
-def test_only_ironic_and_the_image_server_listen_for_servers(site):
+def test_only_ironic_and_the_web_server_listen_for_servers(site):
     lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     figures = json.loads((site.dir / "lab.json").read_text())
     ports = dict((port, part) for part, port in figures["ports"].items())
     found = dict((ports[port], fields[1].split(":")[0]) for fields in lines if fields[3] == "0A"
                  for port in [int(fields[1].split(":")[1], 16)] if port in ports)
     there = set(part for part, address in found.items() if address == "0200007F")
-    assert there == {"ironic", "image_server"}
+    assert there == {"ironic", "image_server", "network_boot"}
     assert set(address for part, address in found.items() if part not in there) == {"0100007F"}
+
+
+def asked(site, url):
+    """Return status and content of what a web server of the site's answers."""
+    context = ssl.create_default_context(cafile=str(site.dir / "pki" / "ca.crt"))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+    try:
+        with opener.open(url, timeout=30) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as exc:
+        return exc.code, b""
+
+
+def test_firmware_reads_boot_files_without_encryption_and_nothing_else(site):
+    plain, encrypted = f"http://{ADDRESS}:6180", f"https://{ADDRESS}:6183"
+    configuration = (site.dir / "ironic" / "ironic.conf").read_text()
+    assert f"\nhttp_url = {plain}/ironic\n" in configuration
+    assert f"\nexternal_http_url = {encrypted}/ironic\n" in configuration
+    status, script = asked(site, plain + "/ironic/boot.ipxe")
+    assert status == 200 and script.startswith(b"#!ipxe") and b"chain pxelinux.cfg/" in script
+    served = site.dir / "www"
+    media, image, handed = (served / name for name in (
+        "ironic/redfish/boot-of-a-test.iso", "images/of-a-test", "ironic/agent_images/of-a-test"))
+    made = [path.parent for path in (media, handed) if not path.parent.exists()]
+    for path in (media, image, handed):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"of a test")
+    try:
+        for path in (media, image):
+            name = str(path.relative_to(served))
+            assert asked(site, f"{encrypted}/{name}") == (200, b"of a test"), name
+            assert asked(site, f"{plain}/{name}")[0] == 404, name
+        # By way of the other server, whose certificate is verified.
+        assert asked(site, plain + "/ironic/agent_images/of-a-test") == (200, b"of a test")
+        assert asked(site, plain + "/healthz")[0] == 404
+    finally:
+        for path in (media, image, handed):
+            path.unlink()
+        for folder in made:
+            folder.rmdir()
 
 
 def test_options_of_ironic_itself_count(site):
@@ -101,6 +145,7 @@ def test_a_server_is_enrolled_and_outlives_the_plane(site):
     console = Console(site.lab.dir / "machines" / SERVER / "console.log")
     site.playbook("enroll").ok()
     printed = "\n".join(console.lines())
+    # It came by virtual media, which is served by HTTPS only.
     for word in ("console=ttyS1", "site.rack=7", "ipa-enable-vlan-interfaces=eno1.7"):
         assert word in printed, f"{word}: {printed}"
     before = site.kube().get(HOST, NAMESPACE, SERVER)

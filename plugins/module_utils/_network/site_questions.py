@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from .._common import ip_texts
 from .._plane.cluster.ironic import HTTP_PORT
-from .._plane.process.site_figures import DEFAULT_PORTS
+from .._plane.process.site_figures import DEFAULT_PORTS, NETWORK_BOOT
 from .description import LOADERS
 
 Object = dict[str, Any]
@@ -48,6 +48,8 @@ def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
         ports = dict(DEFAULT_PORTS, **given) if isinstance(given, Mapping) else DEFAULT_PORTS
         yield "Ironic", plane["address"], ports["ironic"]
         yield "the plane's image server", plane["address"], ports["image_server"]
+        if _is_true(variables.get("bootstrap_plane_network_boot", False)):
+            yield "the plane's network boot", plane["address"], ports[NETWORK_BOOT]
     address = variables.get("ironic_provisioning_ip")
     if variables.get("ironic_mode") == "cluster" and isinstance(address, str) and address:
         yield "Ironic", address, DEFAULT_PORTS["ironic"]
@@ -57,7 +59,7 @@ def _of_plane(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
 def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     if variables.get("image_server_state", "present") != "present":
         return
-    tls = str(variables.get("image_server_tls", True)).lower() not in ("false", "no", "off", "0")
+    tls = _is_true(variables.get("image_server_tls", True))
     port = int(variables.get("image_server_port") or _SCHEMES["https" if tls else "http"])
     for address in _texts(variables.get("image_server_addresses")):
         # Of all addresses none says where others reach it.
@@ -88,6 +90,10 @@ def _files(variables: Mapping[str, Any]) -> Iterator[Object]:
         if ip_texts.is_address(host):
             for kind in _FIRMWARE:
                 yield {"name": f"boot loader of {kind}", "host": host, "path": loaders[kind]}
+
+
+def _is_true(value: Any) -> bool:
+    return str(value).lower() not in ("false", "no", "off", "0")
 
 
 def _texts(value: Any) -> list[str]:

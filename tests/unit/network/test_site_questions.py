@@ -28,7 +28,13 @@ def asked(**variables):
         ("Ironic", "192.0.2.10", 6385), ("the plane's image server", "192.0.2.10", 6183)]),
     ({"management_plane": dict(PROCESS, ports={"ironic": 16385})}, [
         ("Ironic", "192.0.2.10", 16385), ("the plane's image server", "192.0.2.10", 6183)]),
-    ({"management_plane": {"mode": "cluster"}, "ironic_mode": "cluster", "ironic_provisioning_ip": "192.0.2.2"}, [
+    ({"management_plane": dict(PROCESS, ports={"ironic": 16385}), "bootstrap_plane_network_boot": "yes"}, [
+        ("Ironic", "192.0.2.10", 16385), ("the plane's image server", "192.0.2.10", 6183),
+        ("the plane's network boot", "192.0.2.10", 6180)]),
+    ({"management_plane": PROCESS, "bootstrap_plane_network_boot": "false"}, [
+        ("Ironic", "192.0.2.10", 6385), ("the plane's image server", "192.0.2.10", 6183)]),
+    ({"management_plane": {"mode": "cluster"}, "bootstrap_plane_network_boot": True, "ironic_mode": "cluster",
+      "ironic_provisioning_ip": "192.0.2.2"}, [
         ("Ironic", "192.0.2.2", 6385), ("Ironic's boot files", "192.0.2.2", 6180)]),
     ({"ironic_mode": "cluster", "ironic_provisioning_ip": "192.0.2.2", "ironic_http_port": "8080"}, [
         ("Ironic", "192.0.2.2", 6385), ("Ironic's boot files", "192.0.2.2", 8080)]),

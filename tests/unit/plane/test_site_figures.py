@@ -20,6 +20,21 @@ def test_only_ironic_and_the_image_server_are_reached_from_elsewhere():
     assert sorted(part for part, address in where.items() if address != "127.0.0.1") == ["image_server", "ironic"]
 
 
+def test_network_boot_has_a_port_only_where_it_is_asked_for():
+    figures = compute(dict(PLANE, network_boot=True))
+    assert (figures["ports"]["network_boot"], figures["listens_on"]["network_boot"]) == (6180, "192.0.2.10")
+    assert figures["urls"]["network_boot"] == "http://192.0.2.10:6180"
+    figures = compute(ports={"network_boot": 8080})
+    assert not any("network_boot" in figures[field] for field in ("ports", "listens_on", "urls"))
+
+
+def test_a_port_that_nothing_uses_may_be_another_parts():
+    assert site_figures.problems(PLANE, {"image_server": 6180}) == []
+    found, = site_figures.problems(dict(PLANE, network_boot=True), {"image_server": 6180})
+    assert str(found).startswith("management_plane.ports.image_server: found 6180, expected another port than that of "
+                                 "network_boot")
+
+
 def test_the_api_server_is_reached_from_elsewhere_when_asked():
     figures = compute(dict(PLANE, kubernetes_address="192.0.2.10"))
     assert (figures["listens_on"]["kube_apiserver"], figures["ports"]["kube_apiserver"]) == ("192.0.2.10", 20003)

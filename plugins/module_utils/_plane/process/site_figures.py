@@ -28,8 +28,10 @@ BOOT_VARIABLES = {
     _EXTERNAL: "bmo_ironic_external_url_v6",
 }
 
-# Ironic's and the image server's are those of ironic-image, which a site's firewall may know; the others are reached on
-# loopback only. The block lies below those of labs, which begin at 21000.
+# What is there only when it is asked for.
+NETWORK_BOOT = "network_boot"
+# Ironic's, the image server's and that of network boot are those of ironic-image, which a site's firewall may know; the
+# others are reached on loopback only. The block lies below those of labs, which begin at 21000.
 DEFAULT_PORTS = {
     "etcd_client": 20000,
     "etcd_peer": 20001,
@@ -37,6 +39,7 @@ DEFAULT_PORTS = {
     "kube_controller_manager": 20004,
     "ironic": 6385,
     "image_server": 6183,
+    NETWORK_BOOT: 6180,
     "bmo_webhook": 20020,
     "bmo_health": 20021,
     "bmo_metrics": 20022,
@@ -77,8 +80,8 @@ ON_ADDRESS = ("image_server", "ironic")
 def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -> list[Problem]:
     """Return the problems of a plane's description, whatever the machine it runs on.
 
-    :param plane: the variable ``management_plane``: ``name``, ``address``, ``dir``, and if it is set
-        ``kubernetes_address``
+    :param plane: the variable ``management_plane``: ``name``, ``address``, ``dir``, and if they are set
+        ``kubernetes_address`` and ``network_boot``, whether firmware gets its files by plain HTTP
     :param ports: port of a part, part → port; those that are not named have the default
     """
     found = []
@@ -97,7 +100,7 @@ def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -
     if not (isinstance(directory, str) and os.path.isabs(directory) and directory.isprintable()):
         found.append(_problem("plane-dir", "dir", directory, "an absolute path without line breaks",
                               "set management_plane.dir"))
-    return found + _port_problems(ports or {})
+    return found + _port_problems(ports or {}, bool(plane.get(NETWORK_BOOT)))
 
 
 def boot_problems(images: Mapping[str, str | None]) -> list[Problem]:
@@ -120,7 +123,14 @@ def boot_problems(images: Mapping[str, str | None]) -> list[Problem]:
     return found
 
 
-def _port_problems(ports: Mapping[str, Any]) -> list[Problem]:
+def _ports_used(ports: Mapping[str, Any], network_boot: bool) -> dict[str, Any]:
+    every = dict(DEFAULT_PORTS, **ports)
+    if not network_boot:
+        del every[NETWORK_BOOT]
+    return every
+
+
+def _port_problems(ports: Mapping[str, Any], network_boot: bool) -> list[Problem]:
     found = []
     for part, port in sorted(ports.items()):
         if part not in DEFAULT_PORTS:
@@ -132,7 +142,7 @@ def _port_problems(ports: Mapping[str, Any]) -> list[Problem]:
     if found:
         return found
     parts: dict[int, list[str]] = {}
-    for part, port in dict(DEFAULT_PORTS, **ports).items():
+    for part, port in _ports_used(ports, network_boot).items():
         parts.setdefault(port, []).append(part)
     return [_problem("plane-port", f"ports.{names[0]}", port, f"another port than that of {', '.join(names[1:])}",
                      "give each part a port of its own")
@@ -146,8 +156,16 @@ def compute(plane: Mapping[str, Any], ports: Mapping[str, int], cache_dir: str) 
     :param ports: see :func:`problems`
     :param cache_dir: folder for what is slow to make
     """
-    every = dict(DEFAULT_PORTS, **ports)
+    network_boot = bool(plane.get(NETWORK_BOOT))
+    every = _ports_used(ports, network_boot)
     address, kubernetes = plane["address"], plane.get("kubernetes_address") or LOOPBACK
+    urls = {
+        "kubernetes": _url(kubernetes, every["kube_apiserver"]),
+        "ironic": _url(address, every["ironic"]),
+        "image_server": _url(address, every["image_server"]),
+    }
+    if network_boot:
+        urls[NETWORK_BOOT] = _url(address, every[NETWORK_BOOT], "http")
     return {
         "name": plane["name"],
         "mode": "process",
@@ -155,19 +173,16 @@ def compute(plane: Mapping[str, Any], ports: Mapping[str, int], cache_dir: str) 
         "cache_dir": cache_dir,
         "address": address,
         "kubernetes_address": kubernetes,
-        "listens_on": _listens_on(address, kubernetes),
+        "listens_on": _listens_on(address, kubernetes, network_boot),
         "ports": every,
-        "urls": {
-            "kubernetes": _url(kubernetes, every["kube_apiserver"]),
-            "ironic": _url(address, every["ironic"]),
-            "image_server": _url(address, every["image_server"]),
-        },
+        "urls": urls,
     }
 
 
-def _listens_on(address: str, kubernetes_address: str) -> dict[str, str]:
+def _listens_on(address: str, kubernetes_address: str, network_boot: bool) -> dict[str, str]:
     """Return the address of each part that listens elsewhere than on loopback."""
-    return dict(dict.fromkeys(ON_ADDRESS, address), kube_apiserver=kubernetes_address)
+    parts = (*ON_ADDRESS, NETWORK_BOOT) if network_boot else ON_ADDRESS
+    return dict(dict.fromkeys(parts, address), kube_apiserver=kubernetes_address)
 
 
 def _address(value: Any) -> Any:
@@ -178,8 +193,8 @@ def _address(value: Any) -> Any:
         return None
 
 
-def _url(address: str, port: int) -> str:
-    return f"https://[{address}]:{port}" if ":" in address else f"https://{address}:{port}"
+def _url(address: str, port: int, scheme: str = "https") -> str:
+    return f"{scheme}://[{address}]:{port}" if ":" in address else f"{scheme}://{address}:{port}"
 
 
 def _problem(code: str, field: str, value: Any, expected: str, hint: str) -> Problem:
