@@ -67,12 +67,11 @@ def plane_that_serves(tmp_path_factory):
     (folder / "image-server").mkdir()
     figures = site_figures.compute({"name": "rack1", "dir": str(folder), "address": "127.0.0.1", "network_boot": True},
                                    {"network_boot": free_port(), "image_server": free_port()}, str(folder))
+    # Without TLS, so that no authority is needed.
+    without_tls = "{'image_server_nginx': bootstrap_plane_image_server | combine({'certificate': ''})}"
     texts = shown(folder, "bootstrap_plane", {
         "network_boot.server": template("bootstrap_plane", "network_boot.server.j2"),
-        # Without TLS, so that no authority is needed.
-        "nginx.conf": template("image_server", "nginx.conf.j2", "{'image_server_nginx': bootstrap_plane_image_server"
-                                                                " | combine({'certificate': ''})}")},
-        {"management_plane": figures})
+        "nginx.conf": template("image_server", "nginx.conf.j2", without_tls)}, {"management_plane": figures})
     for name, text in texts.items():
         (folder / "image-server" / name).write_text(text)
     command = [NGINX, "-e", "stderr", "-c", str(folder / "image-server" / "nginx.conf")]
