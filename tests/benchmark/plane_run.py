@@ -35,6 +35,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 NAME = "workload"
 GOAL = 1.05
 TIMEOUT_SECONDS = 900
+INTERVAL_SECONDS = 2
 CERT_MANAGER = str(REPOSITORY / "lab" / "engine" / "cert_manager")
 SETS = ["cert-manager", "cert-manager-manifests"]
 # Named by clusterctl; the operator is no provider.
@@ -163,6 +164,17 @@ class Bench:
         return time.monotonic() - began
 
     def memory(self):
+        """Return the working set of each pod of the plane in MiB, once the kubelet has measured all of them."""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        while True:
+            found = self._working_sets()
+            if found and all(found.values()):
+                return found
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"the kubelet reports no memory of {[name for name in found if not found[name]]}")
+            time.sleep(INTERVAL_SECONDS)
+
+    def _working_sets(self):
         """Return the working set of each pod of the plane in MiB, as the kubelet reports it."""
         client = KubeClient({"kubeconfig": str(self.kubeconfig)})
         spaces = set(part.namespace for part in catalogue.PARTS)
