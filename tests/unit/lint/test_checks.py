@@ -318,9 +318,15 @@ def role(*path):
     return yaml.safe_load(REPOSITORY.joinpath("roles", "cluster", *path).read_text())
 
 
+def described():
+    """Return what the role gives to the module that reads a description."""
+    module = "metal3.baremetal.cluster"
+    return next(task[module] for task in role("tasks", "main.yml") if module in task)
+
+
 @pytest.mark.parametrize("option", cluster_inventory.OPTIONS)
 def test_the_role_reads_the_same_variables(option):
-    given = role("tasks", "main.yml")[0]["metal3.baremetal.cluster"]
+    given = described()
     asked = f"cluster_{option} | default(omit)"
     # What renews certificates adds to the control plane of the inventory.
     assert given[option] in (f"{{{{ {asked} }}}}", f"{{{{ cluster_{option}_given | default({asked}) }}}}")
@@ -329,7 +335,7 @@ def test_the_role_reads_the_same_variables(option):
 
 
 def test_the_role_has_no_other_options_of_the_description():
-    given = set(role("tasks", "main.yml")[0]["metal3.baremetal.cluster"])
+    given = set(described())
     assert given & set(cluster_spec.description_options()) == set(cluster_inventory.OPTIONS) | {"name", "namespace"}
 
 
