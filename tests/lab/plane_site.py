@@ -184,7 +184,8 @@ def not_ready(target):
     """Return in words which Deployments and containers of the cluster are not ready."""
     found = [f"Deployment {name}" for name, item in managers(target).items()
              if (item.get("status") or {}).get("availableReplicas", 0) != item["spec"].get("replicas", 1)]
-    for pod in target.list(KNOWN["Pod"])[0]:
+    # Of a Deployment that has just changed, the former pod may still be on its way out.
+    for pod in (pod for pod in target.list(KNOWN["Pod"])[0] if not pod["metadata"].get("deletionTimestamp")):
         found += [f"Pod {pod['metadata']['name']}: {item['name']}"
                   for item in (pod.get("status") or {}).get("containerStatuses") or [] if not item["ready"]]
     return found
