@@ -42,7 +42,8 @@ class Site:
                      "metal3_kubeconfig": str(self.dir / "kubeconfig"),
                      # Asked for when a server boots, and here none does.
                      "bmo_deploy_kernel_url": f"https://{ADDRESS}/vmlinuz",
-                     "bmo_deploy_ramdisk_url": f"https://{ADDRESS}/initrd"},
+                     "bmo_deploy_ramdisk_url": f"https://{ADDRESS}/initrd",
+                     "ironic_bootloader_url": f"https://{ADDRESS}/esp.img"},
             "children": {"baremetal": {}, "management": {"hosts": {"localhost": {
                 "ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}}}}}}))
 
