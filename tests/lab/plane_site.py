@@ -28,20 +28,23 @@ PARTS = [*(part.name for part in RENDERED), "ironic"]
 
 
 @contextlib.contextmanager
-def cluster(lab, name, **changes):
+def cluster(lab, name, image=None, host_selector=None, seconds=SECONDS, **changes):
     """A cluster of one machine for the time of a test module: its kubeconfig's path.
 
+    :param image: what differs from the image of the lab's cluster
+    :param host_selector: labels of the host that becomes the machine; None for any
     :param changes: further variables of the playbook ``cluster``
     """
-    variables = dict(small_cluster.variables(lab, name, {}, endpoint=13),
-                     cluster_control_plane={"replicas": 1, "node_taints": []}, **changes)
+    variables = dict(
+        small_cluster.variables(lab, name, image or {}, endpoint=13), cluster_control_plane={
+            "replicas": 1, "node_taints": [], **({"host_selector": host_selector} if host_selector else {})}, **changes)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:
-            lab.playbook("cluster", seconds=SECONDS, extra=variables).ok()
+            lab.playbook("cluster", seconds=seconds, extra=variables).ok()
             yield variables["cluster_workload_kubeconfig"]
         finally:
-            lab.playbook("teardown", seconds=SECONDS, extra=dict(variables, **small_cluster.teardown(name))).ok()
+            lab.playbook("teardown", seconds=seconds, extra=dict(variables, **small_cluster.teardown(name))).ok()
 
 
 def workload(lab):

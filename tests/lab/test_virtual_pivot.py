@@ -12,7 +12,6 @@ import subprocess
 
 import plane_site
 import pytest
-import small_cluster
 from support import NAMESPACE, eventually, only
 from virtual_site import BOOT_SECONDS, in_system, inventory_arguments
 from watching import Polled, Repeated, Untouched, facts
@@ -70,16 +69,8 @@ def used(lab, images):
 def kubeconfig(lab, used):
     """Path of the kubeconfig of the cluster that is to manage them, and itself."""
     url = plane_site.image_server(lab) + "/images/node.qcow2"
-    variables = dict(small_cluster.variables(lab, CLUSTER, {"url": url, "checksum": url + ".sha256"}, endpoint=13),
-                     cluster_control_plane={"replicas": 1, "node_taints": [], "host_selector": SELECTED})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_CLUSTER", "workload")
-        try:
-            lab.playbook("cluster", seconds=BOOT_SECONDS, extra=variables).ok()
-            yield variables["cluster_workload_kubeconfig"]
-        finally:
-            lab.playbook("teardown", seconds=BOOT_SECONDS, extra=dict(
-                variables, **small_cluster.teardown(CLUSTER))).ok()
+    with plane_site.cluster(lab, CLUSTER, {"url": url, "checksum": url + ".sha256"}, SELECTED, BOOT_SECONDS) as path:
+        yield path
 
 
 @pytest.fixture(scope="module")

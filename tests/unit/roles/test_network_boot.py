@@ -8,17 +8,14 @@ import contextlib
 import http.client
 import json
 import socket
-import subprocess
-import time
 
 import pytest
-from fakes import playbook
+from fakes import nginx, playbook
 from fakes.ironic_role import GIVEN, INVENTORY, rendered
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_figures
 
 ROLES = playbook.ROOT / "roles"
-NGINX = "/usr/sbin/nginx"
 SECONDS = 20
 NODE = "0b6c5a52-7c3c-4d2e-9f6e-4a4f2f0c1d11"
 # As Ironic names them below [deploy]http_root.
@@ -74,23 +71,8 @@ def plane_that_serves(tmp_path_factory):
         "nginx.conf": template("image_server", "nginx.conf.j2", without_tls)}, {"management_plane": figures})
     for name, text in texts.items():
         (folder / "image-server" / name).write_text(text)
-    command = [NGINX, "-e", "stderr", "-c", str(folder / "image-server" / "nginx.conf")]
-    subprocess.run([*command, "-t", "-q"], check=True)
-    with subprocess.Popen(command) as server:
-        try:
-            wait_for(figures["ports"]["network_boot"])
-            yield figures["ports"]["network_boot"], figures["urls"]["image_server"]
-        finally:
-            server.terminate()
-
-
-def wait_for(port):
-    end = time.monotonic() + SECONDS
-    while True:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        assert time.monotonic() < end, f"nothing listens on {port}"
-        time.sleep(0.05)
+    with nginx.running(folder / "image-server" / "nginx.conf", figures["ports"]["network_boot"]):
+        yield figures["ports"]["network_boot"], figures["urls"]["image_server"]
 
 
 def asked(port, path, method="GET"):

@@ -8,19 +8,16 @@ import json
 import os
 import pathlib
 import socket
-import subprocess
-import time
 import urllib.error
 import urllib.request
 
 import pytest
-from fakes import playbook
+from fakes import nginx, playbook
 from tooling import ansible_yaml
 
 ROLES = pathlib.Path(__file__).resolve().parents[3] / "roles"
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
-NGINX = "/usr/sbin/nginx"
 NOBODY = 65534
 
 
@@ -51,8 +48,6 @@ def folders(tmp_path):
 @pytest.fixture
 def answers(folders):
     """Return a function that starts nginx with a role's settings and returns the status of each path."""
-    started = []
-
     def asked(role, variable, *paths):
         with socket.create_server(("127.0.0.1", 0)) as probe:
             port = probe.getsockname()[1]
@@ -66,17 +61,10 @@ def answers(folders):
         code, output = playbook.play(folders, INVENTORY, play, "play.yml", "-e",
                                      json.dumps({"image_server_nginx": settings}))
         assert code == 0, output
-        started.append(subprocess.Popen([NGINX, "-c", f"{folders}/nginx.conf", "-e", "stderr"]))
-        until = time.monotonic() + 30
-        while _status(port, "healthz") != 200:
-            assert started[-1].poll() is None and time.monotonic() < until, "nginx does not answer"
-            time.sleep(0.02)
-        return [_status(port, path) for path in paths]
+        with nginx.running(folders / "nginx.conf", port):
+            return [_status(port, path) for path in paths]
 
-    yield asked
-    for process in started:
-        process.terminate()
-        process.wait(30)
+    return asked
 
 
 def _status(port, path):
@@ -86,8 +74,6 @@ def _status(port, path):
             return answer.status
     except urllib.error.HTTPError as exc:
         return exc.code
-    except OSError:
-        return None
 
 
 def test_an_image_server_publishes_no_link_and_no_folder_by_a_link(answers):

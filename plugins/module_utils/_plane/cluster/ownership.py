@@ -65,12 +65,12 @@ def _words(owner: Object) -> str:
 
 def _ancestors(obj: Object, found: Mapping[str, Object]) -> set[Any]:
     """Return the uids of an object and of its owners, theirs, and so on, as far as they were listed."""
-    seen: set[Any] = set()
+    visited: set[Any] = set()
     due = [obj]
     while due:
         uid = due[-1]["metadata"].get("uid")
         owners = _owners(due.pop())
-        if uid not in seen:
-            seen.add(uid)
+        if uid not in visited:
+            visited.add(uid)
             due += [found[owner["uid"]] for owner in owners if owner.get("uid") in found]
-    return seen
+    return visited
