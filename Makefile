@@ -111,8 +111,10 @@ test-metal: export LAB_KIND := virtual
 test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml
 test-metal: test-lab-needs  ## virtual servers by each way to boot
 	@$(IN_LAB) TEST_LAB=metal-test tests/gates/test-lab metal
+# Some of its servers are virtual.
+test-metal-pivot: export LAB_FURTHER_PACKAGES := lab/virtual-packages.txt
 test-metal-pivot: export LAB_INVENTORY := tests/lab/data/mixed/lab.yml
-test-metal-pivot: test-lab-needs  ## the management of virtual servers moves into a cluster and back
+test-metal-pivot: test-lab-needs  ## virtual servers: their management moves into a cluster and back; a guide's site serves two
 	@$(IN_LAB) TEST_LAB=metal-pivot LAB_IRONIC_IMAGE=true tests/gates/test-lab metal-pivot
 test-ha: test-lab-needs  ## three control plane machines and three workers, on seven servers; prints time and memory
 	@$(IN_LAB) TEST_LAB=ha LAB_SERVERS=7 tests/gates/test-lab ha
@@ -170,7 +172,7 @@ docs-roles: test-needs  ## write the reference of roles and playbooks again, fro
 lock:  ## resolve requirements*.in again and write the lock files, with hashes
 	@$(PYTHON) lab/python_environment.py check
 	@for name in requirements requirements-dev requirements-bench requirements-awx lab/requirements lab/engine/toolchain \
-	  lab/agent_image/requirements docs/site/requirements tests/galaxy/requirements; do \
+	  lab/agent_image/requirements docs/site/requirements tests/galaxy/requirements tests/lab/data/older_ironic/requirements; do \
 	  $(PYTHON) lab/python_environment.py lock $$name.in $$name.txt; \
 	done
 
@@ -194,7 +196,7 @@ test-lab-needs: lab-needs test-needs venv-agent
 .PHONY: debian-lab debian-test
 debian-lab:
 	@$(PYTHON) lab/python_environment.py check
-	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt $(if $(filter virtual,$(LAB_KIND)),lab/virtual-packages.txt) $(if $(filter separate,$(LAB_IRONIC_PROCESSES)),lab/database-packages.txt)
+	@$(PYTHON) lab/debian_packages.py lab/debian-packages.txt $(if $(filter virtual,$(LAB_KIND)),lab/virtual-packages.txt,$(LAB_FURTHER_PACKAGES)) $(if $(filter separate,$(LAB_IRONIC_PROCESSES)),lab/database-packages.txt)
 debian-test: debian-lab
 	@$(PYTHON) lab/debian_packages.py tests/debian-packages.txt
 

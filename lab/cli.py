@@ -15,7 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plugins"))
 
-from module_utils._common.terminal import columns
+from module_utils._common.texts.terminal import columns
 from module_utils._lab import status
 from module_utils._lab.layout import lab_dir, labs_dir
 from module_utils._plane.process import figures

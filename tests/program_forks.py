@@ -39,12 +39,15 @@ class ProgramForks(forks.Forks):
         """Whether a run with these variables is what it would be as a process of its own."""
         return _read_before(environment) == _read_before(self._environment)
 
-    def run(self, arguments, folder, environment):
+    def run(self, arguments, folder, environment, answers=""):
         """Run a program to its end and return its exit status and its two outputs.
 
         :param arguments: the program's name, and its arguments
+        :param answers: what it reads
         """
-        with open(os.devnull, "rb") as stdin, _output() as stdout, _output() as stderr:
+        with _output() as stdin, _output() as stdout, _output() as stderr:
+            stdin.write(answers)
+            stdin.seek(0)
             code = self.start(arguments, [stream.fileno() for stream in (stdin, stdout, stderr)], folder,
                               environment).wait()
             for stream in (stdout, stderr):

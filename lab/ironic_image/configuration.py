@@ -4,7 +4,7 @@ Options that need no variable of ironic-image are set by oslo.config's own: ``OS
 """
 from __future__ import annotations
 
-from .settings import AGENT_IMAGES, AUTHORITY, CERTIFICATE, DEPLOY_LOGS, HTML, KEY, SOCKET, TFTP
+from .settings import AGENT_IMAGES, AUTHORITY, BMC_AUTHORITY, CERTIFICATE, DEPLOY_LOGS, HTML, KEY, SOCKET, TFTP
 
 INTERFACES = {
     "bios": "no-bios,redfish,idrac-redfish",
@@ -106,7 +106,8 @@ def ironic(settings, folder, agent_is_downloaded):
             "boot_retry_timeout": "1200", "images_path": HTML + "/tmp", "instance_master_path": HTML + "/master_images",
             "tftp_master_path": TFTP + "/master_images", "tftp_root": TFTP,
             "kernel_append_params": kernel_parameters, "enable_netboot_fallback": "true"},
-        "redfish": {"use_swift": "false", "kernel_append_params": kernel_parameters},
+        "redfish": {"use_swift": "false", "kernel_append_params": kernel_parameters,
+                    "verify_ca": BMC_AUTHORITY if settings.bmc_tls else ""},
         "service_catalog": {"endpoint_override": settings.base_url},
     }
     if settings.exposes_rpc:

@@ -1,6 +1,7 @@
 """The entry points of ironic-image: each is a link to one program, which acts by the name that it is called by."""
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -12,6 +13,7 @@ import time
 from . import configuration, dhcp, settings
 
 FOLDER = os.path.join(os.environ.get("CUSTOM_DATA_DIR") or "/data", "ironic")
+CONFIGURATION = os.environ.get("CUSTOM_CONFIG_DIR") or "/conf"
 ADDRESS_SECONDS, DATABASE_SECONDS = 1200, 600
 INTERVAL_SECONDS = 1
 
@@ -62,7 +64,17 @@ def _settings(with_secrets=False):
         with open(settings.HTPASSWD_FILE, encoding="utf-8") as stream:
             htpasswd = stream.read()
     tls = os.path.exists(settings.CERTIFICATE) or os.path.exists(settings.AUTHORITY)
-    return settings.Settings(environ, address, tls, htpasswd.strip(), rpc, os.path.exists(settings.MARIADB_AUTHORITY))
+    return settings.Settings(environ, address, tls, htpasswd.strip(), rpc, os.path.exists(settings.MARIADB_AUTHORITY),
+                             bool(_bmc_authorities()))
+
+
+def _bmc_authorities():
+    """Return the certificates by which BMCs are verified, in PEM."""
+    texts = []
+    for path in sorted(glob.glob(settings.BMC_AUTHORITIES + "/*")):
+        with open(path, encoding="utf-8") as stream:
+            texts.append(stream.read())
+    return "".join(texts)
 
 
 def _write(path, text):
@@ -79,14 +91,16 @@ def ironic():
                    settings.TFTP, FOLDER + "/certificates"):
         os.makedirs(folder, exist_ok=True)
     downloaded = os.path.exists(settings.AGENT_IMAGES + ".kernel")
-    _write(FOLDER + "/conf/ironic.conf", configuration.ironic(found, FOLDER, downloaded))
+    _write(CONFIGURATION + "/ironic.conf", configuration.ironic(found, FOLDER, downloaded))
+    if found.bmc_tls:
+        _write(settings.BMC_AUTHORITY, _bmc_authorities())
     if found.htpasswd:
         _write(FOLDER + "/htpasswd", found.htpasswd + "\n")
     if found.exposes_rpc:
         _write(FOLDER + "/htpasswd-rpc", found.rpc["htpasswd"] + "\n")
     if os.path.exists(settings.SOCKET):
         os.unlink(settings.SOCKET)
-    options = ["--config-dir", FOLDER + "/conf"]
+    options = ["--config-dir", CONFIGURATION]
     if found.mariadb:
         _migrate(options)
     elif not os.path.exists(FOLDER + "/ironic.sqlite"):

@@ -14,6 +14,8 @@ AGENT_IMAGES = HTML + "/images/ironic-python-agent"
 # Mounted by the component tls of BMO's kustomization.
 CERTIFICATE, KEY = "/certs/ironic/tls.crt", "/certs/ironic/tls.key"
 AUTHORITY = "/certs/ca/ironic/tls.crt"
+# Authorities of BMCs, any files; Ironic gets them as one.
+BMC_AUTHORITIES, BMC_AUTHORITY = "/certs/ca/bmc", "/conf/bmc-tls.pem"
 HTPASSWD_FILE = "/auth/ironic/htpasswd"
 # By its component mariadb, or of a database outside of the pod.
 MARIADB_AUTHORITY = "/certs/ca/mariadb/tls.crt"
@@ -33,6 +35,7 @@ class Settings:
     :param htpasswd: lines of the password file, or nothing
     :param rpc: ``username``, ``password`` and ``htpasswd`` of JSON-RPC, or nothing
     :param database_tls: whether the database's authority is there
+    :param bmc_tls: whether the authorities of BMCs are there
     """
 
     environ: dict
@@ -41,6 +44,7 @@ class Settings:
     htpasswd: str
     rpc: dict = dataclasses.field(default_factory=dict, repr=False)
     database_tls: bool = True
+    bmc_tls: bool = False
 
     def get(self, name, default=""):
         """Return a variable, or a default where it is missing or empty."""

@@ -13,7 +13,7 @@ from . import hardware
 from .commands import Commands
 from .ironic_api import IronicApi, continue_inspection
 from .root_device import NoDevice, choose
-from .web import Unreachable
+from .web import Unreachable, Web
 
 VERSION = "13.0.0"
 MIB = 1024 * 1024
@@ -168,7 +168,7 @@ class Agent:
         try:
             if self.parameters.get("ipa-inspection-callback-url") and not self._inspected:
                 self._retry(self._inspect)
-            ironic = IronicApi(self.server.web, self.parameters.get("ipa-api-url", self.server.settings.ironic_url))
+            ironic = IronicApi(self._web(), self.parameters.get("ipa-api-url", self.server.settings.ironic_url))
             if self.node is None:
                 self._retry(lambda: self._lookup(ironic))
             self._heartbeats(ironic)
@@ -178,6 +178,11 @@ class Agent:
             # Without this line in the console nobody could find out why the machine never calls.
             self.log("crashed: %s: %s", type(error).__name__, error)
             raise
+
+    def _web(self):
+        """Return the Web by which Ironic is asked."""
+        built_in = self.server.knobs.get("agent_authorities")
+        return Web(self.server.settings.ca_file or None, built_in) if built_in else self.server.web
 
     def _retry(self, attempt):
         wait = RETRY_SECONDS
@@ -200,7 +205,7 @@ class Agent:
         except NoDevice as error:
             self.log("%s", error)
         try:
-            answer = continue_inspection(self.server.web, self.parameters["ipa-inspection-callback-url"], data)
+            answer = continue_inspection(self._web(), self.parameters["ipa-inspection-callback-url"], data)
         except Unreachable as error:
             self.log("inspection: %s", error)
             return False

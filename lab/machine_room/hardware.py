@@ -6,6 +6,8 @@ import urllib.parse
 MIB = 1024 * 1024
 # The ramdisk and the firmware take some of it, as on a real machine.
 RESERVED_MEMORY_MIB = 256
+# What lsblk says of each bus. A simulated SCSI disk is behind a controller that speaks SATA to it.
+TRANSPORTS = {"scsi": "sata", "sata": "sata", "nvme": "nvme", "virtio": "virtio"}
 # TLVs of LLDP.
 _CHASSIS_ID, _PORT_ID, _SYSTEM_NAME = 1, 2, 5
 
@@ -23,10 +25,10 @@ def disks(server):
         "wwn_vendor_extension": None,
         "serial": disk.spec["serial"],
         "hctl": disk.spec["hctl"],
-        "by_path": f"/dev/disk/by-path/pci-0000:00:17.0-scsi-{disk.spec['hctl']}",
+        "by_path": f"/dev/disk/by-path/pci-0000:00:17.0-scsi-{disk.spec['hctl']}" if disk.spec["hctl"] else None,
         "logical_sectors": 512,
         "physical_sectors": 512,
-        "tran": "sata",
+        "tran": TRANSPORTS[disk.spec.get("bus", "scsi")],
     } for disk in server.present_disks()]
 
 

@@ -1,4 +1,4 @@
-"""The failures that can be asked of a server at run time."""
+"""What can be asked of a server at run time, failures most of all."""
 from __future__ import annotations
 
 import threading
@@ -14,6 +14,8 @@ KNOBS = {
     "made_by_dell": (bool, "the BMC says that the server is Dell's; nothing else of it is as with Dell"),
     "slow_power": (int, "seconds that pass between a power request and its effect"),
     "slow_download": (int, "MiB per second at which images arrive"),
+    "agent_authorities": (str, "certificates in PEM of the authorities that are built into the agent's ramdisk beside "
+                               "the lab's"),
     "agent_never_calls_back": (bool, "the agent boots, but never reaches Ironic"),
     "agent_dies_in_deploy": (bool, "the agent goes silent in the middle of writing an image"),
     "inspection_without_nics": (bool, "the inspection data has no network interface"),
@@ -49,7 +51,7 @@ class Knobs:
         self.set(values or {})
 
     def get(self, name):
-        """Return a knob's value: False or 0 when it is off."""
+        """Return a knob's value: False, 0 or no text when it is off."""
         return self._values.get(name, KNOBS[name][0]())
 
     def set(self, values):

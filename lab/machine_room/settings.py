@@ -25,7 +25,8 @@ class Settings:
     :param heartbeat_limit_seconds: longest time between two heartbeats of an agent: one that Ironic could not use,
         because it had locked the node, is made up for within this
     :param nodes: ``index`` and ``bridge`` of the lab, if what is on disks shall run, which needs root; else None
-    :param accelerator: what runs virtual servers' processors: ``tcg``, or ``kvm`` where it serves ordinary guests
+    :param accelerator: what runs virtual servers' processors: ``tcg``, ``kvm``, or ``auto``: KVM where a trial shows
+        that it serves ordinary guests
     """
 
     servers_file: str
@@ -44,7 +45,7 @@ class Settings:
     agent_tls: bool = True
     heartbeat_limit_seconds: int = 15
     nodes: dict | None = None
-    accelerator: str = "tcg"
+    accelerator: str = "auto"
 
 
 def load(path):

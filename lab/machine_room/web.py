@@ -44,10 +44,13 @@ class Web:
     """A client.
 
     :param ca_file: CA certificates, PEM
+    :param further: text of more of them
     """
 
-    def __init__(self, ca_file):
+    def __init__(self, ca_file, further=""):
         context = ssl.create_default_context(cafile=ca_file)
+        if further:
+            context.load_verify_locations(cadata=further)
         self._opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _Redirects)
 
     def open(self, url, method="GET", data=None, headers=None):

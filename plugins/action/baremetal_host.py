@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import table as host_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table as host_table
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import TERMINAL_COLUMNS, ProgressAction
 
 

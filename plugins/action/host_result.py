@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import outcome as host_outcome
 
 ARGUMENT_SPEC = {"variables": {"type": "list", "elements": "str", "default": ["hosts_result"]}}
 

@@ -11,7 +11,7 @@ from ansible.errors import AnsibleActionFail
 from ansible.plugins.action import ActionBase
 from ansible.utils.path import unfrackpath
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.document_text import from_json
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents.document_text import from_json
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups

@@ -30,6 +30,29 @@ options:
     type: list
     elements: path
     default: []
+  boot_pod:
+    description:
+      - Pod of Ironic in a cluster, whose containers C(dnsmasq) and C(httpd) say what those logs say; they are read by
+        the API server every few seconds of a wait. The kubeconfig needs to get the Deployment, to list Pods, and to
+        get C(pods/log) in the namespace.
+      - What cannot be read is named by a warning, and the wait goes on.
+    type: dict
+    suboptions:
+      kubeconfig:
+        description: Kubeconfig of the cluster.
+        type: path
+        required: true
+      context:
+        description: Context in it, by default its current one.
+        type: str
+      namespace:
+        description: Namespace of the Deployment.
+        type: str
+        default: baremetal-operator-system
+      deployment:
+        description: Name of the Deployment.
+        type: str
+        default: ironic
   boot_consoles:
     description:
       - Paths of logs of the servers' serial consoles, by the name of the BareMetalHost, on the machine on which the
@@ -39,4 +62,12 @@ options:
       - Nothing of a console is shown. What cannot be read is named by a warning, and the wait goes on.
     type: dict
     default: {}
+  boot_ca_file:
+    description:
+      - Path of a file with the certificate authorities of BMCs and image servers, on the machine on which the module
+        runs; without it those of the system. With O(ironic), a wait asks the BMC of a host for power, once each time
+        its agent has fallen silent, with the credentials of its Secret, and the server of its image for the size of
+        that.
+        Where neither answers, the wait goes on without them.
+    type: path
 """

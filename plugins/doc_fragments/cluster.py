@@ -732,6 +732,33 @@ options:
             description: The most machines that it may have. Pools of addresses must have one for each.
             type: int
             required: true
+          capacity:
+            description:
+              - What a machine of the pool has, by the annotations C(capacity.cluster-autoscaler.kubernetes.io/*). A
+                pool without machines is not enlarged by the autoscaler unless it knows that. C(node_labels) and
+                C(node_taints) of the pool are added by themselves.
+            type: dict
+            suboptions:
+              cpu:
+                description: Processors, as a quantity of Kubernetes.
+                type: str
+                required: true
+              memory:
+                description: Memory, as a quantity such as V(64Gi).
+                type: str
+                required: true
+              ephemeral_disk:
+                description: Space for pods on the node's disk, as a quantity.
+                type: str
+              max_pods:
+                description: How many pods a node takes. Without it the autoscaler assumes 110.
+                type: int
+              gpu_type:
+                description: Name of the resource by which pods ask for a GPU, as V(nvidia.com/gpu); with C(gpu_count).
+                type: str
+              gpu_count:
+                description: How many GPUs a machine has; with C(gpu_type).
+                type: int
       machine_class:
         description:
           - Of a pool with O(cluster_class), the class of its machines there; by default that with the pool's name.

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The option of ``POD_OPTIONS`` in ``module_utils/_elsewhere/asking.py``."""
+    """The option of ``OPTIONS`` in ``module_utils/_kube/pods/deployment_pod.py``."""
 
     DOCUMENTATION = r"""
 options:
   ironic_pod:
     description:
-      - Pod of Ironic in a cluster, from whose container it is asked, too, by C(kubectl exec) and the container's
-        Python. What is not reached from there is a problem; that the pod could not be asked is a warning.
+      - Pod of Ironic in a cluster, from whose container it is asked, too, by the container's Python. What is not
+        reached from there is a problem; that the pod could not be asked is a warning.
+      - The kubeconfig needs to get the Deployment, to list Pods, and to get and create C(pods/exec) in the namespace.
     type: dict
     suboptions:
       kubeconfig:
@@ -31,8 +32,4 @@ options:
         description: Name of the Deployment.
         type: str
         default: ironic
-      kubectl:
-        description: Path of kubectl, by default as C(PATH) has it.
-        type: path
-        default: kubectl
 """

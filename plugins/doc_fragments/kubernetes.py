@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The options of ``kube_argument_spec`` in ``module_utils/_kube/connection.py``."""
+    """The options of ``kube_argument_spec`` in ``module_utils/_kube/connection/connection.py``."""
 
     DOCUMENTATION = r"""
 options:

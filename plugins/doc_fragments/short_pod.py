@@ -34,8 +34,9 @@ _PODS = """
 
 
 class ModuleDocFragment:
-    """What options have of ``OPTIONS`` in ``module_utils/_kube/short_pod.py``; their descriptions are the modules' own.
+    """What options have of ``OPTIONS`` in ``module_utils/_kube/pods/short_pod.py``.
 
+    Their descriptions are the modules' own.
     Fragments merge no suboptions, so that those of one module are here, too. With a type, yamllint's sanity test does
     not expect each of them to be one literal.
     """

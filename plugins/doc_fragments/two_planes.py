@@ -40,15 +40,12 @@ options:
     description:
       - From where it is asked whether the BMCs of the hosts are reached, by a connection or an IPMI question without a
         login.
-      - V(auto) asks from the container of O(ironic_deployment) by C(kubectl exec), and warns when it cannot
-        be asked.
+      - V(auto) asks from the container of O(ironic_deployment), by the container's Python, and warns when it cannot be
+        asked.
       - V(here) asks from the machine that the module runs on, for an Ironic that runs on it.
     type: str
     choices: [auto, here, none]
     default: none
-  kubectl:
-    description: Path of C(kubectl), for O(reach_from=auto). M(metal3.baremetal.plane_programs) builds it.
-    type: path
   ironic_config:
     description:
       - Path of the C(ironic.conf) of the Ironic that takes over, where it runs, which says by which authorities it

@@ -65,8 +65,8 @@ PARTS = ("scheme", "host", "port", "system", "query")
 
 def bmc_address_build(parts, **changes):
     """Return the address; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 
     unknown = sorted(set(changes) - set(PARTS))
     if unknown:

@@ -94,7 +94,7 @@ _value:
 
 def bmc_address_parse(address):
     """Return the parts of an address; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
 
     try:
         return bmc_address.described(bmc_address.parse(address))

@@ -52,7 +52,7 @@ OPTIONS = LOGIN_OPTIONS + ("boot_mac_address", "boot_mode")
 
 def bmc_entries(hostvars, names, login_only=False, new_password=False):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("bmc_entries", hostvars, names)

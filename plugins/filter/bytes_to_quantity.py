@@ -44,7 +44,7 @@ _value:
 
 def bytes_to_quantity(number, binary=True):
     """Return the quantity; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import quantity as quantities
 
     try:
         return quantities.build(number, binary)

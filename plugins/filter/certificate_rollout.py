@@ -47,7 +47,9 @@ _value:
 
 def certificate_rollout(certificates, days=30, before=None):
     """Return the time; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import certificates as cluster_certificates
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
+        certificates as cluster_certificates,
+    )
 
     try:
         return cluster_certificates.rollout_after(certificates, int(days), before or None)

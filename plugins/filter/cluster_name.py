@@ -50,7 +50,9 @@ _value:
 
 def cluster_name(hostvars, host):
     """Return the name of a cluster; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+        inventory as cluster_inventory,
+    )
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 

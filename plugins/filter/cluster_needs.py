@@ -55,8 +55,10 @@ def cluster_needs(hostvars, names):
 
 
 def _needs(name, variables, children):
-    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
-    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.needs import needs
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+        inventory as cluster_inventory,
+    )
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.needs import needs
 
     try:
         return needs(cluster_inventory.parameters(name, variables, children))

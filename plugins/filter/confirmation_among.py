@@ -65,7 +65,7 @@ _value:
 
 def confirmation_among(names, batch, left, play):
     """Return the names; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import confirmation
 
     if any(isinstance(value, str) for value in (names, batch, left, play)):
         raise AnsibleFilterError("confirmation_among: found a text, expected lists of names")

@@ -65,8 +65,8 @@ _value:
 
 def confirmation_request(names, effect, given=None, thing="server", among=(), playbook=""):
     """Return the message; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(effect, str):
         raise AnsibleFilterError(f"confirmation_request: found {type_name(names)} and {type_name(effect)}, "

@@ -55,7 +55,7 @@ _value:
 
 def hardware_changes(after, before, as_table=False):
     """Return the changes; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes as pure
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import hardware_changes as pure
 
     for when, hosts in (("before", before), ("after", after)):
         wrong = [host for host in hosts if not isinstance(host, Mapping) or "hardware_data" not in host]

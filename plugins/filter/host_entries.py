@@ -54,8 +54,8 @@ _value:
 
 def host_entries(hostvars, names, only="all"):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selection as host_selection
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import selection as host_selection
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     if only == "absent":

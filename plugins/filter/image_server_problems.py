@@ -54,8 +54,8 @@ _value:
 
 def image_server_problems(described):
     """Return what is wrong as a text; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem
-    from ansible_collections.metal3.baremetal.plugins.module_utils._images import server_options
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems import problem
+    from ansible_collections.metal3.baremetal.plugins.module_utils._images.cache import server_options
 
     try:
         found = server_options.problems(described)

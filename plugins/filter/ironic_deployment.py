@@ -16,6 +16,8 @@ description:
   - The variables are the same as for P(metal3.baremetal.host_entries#filter), C(bmh_image), C(bmh_user_data),
     C(bmh_meta_data) and C(bmh_network_data). Servers without C(bmh_image) are left out. A variable that only names a
     Secret is refused.
+  - Servers of several Ironics (C(ironic_nodes_cloud), C(ironic_nodes_clouds_file)) are refused, because the deployment
+    is by one.
 positional: names
 seealso:
   - plugin: metal3.baremetal.ironic_entries
@@ -49,19 +51,23 @@ _value:
 
 def ironic_deployment(hostvars, names):
     """Return the deployment of the named servers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
     from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import inventory as deploy_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_deployment", hostvars, names)
-    found, problems = [], []
+    found, problems, ironics = [], [], {}
     for name in names:
+        variables = hostvars[name]
         try:
-            item = deploy_inventory.deployment(name, hostvars[name])
+            item = deploy_inventory.deployment(name, variables)
         except RefusedError as exc:
             problems += exc.problems
         else:
-            found += [item] if item else []
+            if item:
+                found.append(item)
+                ironics.setdefault(named_hosts.ironic_of(variables), name)
+    named_hosts.require_one_ironic("ironic_deployment", ironics)
     if problems:
         raise AnsibleFilterError("ironic_deployment: " + "; ".join(map(str, problems)))
     return {"nodes": [item["node"] for item in found],

@@ -16,6 +16,8 @@ description:
     From C(bmc_address) with its scheme, C(bmc_username), C(bmc_password), C(bmc_disable_certificate_verification),
     C(boot_mac), C(bmh_boot_mode) and C(bmh_architecture) follow what the Bare Metal Operator would set at the node.
   - The dictionary C(ironic_node) of a server adds options of the module, and wins.
+  - Servers of several Ironics (C(ironic_nodes_cloud), C(ironic_nodes_clouds_file)) are refused, because the entries are
+    for one.
 positional: names
 extends_documentation_fragment:
   - metal3.baremetal.named_hosts
@@ -42,17 +44,20 @@ _value:
 
 def ironic_entries(hostvars, names):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
     from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import inventory as node_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_entries", hostvars, names)
-    entries, faults = [], []
+    entries, faults, ironics = [], [], {}
     for name in names:
+        variables = hostvars[name]
+        ironics.setdefault(named_hosts.ironic_of(variables), name)
         try:
-            entries.append(node_inventory.entry(name, hostvars[name]))
+            entries.append(node_inventory.entry(name, variables))
         except RefusedError as exc:
             faults += exc.problems
+    named_hosts.require_one_ironic("ironic_entries", ironics)
     if faults:
         raise AnsibleFilterError("ironic_entries: " + "; ".join(map(str, faults)))
     return entries

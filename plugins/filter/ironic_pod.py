@@ -4,6 +4,8 @@
 """Filter that says which pod of Ironic is asked what Ironic reaches."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from jinja2 import pass_context
 
 DOCUMENTATION = r"""
@@ -11,12 +13,12 @@ name: ironic_pod
 short_description: Option ironic_pod of the modules that ask from where Ironic runs
 version_added: "0.1.0"
 description:
-  - Where the variable C(ironic_mode) is V(cluster), it returns the pod in the cluster of the variable
-    C(management_plane) and in the namespace C(ironic_namespace); elsewhere nothing.
+  - Where the variable C(ironic_mode) is V(cluster), it returns the pod in the plane's cluster and in the namespace
+    C(ironic_namespace); elsewhere nothing.
 options:
   _input:
-    description: Path of kubectl.
-    type: str
+    description: The variable C(management_plane), or nothing.
+    type: dict
     required: true
 seealso:
   - module: metal3.baremetal.bmc_preflight
@@ -29,7 +31,7 @@ EXAMPLES = r"""
   metal3.baremetal.baremetal_host:
     hosts: "{{ hostvars | metal3.baremetal.host_entries(groups['baremetal']) }}"
     check_images: true
-    ironic_pod: "{{ 'kubectl' | metal3.baremetal.ironic_pod or omit }}"
+    ironic_pod: "{{ management_plane | default({}) | metal3.baremetal.ironic_pod or omit }}"
 """
 
 RETURN = r"""
@@ -43,13 +45,16 @@ _NAMESPACE = "baremetal-operator-system"
 
 
 @pass_context
-def ironic_pod(context, kubectl):
+def ironic_pod(context, plane):
     """Return the option; see DOCUMENTATION."""
-    plane = context.get("management_plane") or {}
-    if context.get("ironic_mode") != "cluster" or not plane.get("kubeconfig"):
+    if context.get("ironic_mode") != "cluster" or not plane or not plane.get("kubeconfig"):
         return {}
-    return {"kubeconfig": plane["kubeconfig"], "context": plane.get("context"),
-            "namespace": context.get("ironic_namespace") or _NAMESPACE, "kubectl": kubectl}
+    namespace = context.get("ironic_namespace") or _of(context.get("bmo_options")) or _of(plane.get("options"))
+    return {"kubeconfig": plane["kubeconfig"], "context": plane.get("context"), "namespace": namespace or _NAMESPACE}
+
+
+def _of(options):
+    return options.get("namespace") if isinstance(options, Mapping) else None
 
 
 class FilterModule:

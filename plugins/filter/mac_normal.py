@@ -36,7 +36,7 @@ _value:
 
 def mac_normal(text):
     """Return the normal form; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import mac_address
 
     try:
         return mac_address.normal(text)

@@ -51,7 +51,7 @@ _value:
 
 def management_kubeconfig(hostvars, given=""):
     """Return the path of a kubeconfig; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 
     if given:

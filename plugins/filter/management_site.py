@@ -44,7 +44,7 @@ _value:
 
 def management_site(hostvars):
     """Return what the inventory says of a site with a cluster of its own; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
     from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _managed_site as managed_site
 

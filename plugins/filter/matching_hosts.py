@@ -65,7 +65,7 @@ _value:
 
 def matching_hosts(hosts, selector):
     """Return the hosts that match; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import selector as host_selector
 
     try:
         asked = host_selector.read(selector)

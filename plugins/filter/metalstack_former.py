@@ -50,10 +50,12 @@ _value:
 
 def metalstack_former(objects):
     """Return variables and warnings; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import message
+    from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion.former_metalstack import (
+        translate,
+    )
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import message
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import plain
 
     if isinstance(objects, (str, bytes, dict)) or not hasattr(objects, "__iter__"):
         raise AnsibleFilterError(f"metalstack_former: found {type_name(objects)}, expected a list of resources")

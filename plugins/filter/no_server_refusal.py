@@ -46,7 +46,7 @@ _value:
 
 def no_server_refusal(names, variable):
     """Return the message; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(variable, str):
         raise AnsibleFilterError(f"no_server_refusal: found {type_name(names)} and {type_name(variable)}, "

@@ -41,7 +41,7 @@ _value:
 
 def quantity_to_bytes(quantity):
     """Return the number; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import quantity as quantities
 
     try:
         return quantities.to_integer(quantity)

@@ -53,8 +53,8 @@ _value:
 
 def several_refusal(names, noun, reason=""):
     """Return the message; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(noun, str):
         raise AnsibleFilterError(f"several_refusal: found {type_name(names)} and {type_name(noun)}, "

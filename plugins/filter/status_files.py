@@ -44,8 +44,8 @@ _value:
 
 def status_files(names, folder):
     """Return the paths; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import saved_status
 
     if isinstance(names, str) or not isinstance(folder, str):
         raise AnsibleFilterError(f"status_files: found {type_name(names)} and {type_name(folder)}, expected "

@@ -47,8 +47,8 @@ _value:
 
 def variable_entries(hostvars, names, variable, option=None):
     """Return the entries of the named servers; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("variable_entries", hostvars, names)

@@ -181,10 +181,10 @@ from ansible.errors import AnsibleParserError, AnsibleUndefinedVariable
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import Reader, SourceError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at

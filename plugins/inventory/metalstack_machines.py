@@ -104,9 +104,10 @@ groups:
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin, Constructable
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import inventory_name, ip_texts
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import without_url_secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import ip_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import inventory_name
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import without_url_secrets
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError

@@ -52,7 +52,9 @@ options:
           - >-
             V(absent) deletes the BareMetalHost; the operator deprovisions and powers off the server first, and the
             Secrets go with the host.
-          - With V(absent), O(wait_for) must be V(deleted) or be left out.
+          - With V(absent), O(wait_for) must be V(deleted) or be left out. A host that is paused, or detached so that
+            its deletion waits, is refused, because its server would be wiped later, when somebody resumes or attaches
+            it.
         type: str
         choices: [present, absent]
         default: present
@@ -534,6 +536,20 @@ options:
         O(hosts[].state=absent).
     type: str
     choices: [registered, inspected, available, provisioned, deleted]
+  system_port:
+    description:
+      - TCP port, for example V(22), on which the system of each host must answer before it counts as provisioned, with
+        O(wait_for=provisioned). The operator calls a host provisioned when the server was set to boot from its disk
+        and powered on.
+      - The progress says how far the system has booted where O(boot_consoles) has its console.
+      - V(0), or no port, waits for no system.
+    type: int
+  system_addresses:
+    description:
+      - Addresses of the systems by the name of the BareMetalHost, for O(system_port), as the machine on which the
+        module runs reaches them. A host without one is asked by its name.
+    type: dict
+    default: {}
   wait_timeout_seconds:
     description:
       - How long to wait in all. An API server that does not answer is tried until then.

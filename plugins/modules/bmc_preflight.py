@@ -52,6 +52,8 @@ options:
     description: What is added to the message of a failure, such as how to go on without this check.
     type: str
     default: ""
+requirements:
+  - kubernetes >= 31, with O(ironic_pod)
 extends_documentation_fragment:
   - metal3.baremetal.bmc
   - metal3.baremetal.bmc.field_names

@@ -22,6 +22,8 @@ description:
     there are, and replaces no machine.
   - While it waits it shows for each machine at which of the 15 steps of CAPM3's deployment workflow it is. It stops
     early when waiting can't help, with the cause.
+  - When the wait ends before the machines of a rollout are ready, it pauses what is replacing machines, so that nothing
+    more is replaced unattended; see O(rollout).
 options:
   state:
     description:
@@ -58,6 +60,23 @@ options:
       - For O(state=absent) only a Cluster of others is refused. Templates and IPPools of others that refer to the
         cluster stay, with a warning that names them.
     type: str
+  rollout:
+    description:
+      - What becomes of a rollout that a run has stopped because a new machine did not become ready.
+      - V(described) lets it go on when the description of its machines is another one by now, and takes the pause away
+        in the same write. With the same description the run is refused.
+      - V(resume) lets it go on with the same description, for a cause that lay elsewhere and is gone.
+      - V(rollback) writes the templates, the version and the control plane's kubeadm configuration of before into what
+        is stopped, and nothing else, whatever the description says. Machines that have become nodes since are confirmed
+        by their number, as in any rollout. The next run without it does what the description says, and so asks for the
+        number of the same rollout unless the description was corrected. Without a stopped rollout it writes nothing.
+      - A cluster with O(topology) goes back to the class of before, and not to a former Kubernetes version, which
+        Cluster API refuses. With O(cluster_class) there is no way back but the description.
+      - A pause of others is never taken away.
+    type: str
+    choices: [described, resume, rollback]
+    default: described
+    version_added: "0.1.0"
   check_hosts:
     description:
       - Whether the description is checked against hosts, pools, endpoints and versions in the management cluster.
@@ -193,6 +212,21 @@ options:
         address of them; a warning names those that stay.
     type: bool
     default: true
+  plan_only:
+    description:
+      - Whether to check and plan as check mode does, and to write nothing, but to fail when machines would go and
+        O(confirm) does not have their number. So what costs time or writes elsewhere, such as a backup, is begun only
+        when the change itself would be.
+    type: bool
+    default: false
+  verify:
+    description:
+      - Whether, with O(wait_for=available), the cluster itself is asked at the end. Each node must be Ready and of its
+        Machine's version, and each pod of C(kube-system) Ready; that is waited for until the time is up, at least two
+        minutes.
+      - Before machines are replaced, pods of C(kube-system) that are not Ready are warned of.
+    type: bool
+    default: false
   manifests:
     description:
       - Objects for the new cluster, a network add-on first of all. They are applied as soon as its control plane is

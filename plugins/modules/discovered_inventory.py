@@ -14,6 +14,10 @@ description:
     C(baremetal) with C(bmc_address), C(boot_mac) and C(bmc_discovered) of each server.
   - What O(hosts) shows that somebody else has set for a server is left out, so that nothing set by hand is overridden.
     A server that is in O(hosts) already, by its BMC or by its boot MAC address, keeps its name.
+  - So does one that the file has by its UUID together with a network card, or with its serial number where cards are
+    not reported on both sides; some vendors give one UUID to several servers. One with the UUID of a server of the
+    file, of which neither says whether it is that server, is refused, unless its BMC or its boot MAC address is in
+    O(hosts).
   - Servers that the file has from an earlier run and that were not found this time stay in it.
   - Ansible reads the files of an inventory folder in the order of their names, and later ones override earlier ones; so
     a name like C(00-discovered.yml) is a good one.
@@ -117,7 +121,21 @@ hosts:
   returned: success
   type: list
   elements: dict
-  sample: [{name: server-42, address: "redfish://192.0.2.11/redfish/v1/Systems/1", action: added}]
+  contains:
+    name:
+      description: Name in the inventory.
+      type: str
+    address:
+      description: Address of the BMC.
+      type: str
+    action:
+      description: What becomes of it in the file, V(added), V(updated) or V(unchanged).
+      type: str
+    same_uuid:
+      description: Names of other servers that report the same UUID.
+      type: list
+      elements: str
+  sample: [{name: server-42, address: "redfish://192.0.2.11/redfish/v1/Systems/1", action: added, same_uuid: []}]
 problems:
   description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused

@@ -257,7 +257,9 @@ written:
   sample: [{"object": "Secret metal3/rack1-01-bmc-secret", "action": "updated"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation_module import run_host_bmc_credentials
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation.rotation_module import (
+    run_host_bmc_credentials,
+)
 
 
 def main():

@@ -10,10 +10,15 @@ module: host_maintenance
 short_description: Drain the nodes of hosts in use, and give them back
 version_added: "0.1.0"
 description:
+  - V(planned) only reads. It says which pods V(drained) would evict, which disruption budgets let none of them go,
+    which other machines of the clusters are not ready or are away, how long the last maintenance took, and which hosts
+    may leave together. What V(drained) would refuse of a host is refused.
   - V(drained) marks hosts, keeps MachineHealthChecks from replacing their Machines, cordons their Nodes and evicts the
     pods, as disruption budgets allow it, until none is left but those of DaemonSets and of the node's own files.
   - V(returned) waits until the kubelet of each Node gives a sign of life and the Node is Ready, lets pods come again,
-    and takes the marks away. What somebody else had cordoned, or kept from health checks, stays so.
+    and takes the marks away. Those that are Ready do not wait for others that are late. What somebody else had
+    cordoned, or kept from health checks, stays so. Of a control plane it then waits until the node's etcd and API
+    server are Ready and Cluster API finds the Machine healthy. The next one would be refused before.
   - What is lost with the pods, and what would cost a control plane its quorum, is refused before anything is written,
     for all hosts at once. Hosts that are in no cluster are marked only.
   - When the module runs on the controller, progress is printed while it waits.
@@ -28,10 +33,10 @@ options:
     elements: str
     required: true
   state:
-    description: Whether the hosts leave their clusters, or come back.
+    description: Whether the hosts leave their clusters, or come back; V(planned) says what it would take to leave.
     type: str
     required: true
-    choices: [drained, returned]
+    choices: [planned, drained, returned]
   reason:
     description: A text that is kept as the mark's value, the annotation C(metal3.baremetal/maintenance). By default
       V(maintenance).
@@ -49,7 +54,27 @@ options:
       - For V(drained), the number of hosts whose pods are evicted or whose nodes are cordoned, or their names with
         commas between. Hosts of which neither is left to do do not count; a run that was interrupted may repeat the
         number or names of all O(hosts) that are nodes. A mark on a host makes up for nothing.
+      - The text that asks for it says what V(planned) says.
     type: str
+  max_unavailable_per_pool:
+    description:
+      - How many machines of a MachineDeployment may be unavailable at once, a number or a percentage of them (rounded
+        down, at least one). Machines that are being maintained, deleted, or not ready already count.
+      - V(drained) refuses more. V(planned) makes as many rounds as are needed. V(returned) waits until
+        Cluster API finds the Machines healthy, for they count until then. Not set, it is not looked at. Of a
+        control plane it is always one.
+    type: str
+  later:
+    description: For V(planned), hosts whose turn is later. Those that an earlier run has left drained, of a pool that
+      O(hosts) are of, get into the first rounds, because they count as unavailable.
+    type: list
+    elements: str
+    default: []
+  stays_out:
+    description: For V(planned), whether hosts of a round are still away when the next one begins, so that all of them
+      count together.
+    type: bool
+    default: false
   wait_timeout_seconds:
     description: How long to wait in all.
     type: int
@@ -88,6 +113,13 @@ EXAMPLES = r"""
     reason: fan
     confirm: "1"
 
+- name: Say what it takes to maintain a rack
+  metal3.baremetal.host_maintenance:
+    hosts: [rack1-01, rack1-02, rack1-03]
+    state: planned
+    max_unavailable_per_pool: 25%
+  register: plan
+
 - name: Give it back
   metal3.baremetal.host_maintenance:
     hosts: [rack1-03]
@@ -120,8 +152,8 @@ hosts:
   sample: [{name: rack1-03, cluster: prod, machine: prod-pool-a-7fkq2-x8j5d, node: prod-pool-a-7fkq2-x8j5d}]
 checked:
   description:
-    - The hosts as they were checked, for the option O(metal3.baremetal.baremetal_host_action#module:checked) of what
-      interrupts them afterwards.
+    - The hosts as they were checked, empty with O(state=planned), for the option
+      O(metal3.baremetal.baremetal_host_action#module:checked) of what interrupts them afterwards.
   returned: success
   type: list
   elements: dict
@@ -135,6 +167,30 @@ checked:
     consumer:
       description: Kind, namespace and name of its consumer, empty for none.
       type: str
+attention:
+  description: What stands against it, disruption budgets for example. These lines are warnings, too.
+  returned: with O(state=planned)
+  type: list
+  elements: str
+  sample: []
+outlook:
+  description: What each host loses, how long the last maintenance took, and the rounds when there are several.
+  returned: with O(state=planned)
+  type: list
+  elements: str
+  sample: ["rack1-03 (node prod-pool-a-7fkq2-x8j5d of cluster prod): evicts 2 pods: default/web-0, default/web-1"]
+rounds:
+  description: Names of the hosts that may leave together, one round after another.
+  returned: with O(state=planned)
+  type: list
+  elements: list
+  sample: [[rack1-01, rack1-03], [rack1-02]]
+late:
+  description: Names of the hosts that were not drained, or not Ready, in time. The others are.
+  returned: when it failed because of them
+  type: list
+  elements: str
+  sample: [rack1-03]
 seconds:
   description: How long the module worked, in seconds.
   returned: success

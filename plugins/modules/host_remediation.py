@@ -51,7 +51,10 @@ options:
     choices: [soft, hard]
     default: hard
   confirm:
-    description: The number of hosts that may be rebooted or replaced, or their names with commas between.
+    description:
+      - The number of hosts that may be rebooted or replaced, or their names with commas between.
+      - For those that may be replaced, the text that asks for it says what that of
+        O(metal3.baremetal.machine_action#module:confirm) says. Their own hosts do not come back.
     type: str
   step_timeout_seconds:
     description: How long V(retry) and V(reboot) may take each before the next step is tried.

@@ -85,7 +85,7 @@ EXAMPLES = r"""
     endpoint: https://ironic.example.org:6385
     from_pod:
       kubeconfig: ~/.kube/management
-      image: quay.io/metal3-io/ironic:v39.0.0
+      image: quay.io/metal3-io/ironic:v35.0.0
 """
 
 RETURN = r"""

@@ -45,7 +45,11 @@ options:
     required: true
     choices: [allow_remediation, mark_for_scale_in, skip_remediation, unmark_for_scale_in, replace]
   confirm:
-    description: For V(replace), the number of Machines, or their names with commas between.
+    description:
+      - For V(replace), the number of Machines, or their names with commas between.
+      - The text that asks for it says how long the Machines took to become nodes, how many hosts that they could have
+        are free, what becomes of the disks, which other machines are not ready, and which disruption budgets hold the
+        drain. When it is given, these are lines of progress and warnings.
     type: str
   wait:
     description: For V(replace), whether to wait until the machines that take their place are available.

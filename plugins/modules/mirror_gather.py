@@ -42,9 +42,25 @@ options:
     description: Folder with the C(go.mod) that pins O(parts).
     type: path
   images:
-    description: Further images, by registry, path and tag, such as those of cert-manager, Ironic and the nodes.
+    description: Further images, by registry, path and tag, such as those of cert-manager and Ironic.
     type: list
     elements: str
+    default: []
+  image_lists:
+    description:
+      - Files that name further images, one in a line, such as what C(kubeadm config images list) prints with the
+        kubeadm of the nodes' version. Empty lines and those that begin with C(#) are left out.
+    type: list
+    elements: path
+    default: []
+  cluster_add_ons:
+    description:
+      - What clusters of this collection have that brings images of its own, at the versions that it names -
+        V(flannel) as O(metal3.baremetal.cluster#module:network_addon), V(kube-vip) as holder in
+        O(metal3.baremetal.cluster#module:endpoint).
+    type: list
+    elements: str
+    choices: [flannel, kube-vip]
     default: []
   files:
     description: Files to download.
@@ -121,7 +137,7 @@ EXAMPLES = r"""
     release: 0.1.0
     source_dir: "{{ playbook_dir }}/../lab/engine"
     images:
-      - quay.io/metal3-io/ironic:v39.0.0
+      - quay.io/metal3-io/ironic:v35.0.0
     files:
       - name: ipa.initramfs
         url: https://images.example.org/ipa.initramfs

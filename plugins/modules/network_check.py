@@ -155,7 +155,7 @@ EXAMPLES = r"""
     from_pods:
       kubeconfig: ~/.kube/management
       namespace: baremetal-operator-system
-      image: quay.io/metal3-io/ironic:v39.0.0
+      image: quay.io/metal3-io/ironic:v35.0.0
       nodes: [node-1, node-2]
 """
 

@@ -31,6 +31,10 @@ options:
     description: Namespace of the pods in each cluster, which admits pods in the node's network.
     type: str
     default: kube-system
+  to_may_be_stopped:
+    description: Whether check mode does without an answer of the plane that takes over.
+    type: bool
+    default: false
   timeout_seconds:
     description: How long the pods of a cluster may take together, pulling their image included.
     type: int

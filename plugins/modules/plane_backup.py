@@ -12,7 +12,11 @@ version_added: "0.1.0"
 description:
   - Writes the BareMetalHosts, clusters, machines, pools, claims and Secrets of a namespace, each with its status, to a
     file that is encrypted for the owners of O(recipients) in the format of C(age). What is written is what
-    C(clusterctl move) would take along; what it would leave behind without a word is refused.
+    C(clusterctl move) would take along; what it would leave behind without a word is refused, but for Secrets.
+  - Secrets that hosts (of BMCs, user data, network data, metadata, images) or configurations of nodes name are written
+    whoever owns them. Those that C(clusterctl) would leave behind have in the file, and then in the plane that is
+    restored, the label C(clusterctl.cluster.x-k8s.io/move), and no owner that is not in the file. One of a BMC that is
+    not there is a warning; so are hosts of other namespaces, of which each needs a backup of its own.
   - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
     nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
   - Each run writes a file of its own, C(<namespace>.<digest>-<time>.age), readable by its owner only. The digest is
@@ -100,6 +104,12 @@ hosts:
   type: list
   elements: str
   sample: [rack1-01, rack1-02]
+contents:
+  description: Kind and name of each object.
+  returned: success
+  type: list
+  elements: str
+  sample: [BareMetalHost rack1-01, Secret rack1-01-bmc]
 objects:
   description: Number of objects, by kind.
   returned: success

@@ -133,7 +133,7 @@ written:
   sample: [{"object": "certificate etcd", "action": "updated"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_certificate
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.certificate_module import run_plane_certificate
 
 
 def main():

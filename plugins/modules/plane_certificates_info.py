@@ -11,10 +11,13 @@ short_description: Report who serves and who trusts which certificate of a manag
 version_added: "0.1.0"
 description:
   - Lists the certificates of a plane with the days that are left - those of processes; those of webhooks, with the
-    authority by which the API server verifies each; those of other TLS Secrets in the namespaces of the plane's parts,
-    such as Ironic's; and of workload clusters the authorities, the client certificates of their kubeconfigs, and when
-    those of the control plane's Machines end, as Cluster API has noted it.
+    authority by which the API server verifies each; those that Ironic's pod mounts, of Secrets of any type; those of
+    other TLS Secrets in the namespaces of the plane's parts, wherever their Deployments are; and of workload clusters
+    the authorities, the client certificates of their kubeconfigs, and when those of the control plane's Machines end,
+    as Cluster API has noted it.
   - A certificate that was not signed by the authority which it is verified with is reported as V(untrusted).
+  - Ironic's pod reads its certificates at its start. One that was issued after it, as cert-manager does before the
+    former one ends, is reported as V(outdated) - Ironic still serves the former one.
   - What the credentials cannot read is left out, with a warning. Keys are neither read from files nor returned.
 options:
   pki_dir:
@@ -97,7 +100,7 @@ certificates:
       description: Days until then; V(null) when it cannot be read.
       type: int
     status:
-      description: V(ok), V(expiring), V(expired), V(untrusted) or V(unreadable).
+      description: V(ok), V(expiring), V(expired), V(untrusted), V(outdated) or V(unreadable).
       type: str
   sample:
     - place: Secret capm3-system/capm3-webhook-service-cert
@@ -126,7 +129,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.components_module import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.certificates_info_module import (
     run_plane_certificates_info,
 )
 

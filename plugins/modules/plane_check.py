@@ -139,7 +139,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.components_module import run_plane_check
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.check_module import run_plane_check
 
 
 def main():

@@ -135,7 +135,9 @@ options:
         description: Environment variables of the manager.
         type: dict
       proxy:
-        description: Proxy of the containers.
+        description:
+          - Proxy of the containers. Managers ask the API server by it, too, unless C(no_proxy) has the first address of
+            the cluster's Services.
         type: dict
         suboptions:
           http:
@@ -180,7 +182,9 @@ options:
             type: str
             required: true
       pod_security:
-        description: Pod security standard that the part's namespace enforces.
+        description:
+          - Pod security standard that the part's namespace enforces. Another one than V(privileged) is refused for
+            V(bmo) while Ironic is in its namespace, whose pod is in the network of its node.
         type: str
         choices: [privileged, baseline, restricted]
       monitor:
@@ -242,12 +246,48 @@ options:
     type: str
     choices: [keep, remove]
     default: keep
+  adopt:
+    description:
+      - Names of parts that somebody else has installed, for example C(clusterctl init) or C(kubectl apply), and that
+        this collection applies, upgrades and removes from now on. Without it they are refused.
+      - V(ironic) counts for O(planned_ironic).
+    type: list
+    elements: str
+    choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3, ironic]
+    default: []
   with_ironic:
     description:
-      - Whether O(state=absent) also removes what M(metal3.baremetal.plane_ironic) has installed into the namespace of
-        the part C(bmo); it counts as one part, C(ironic).
+      - Whether O(state=absent) also removes what M(metal3.baremetal.plane_ironic) has installed into
+        O(ironic_namespace); it counts as one part, C(ironic).
     type: bool
     default: false
+  ironic_namespace:
+    description: Namespace of the Ironic of O(with_ironic); by default that of the part C(bmo).
+    type: str
+  planned_ironic:
+    description:
+      - An Ironic that M(metal3.baremetal.plane_ironic) will write into the same cluster. It is planned with the parts -
+        its version stands in RV(matrix), it is among RV(upgrades), and what it would be refused for is refused here.
+    type: dict
+    suboptions:
+      namespace:
+        description: See O(metal3.baremetal.plane_ironic#module:namespace).
+        type: str
+        default: baremetal-operator-system
+      image_version:
+        description: See O(metal3.baremetal.plane_ironic#module:image_version).
+        type: str
+        required: true
+      mariadb:
+        description: See O(metal3.baremetal.plane_ironic#module:mariadb).
+        type: bool
+        default: false
+      mariadb_claim:
+        description: See O(metal3.baremetal.plane_ironic#module:mariadb_claim).
+        type: str
+      database:
+        description: See O(metal3.baremetal.plane_ironic#module:database).
+        type: dict
   confirm:
     description:
       - How many parts are removed, or their names with commas between. Required when O(state=absent).
@@ -372,13 +412,14 @@ versions:
   sample: {ipam: v1.13.2}
 matrix:
   description: >-
-    The version matrix: Kubernetes, then each part that is in the cluster or in this run. Also when versions do not fit.
+    The version matrix: Kubernetes, Ironic, then each part that is in the cluster or in this run. Also when versions do
+    not fit.
   returned: when O(state=present)
   type: list
   elements: dict
   contains:
     name:
-      description: V(kubernetes), or the part's name.
+      description: V(kubernetes), V(ironic) or the part's name.
       type: str
     found:
       description: Version in the cluster; V(null) when it is not there, or nothing says which it is.

@@ -51,7 +51,9 @@ options:
     description:
       - How far the credentials are replaced. The playbook C(rotate_credentials) goes through both steps and restarts
         the operator between them.
-      - V(begin) chooses new ones and has Ironic take old and new ones. After a run that was killed, it continues.
+      - V(begin) chooses new ones and has Ironic take old and new ones. After a run that was killed, it continues. The
+        password of O(mariadb) and that of several pods among each other (O(replicas)) are replaced, too; no pod is left
+        then that has the old ones.
       - V(end) has Ironic take the new ones only.
       - V(none) leaves it as it is.
     type: str
@@ -240,6 +242,11 @@ options:
     description: Path in the container of the authorities of image servers (C(WEBSERVER_CACERT_FILE)), for example
       V(/certs/ca/ironic/tls.crt) for O(tls_authority).
     type: path
+  image_authority:
+    description: Certificates of the authorities by which Ironic verifies image servers, in PEM, in place of
+      O(image_authority_file). Without both, those count that the image trusts. The pod is started again when they
+      change.
+    type: str
   bmc_authority:
     description: Certificates of the authorities by which Ironic verifies BMCs, in PEM. Without it those count that the
       image trusts. The pod is started again when they change.
@@ -248,9 +255,14 @@ options:
     description: Further variables of the containers; C(OS_<section>__<option>) sets any of Ironic's options.
     type: dict
   image_version:
-    description: Tag of the image C(quay.io/metal3-io/ironic).
+    description:
+      - Tag of the image C(quay.io/metal3-io/ironic), of a release (V(v35.0.0)) or a branch (V(release-35.0)). By
+        default the release that upstream tests with the pinned Bare Metal Operator.
+      - Another one replaces the pod. While there are hosts that asks for O(confirm_upgrade). It is refused while a host
+        is worked on, and where an older one would have a database that outlives the pod. An Ironic that does not come
+        up with another image is rolled back.
     type: str
-    default: latest
+    default: v35.0.0
   image_registry_mirror:
     description: Registry and path that image names are put behind, with upstream's host.
     type: str
@@ -261,6 +273,62 @@ options:
   digest:
     description: Digest of the image, C(sha256:…).
     type: str
+  images:
+    description: The images beside Ironic's own, where the pod has their containers.
+    type: dict
+    suboptions:
+      ipa_downloader:
+        description: C(quay.io/metal3-io/ironic-ipa-downloader), with O(cache_url).
+        type: dict
+        suboptions:
+          version:
+            description: Tag; V(latest) by default, which upstream tests with.
+            type: str
+          digest:
+            description: Digest, C(sha256:…).
+            type: str
+      keepalived:
+        description: C(quay.io/metal3-io/keepalived), with O(keepalived).
+        type: dict
+        suboptions:
+          version:
+            description: Tag; V(latest) by default, which upstream tests with.
+            type: str
+          digest:
+            description: Digest, C(sha256:…).
+            type: str
+      mariadb:
+        description: C(quay.io/metal3-io/mariadb), with O(mariadb).
+        type: dict
+        suboptions:
+          version:
+            description: Tag; V(latest) by default, which upstream tests with.
+            type: str
+          digest:
+            description: Digest, C(sha256:…).
+            type: str
+  resources:
+    description: Requests and limits by the name of a container of the pod, for example C(ironic) or C(mariadb).
+    type: dict
+  affinity:
+    description: Affinity of the pod, beside what keeps several pods (O(replicas)) on nodes of their own.
+    type: dict
+  proxy:
+    description:
+      - Proxy by which Ironic and the download of the agent ask servers elsewhere.
+      - Ironic would also ask BMCs and the site's image servers through it; O(proxy.no_proxy) names those networks.
+        Ironic's own addresses, its database and its machine are added.
+    type: dict
+    suboptions:
+      http:
+        description: URL for C(http).
+        type: str
+      https:
+        description: URL for C(https).
+        type: str
+      no_proxy:
+        description: Names, addresses and networks, with commas between, that are asked directly.
+        type: str
   pull_secrets:
     description: Names of Secrets, in O(namespace), with credentials for the registry.
     type: list
@@ -274,6 +342,19 @@ options:
     elements: dict
   priority_class:
     description: Name of the pod's PriorityClass.
+    type: str
+  adopt:
+    description:
+      - With V(ironic) in it, an Ironic that somebody else has installed into O(namespace) is applied, started again and
+        removed by this collection from now on. Without it that is refused. Other names count for nothing here.
+    type: list
+    elements: str
+    choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3, ironic]
+    default: []
+  confirm_upgrade:
+    description:
+      - V(1) or V(ironic). Required when another O(image_version) starts an Ironic again while there are hosts, or,
+        where nobody knows the version that runs (C(latest)), with a database that outlives the pod.
     type: str
   confirm:
     description:
@@ -358,6 +439,30 @@ standby:
   returned: success, with O(state=present)
   type: bool
   sample: false
+upgrades:
+  description: The change of Ironic's version, nothing when it stays.
+  returned: success, with O(state=present)
+  type: list
+  elements: dict
+  contains:
+    part:
+      description: V(ironic).
+      type: str
+    found:
+      description: Tag of the image that runs.
+      type: str
+    planned:
+      description: Tag of the image that is to run.
+      type: str
+    interrupts:
+      description: Whether O(confirm_upgrade) is required.
+      type: bool
+  sample: [{part: ironic, found: v34.0.0, planned: v35.0.0, interrupts: true}]
+confirmation:
+  description: Message that asks for the confirmation, empty when none is missing.
+  returned: success, with O(state=present)
+  type: str
+  sample: ""
 objects:
   description: Each object and what became of it, or would in check mode.
   returned: success

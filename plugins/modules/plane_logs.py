@@ -33,7 +33,8 @@ options:
     required: true
   namespaces:
     description:
-      - Namespaces of hosts and clusters, beside those of the plane's parts. Those that do not exist are left out.
+      - Namespaces of hosts and clusters, beside those in which the plane's parts run. Those that do not exist are left
+        out.
     type: list
     elements: str
     default: [metal3]

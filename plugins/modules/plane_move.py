@@ -16,20 +16,35 @@ description:
   - In the way is a host or machine that something is being done with, or that is paused, detached or being deleted; a
     cluster that is paused or not up; an object that clusterctl would leave behind; a name that is taken over there; a
     kind or version that is not served there; a part of the plane that is missing, older or without an available pod
-    there; a quota of the namespace there; a right that one of the two users lacks; a ClusterClass that Cluster API
-    there refuses, by a dry run, because its feature gate C(ClusterTopology) is off; a BMC that is not reached from
+    there; a quota of the namespace there; a right that one of the two users lacks; a BMC that is not reached from
     there.
+  - All objects are tried there by a dry run, which stores nothing. What a webhook, an admission policy or a definition
+    there refuses is in the way, such as a ClusterClass while the feature gate C(ClusterTopology) of Cluster API is off.
+    So is an object that would lose a field or get another value, unless O(accept) names it. What could not be asked so,
+    as of a webhook without dry runs, is a warning. Values of Secrets are replaced by digests for it.
+  - So is a Secret that a host names, of its BMC, its user, network or metadata or its image, and that clusterctl would
+    leave behind because no moved object owns it and it has no label C(clusterctl.cluster.x-k8s.io/move). One that only
+    configurations of nodes name (C(contentFrom), C(passwdFrom)) is a warning.
   - With O(rehearsal_programs) the move is rehearsed after these checks and before anything is written. The real
     clusterctl moves copies of all objects between two temporary API servers, one with the definitions of each plane,
     and what has arrived is compared object by object. What would be lost, changed or refused is refused
-    here. Values of Secrets are replaced by digests for it. No webhook and no controller takes part.
+    here. Values of Secrets are replaced by digests for it. No webhook and no controller takes part in it.
   - With O(rehearsal_operator) the Bare Metal Operator takes part at the end of the rehearsal. A host that it would
     register, inspect, prepare, provision or deprovision again, or put into error, is refused here.
   - The hosts must be held, see M(metal3.baremetal.plane_move_hosts). The Ironic of this plane must be stopped, or have
-    no node of the hosts any more; this module does not look at it.
+    no node of the hosts any more (O(former_ironic_mode=external)). One that is not found has not stopped, so that this
+    module looks for it. In check mode it must be one that can be stopped for good, else it must have stopped. In the
+    way are a Deployment of Ironic here that runs and is not the one that is named; a name without a Deployment; one of
+    the Ironic operator, which starts it again; a database that outlives the pods without O(former_ironic_url); an
+    Ironic that the Bare Metal Operator here uses and that is another one; and hosts of other namespaces, which would
+    be left without an Ironic.
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
     finish or undo what was interrupted. Objects are deleted by a record only if both planes have the same one and the
     uid fits.
+  - Before the move has ended, what has arrived is compared with what was here, field by field without status. An object
+    that has lost a field, or has another value in one, is reported by both names, and the hosts stay held, until it is
+    corrected over there or accepted. What an earlier run has moved is known by digests in the record, which are of spec
+    and data; their key is beside the journal, so that another machine says what it has not compared.
   - A journal, C(~/.local/state/metal3.baremetal/moves/*.jsonl) (or below E(XDG_STATE_HOME)) of the machine that the
     module runs on, says when a move began and ended, and what it moves; readable by its owner only, without secrets.
     It helps when neither plane answers; no run reads it. Without a place to write it no move begins.
@@ -76,6 +91,31 @@ options:
         over the definitions take part, not its operator; when that has another version, a warning says so.
     type: bool
     default: false
+  to_may_be_stopped:
+    description:
+      - Whether check mode does without an answer of the plane that takes over, because a run without it starts that
+        plane first. What is in the way here is checked, and a warning says what could not be.
+    type: bool
+    default: false
+  former_ironic_mode:
+    description:
+      - How the Ironic that lets go runs. V(process), as processes of this machine; V(cluster), as
+        O(former_ironic_deployment); V(external), one that goes on without the nodes of these hosts; V(none), the plane
+        has none, or none any more.
+      - By default V(cluster) with O(former_ironic_deployment), else V(process).
+    type: str
+    choices: [process, cluster, external, none]
+  former_ironic_url:
+    description:
+      - URL of its API, by which whoever calls this module deletes the hosts' nodes before it is stopped; empty when
+        nobody does. An Ironic with a database that outlives it has them still when it is started again.
+    type: str
+    default: ""
+  former_ironic_found:
+    description:
+      - With O(former_ironic_mode=process), whether its processes were found. When they were not, the move is refused
+        unless all hosts are held, as after a run that was killed. Without it nobody has looked.
+    type: bool
   former_ironic_namespace:
     description: Namespace of O(former_ironic_deployment).
     type: str
@@ -187,6 +227,13 @@ options:
         sure first that neither runs any more.
       - Containers have a name of their own for each run.
     type: str
+  accept:
+    description:
+      - Kind and name, as V(Secret rack1-01-bmc), of objects that may be over there other ones than they were here, and
+        whose refusal by a dry run is a warning.
+    type: list
+    elements: str
+    default: []
   confirm:
     description:
       - How many hosts are moved, or their names with commas between. Of a move that was interrupted all of its hosts,

@@ -14,7 +14,8 @@ description:
     which no move takes along.
   - With O(state=released), it works on them again, in the plane where they are by then. Without the saved status it
     would inspect and clean servers that are in use. The module waits until each host is registered and what it was, and
-    each machine of the move is a Node again.
+    each machine of the move is a Node again. A restored host that the operator wipes or installs again is waited for
+    until it is registered.
   - While a move of the namespace has not ended, hosts are not released. Of each there may be a copy in the other plane.
   - Neither switches, restarts or writes to a server.
 options:

@@ -175,7 +175,7 @@ written:
   sample: [{"object": "program etcd", "action": "updated"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_processes
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.processes_module import run_plane_processes
 
 
 def main():

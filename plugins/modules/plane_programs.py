@@ -100,7 +100,7 @@ written:
   sample: [{"object": "/var/cache/metal3.baremetal/engine/0123456789abcdef/bin/kubelet", "action": "created"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_programs
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.programs_module import run_plane_programs
 
 
 def main():

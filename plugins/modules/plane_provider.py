@@ -208,7 +208,7 @@ written:
   sample: [{"object": "Namespace capi-system", "action": "updated"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_provider
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.provider_module import run_plane_provider
 
 
 def main():

@@ -14,6 +14,11 @@ description:
     stay as they are.
   - Hosts arrive held, with their status from the backup; the operator does nothing with them until
     M(metal3.baremetal.plane_move_hosts) releases them, with its option C(held_for=restore).
+  - A host that somebody had paused when the backup was taken keeps that pause, and is not released. The operator takes
+    it up when it is resumed, by the action C(resume) of M(metal3.baremetal.baremetal_host_action).
+  - Updates of firmware (HostFirmwareComponents) are left out, with a warning. No status comes along, so that the
+    operator would flash them once more, and servers may have newer firmware by now. So are remediations
+    (Metal3Remediation), which would begin again, with a reboot.
   - Clusters arrive paused, and become what they were in the backup when all is there. Cluster API would make other
     machines for those that are still missing. A run that was killed leaves them paused, and the next one resumes them.
     A Cluster that is there and paused stays so.
@@ -26,8 +31,17 @@ description:
   - The same holds for a host that was a machine of a cluster and may be none any more. The clusters of the backup are
     asked, by their kubeconfigs in it, for their Nodes. One that does not answer may have been deleted since. A Node
     that is gone, or that has joined after the backup was taken, shows that the server is not what the backup says.
+  - And for a host that was free and may be a node since, as after a cluster was scaled out. The next machine would be
+    installed over it. A Node says on which host it runs, by its C(providerID) or the label C(metal3.io/uuid). While one
+    that has joined after the backup was taken does not say so, or names a host that the backup does not have, or a
+    cluster does not answer, no host that was free is released unless it is named.
+  - And for a host behind whose BMC address another server is, by serial number and MAC addresses, which are compared
+    with those that the inspection had found.
   - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move) or
     M(metal3.baremetal.host_move). Two planes would manage its server.
+  - And for a host whose BMC or boot MAC address another host of the plane has, as after it was renamed.
+  - What a webhook or an admission policy of the plane refuses is found by a dry run of each object, which stores
+    nothing and has no values of Secrets.
   - While a move of the namespace to another plane has not ended, nothing is restored. What a move to this plane has
     lost on its way is restored held for that move, which releases it when it has ended.
 options:
@@ -67,22 +81,18 @@ options:
     description: Folder for a lock and clusterctl's configuration, by default one in the user's cache.
     type: path
   servers:
-    description: What the servers' BMCs say now; M(metal3.baremetal.bmc_info) asks them.
+    description:
+      - What the servers' BMCs say now, as RV(metal3.baremetal.bmc_info#module:hosts) has it.
+      - Of it C(system) (C(power_state), C(serial_number), C(sku)), C(nics) and C(ipmi) are used.
     type: list
     elements: dict
     default: []
-    suboptions:
-      name:
-        description: Name of the host.
-        type: str
-        required: true
-      powered_on:
-        description: Whether the server is on; left out when that is not known.
-        type: bool
   accept:
     description:
-      - Names of hosts whose servers may be wiped, reinstalled, switched, taken for the node that they were, or managed
-        by two planes, once they are released.
+      - Names of hosts whose servers may be wiped, reinstalled, switched, taken for what they were or for another one,
+        free for other machines although they may be nodes since, or managed by two planes or two hosts, once they are
+        released.
+      - Kind and name, as V(Secret rack1-01-bmc), of objects whose refusal by a dry run is a warning.
       - Also those of hosts that are in the plane and that restored machines would take, although they are
         no longer theirs.
     type: list
@@ -151,20 +161,29 @@ verdicts:
       type: str
     effect:
       description: >-
-        V(nothing), V(adopted), V(wiped), V(reinstalled), V(powered off or on), V(taken for the node that it was) or
-        V(managed by two planes).
+        V(nothing), V(adopted), V(wiped), V(reinstalled), V(powered off or on), V(taken for what it was),
+        V(taken for another one), V(free for other machines), V(managed by two planes) or V(managed by two hosts).
       type: str
     cause:
       description: Why.
       type: str
+    not_asked:
+      description: What would say more about the server, and nobody was asked; empty for a host that stays as it is.
+      type: list
+      elements: str
     is_there:
       description: Whether a host of this name is in the plane, which stays as it is.
       type: bool
     is_held:
       description: Whether that one is held since an earlier restore, so that it would be released.
       type: bool
+    stays_paused:
+      description: >-
+        Whether somebody had paused the host, which is not there, so that it is restored paused and not released.
+      type: bool
   sample:
-    - {name: rack1-01, effect: adopted, cause: what is deployed is what is wanted, is_there: false, is_held: false}
+    - {name: rack1-01, effect: adopted, cause: what is deployed is what is wanted, not_asked: [], is_there: false,
+       is_held: false, stays_paused: false}
 to_release:
   description:
     - Names of the hosts that are held when all is restored, for the option C(hosts) of

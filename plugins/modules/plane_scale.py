@@ -134,7 +134,7 @@ server:
   sample: https://192.0.2.10:6443
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.components_module import run_plane_scale
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.scale_module import run_plane_scale
 
 
 def main():

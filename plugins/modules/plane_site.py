@@ -108,6 +108,7 @@ options:
       - With O(state=absent), the number of programs that are stopped; V(1), for the folder, if none is configured.
     type: str
 extends_documentation_fragment:
+  - metal3.baremetal.confirmation.planes
   - metal3.baremetal.attributes.without_diff
 author:
   - metal3.baremetal contributors (@metal3-community)
@@ -200,7 +201,7 @@ written:
   sample: [{"object": "/var/lib/metal3/rack1/lab.json", "action": "written"}]
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_site
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.site_module import run_plane_site
 
 
 def main():

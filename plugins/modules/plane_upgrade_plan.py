@@ -186,7 +186,7 @@ problems:
       type: str
 """
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.module import run_plane_upgrade_plan
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.upgrade_plan_module import run_plane_upgrade_plan
 
 
 def main():

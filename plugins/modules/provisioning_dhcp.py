@@ -24,6 +24,12 @@ options:
     description: Where dnsmasq keeps its leases, an absolute path. Its folder is made.
     type: path
     required: true
+  log_file:
+    description:
+      - Where dnsmasq writes what it lends and which files it sends by TFTP, an absolute path in a folder that is there.
+        Without it that goes to the system's log.
+      - The option C(boot_logs) of M(metal3.baremetal.baremetal_host) reads such a file.
+    type: path
   dnsmasq:
     description: Path or name of dnsmasq.
     type: path
@@ -71,6 +77,7 @@ EXAMPLES = r"""
       ipxe_script_url: http://172.22.0.1:6180/boot.ipxe
     config_file: /etc/metal3.baremetal/dnsmasq-provisioning.conf
     leases_file: /var/lib/metal3.baremetal/dnsmasq/provisioning.leases
+    log_file: /var/log/dnsmasq-provisioning.log
 """
 
 RETURN = r"""

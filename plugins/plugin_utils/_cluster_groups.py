@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ansible.errors import AnsibleError
+from jinja2 import TemplateError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
 
 
 def children(hostvars, group=cluster_inventory.GROUP):
@@ -50,7 +53,7 @@ def members(hostvars, group=cluster_inventory.GROUP):
 
 
 class Naming(Mapping):
-    """The variables of a host that its cluster's name depends on; one that can't be templated reads as None.
+    """The variables of a host that a filter needs, or the values of one; what can't be templated reads as None.
 
     Templates of one cluster's variables are no reason for the run of another to fail.
     """
@@ -61,7 +64,8 @@ class Naming(Mapping):
     def __getitem__(self, name):
         try:
             return self._variables[name]
-        except AnsibleError:
+        except (AnsibleError, TemplateError):
+            # The latter is what a value inside of a variable raises from ansible-core 2.19 on.
             return None
 
     def __iter__(self):

@@ -7,15 +7,15 @@ from __future__ import annotations
 import contextlib
 import gc
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import without_url_secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import without_url_secrets
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import HAS_OPENSTACK, IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import reading_failed
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import HAS_KUBERNETES
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.library import HAS_KUBERNETES
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.advice import reading_failed
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOSTS, MACHINES, NODES = "hosts", "machines", "nodes"

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import stages as manager
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ansible.errors import AnsibleError, AnsibleFilterError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 
 # Ansible takes key=value of its command line for a text.
 _AS_LIST = """give a list on the command line as JSON: -e '{"<variable>": ["<name>"]}'"""
@@ -14,6 +14,9 @@ _AS_LIST = """give a list on the command line as JSON: -e '{"<variable>": ["<nam
 # Variables that say where a server is managed, as the role hosts has them, and what they are without them.
 _PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
           (("hosts_namespace", "metal3_namespace"), "metal3"))
+# Variables that say which Ironic without Kubernetes is asked, as its playbooks have them.
+_IRONIC = (("ironic_nodes_cloud", "the cloud that the environment names"),
+           ("ironic_nodes_clouds_file", "the clouds.yaml that is found"))
 
 
 def require_list(plugin, names):
@@ -44,11 +47,35 @@ def require_one_plane(plugin, planes):
     :param planes: mapping of what :func:`plane_of` returns to the name of a server
     :raises AnsibleFilterError: naming a server of each
     """
-    if len(planes) > 1:
-        found = "; ".join(f"{name}: {plane}" for plane, name in planes.items())
+    _require_one(f"{plugin}: metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces",
+                 planes)
+
+
+def ironic_of(variables):
+    """Return in words by which Ironic without Kubernetes a server is managed.
+
+    :param variables: mapping of its variables
+    """
+    cloud, file = (_text(variables, name) or default for name, default in _IRONIC)
+    return f"{cloud} in {file}"
+
+
+def require_one_ironic(plugin, ironics):
+    """Refuse servers of several Ironics: all are asked for at that of the first one.
+
+    :param plugin: name of the filter, for the message
+    :param ironics: mapping of what :func:`ironic_of` returns to the name of a server
+    :raises AnsibleFilterError: naming a server of each
+    """
+    _require_one(f"{plugin}: ironic_nodes_cloud, ironic_nodes_clouds_file: found servers of several Ironics", ironics)
+
+
+def _require_one(found, places):
+    if len(places) > 1:
+        named = "; ".join(f"{name}: {place}" for place, name in places.items())
         raise AnsibleFilterError(
-            f"{plugin}: metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces ({found}), "
-            "expected those of one, because all are asked for where the first one is; repeat the run with --limit")
+            f"{found} ({named}), expected those of one, because all are asked for where the first one is; repeat the "
+            "run with --limit")
 
 
 def _text(variables, name):

@@ -15,10 +15,10 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 from ansible.utils.vars import merge_hash
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import terminal
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import terminal
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import plain
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress_pace import Pace
 
 POLL_INTERVAL_SECONDS = 0.2
 _INDENT = "  "

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ansible.errors import AnsibleActionFail
 from ansible.utils.path import unfrackpath
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import whole_file
 
 _MODE = 0o644
 

@@ -7,11 +7,17 @@ from __future__ import annotations
 import difflib
 import os
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import type_name
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, renamed, renamed_field
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import text as problem_text
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import (
+    Problem,
+    renamed,
+    renamed_field,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import text as problem_text
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import site_checks

@@ -4,7 +4,7 @@
 """Names that an inventory has already from another source, whose hosts a cluster's object must not take over."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 
 GROUP = "a group of the inventory"
 HOST = "a host of another inventory source"

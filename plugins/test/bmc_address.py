@@ -37,7 +37,7 @@ _value:
 
 def is_bmc_address(value):
     """Say whether it is; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
 
     return bmc_address.readable(value) is not None
 

@@ -51,7 +51,7 @@ _value:
 
 def is_confirming(value, names, among=()):
     """Say whether it does; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import confirmation
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require_list("confirming", names)

@@ -52,7 +52,7 @@ _value:
 
 def is_host_matching(host, selector):
     """Say whether it is; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import selector as host_selector
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import selector as host_selector
 
     try:
         return host_selector.matches(host_selector.labels_of(host), host_selector.read(selector))

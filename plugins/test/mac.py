@@ -38,7 +38,7 @@ _value:
 
 def is_mac(value):
     """Say whether it is; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
+    from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import mac_address
 
     try:
         return mac_address.mac_error(mac_address.normal(value)) is None

@@ -34,7 +34,7 @@ _value:
 
 def is_quantity(value):
     """Say whether it is; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity as quantities
+    from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import quantity as quantities
 
     try:
         quantities.parse(value)

@@ -60,7 +60,7 @@ _value:
 
 def is_unreported(result, outcome, names):
     """Say whether it has; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import outcome as host_outcome
 
     if outcome not in ("failed", "changed") or isinstance(names, str):
         raise AnsibleFilterError(f"unreported: found {outcome!r} and {type(names).__name__}, expected failed or "

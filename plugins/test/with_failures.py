@@ -52,7 +52,7 @@ _value:
 
 def is_with_failures(results):
     """Say whether one has; see DOCUMENTATION."""
-    from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome as host_outcome
+    from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import outcome as host_outcome
 
     if not isinstance(results, (list, tuple)):
         raise AnsibleFilterError(

@@ -28,8 +28,8 @@ from typing import Any
 import yaml
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import cache_entry, user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import cache_entry, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEFINITION = REPOSITORY / "extensions" / "execution_environment" / "execution-environment.yml"

@@ -82,8 +82,7 @@ CASES: dict[str, dict[str, Any]] = {
     "install": {"ends": ("expected rendered manifests",)},
     "uninstall": {"ends": ("expected rendered manifests",)},
     "backup": {
-        "inventory": {"backup_directory": "/tmp/backups", "backup_recipients": [RECIPIENT]},
-        "answers": {"backup_rehearsal": "false"},
+        "inventory": {"backup_directory": "/tmp/backups", "backup_recipients": [RECIPIENT], "backup_rehearsal": False},
     },
     "discover": {
         "ends": ("0 servers found",),
@@ -94,7 +93,8 @@ CASES: dict[str, dict[str, Any]] = {
             "discover_transports": "https",
         },
     },
-    "host_action": {"answers": {"host_action": "reboot", "metal3_confirm": "2", "hosts_action_key": ""}},
+    "host_action": {"answers": {"host_action": "reboot", "hosts_action_mode": "hard", "metal3_confirm": "2",
+                                "hosts_action_key": ""}},
     "enroll": {"answers": {"enroll_preflight": "none"}},
     "site": {"ends": ("expected rendered manifests",), "answers": {"enroll_preflight": "none"}},
     "provision": {"answers": {"hosts_reprovision": "false", "hosts_check_images": "false", "metal3_confirm": "1"}},

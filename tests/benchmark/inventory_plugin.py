@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 from measures import BMH, ROUNDS, Figure, Playbooks, entries, objects
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import bulk
 
 GOAL_SECONDS = 2
 PLUGIN = "metal3.baremetal.baremetal_hosts"

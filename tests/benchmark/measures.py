@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.transport import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 BMH = KNOWN["BareMetalHost"]

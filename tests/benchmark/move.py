@@ -13,7 +13,7 @@ import time
 from fakes import move_planes
 from measures import Figure
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
@@ -33,10 +33,20 @@ def measure_move(work_dir, counts):
         # An API server takes a second for each kind that is listed for the first time since its start; there are kinds
         # that one of the two lists and the other does not.
         for namespace, warm_up in (("first", _alone), ("second", _ours)):
-            move_planes.populate(move_planes.client(servers, "here"), namespace, 1)
+            move_planes.populate(move_planes.client(servers, "here"), namespace, 1, first=_next(1))
             warm_up(servers, folder, namespace)
         for hosts in counts:
             yield from _measure(servers, folder, hosts)
+
+
+def _next(hosts):
+    """Return the number of the first of so many servers that no other host has: all of them stay over there."""
+    first = _next.number
+    _next.number += hosts
+    return first
+
+
+_next.number = 0
 
 
 def _sides(servers):
@@ -58,7 +68,7 @@ def _ours(servers, work_dir, namespace, hosts=1):
     params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
               "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
               "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "rehearsal_operator": False,
-              "reach_from": "none", "kubectl": None, "take_over": None, "former_ironic_deployment": "",
+              "reach_from": "none", "take_over": None, "accept": [], "former_ironic_deployment": "",
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
               "node_checks": [], "ironic_namespace": "", "ironic_deployment": ""}
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
@@ -71,7 +81,7 @@ def _measure(servers, work_dir, hosts):
     # Whatever else the machine does only adds to a time, and databases grow: neither side is always the first.
     for number, side in enumerate((_alone, _ours, _ours, _alone, _alone, _ours)):
         namespace = f"{number}-of-{hosts}"
-        objects = move_planes.populate(here, namespace, hosts)
+        objects = move_planes.populate(here, namespace, hosts, first=_next(hosts))
         if outcome is None:
             rehearsed, outcome = _rehearsal(here, namespace)
             assert outcome.problems == [] and outcome.objects == objects, outcome

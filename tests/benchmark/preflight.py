@@ -15,8 +15,8 @@ import sushy
 import sushy.auth
 from measures import Figure
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 # What a fast BMC takes for an answer; many take several times as long.
 LATENCY_SECONDS = 0.1

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from fakes import move_planes
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import Resource
 
 NAMESPACE, NAME = "metal3", "metal3-backup"
 HOSTS = 2

@@ -29,6 +29,10 @@ def client(servers):
 
 def install(servers, *flags, **settings):
     """Run plane_components for all parts, with the same settings for each, and return its result."""
-    return module("plane_components", *flags, kubeconfig=servers.kubeconfig(NAME), certificates="collection",
-                  source_dir=str(REPOSITORY / "lab" / "engine"), wait=False,
-                  parts=[dict(settings, name=part.name) for part in RENDERED])
+    return run(servers, [dict(settings, name=part.name) for part in RENDERED], *flags, certificates="collection")
+
+
+def run(servers, parts, *flags, **arguments):
+    """Run plane_components and return its result; nothing is waited for."""
+    return module("plane_components", *flags, kubeconfig=servers.kubeconfig(NAME), wait=False, parts=parts,
+                  source_dir=str(REPOSITORY / "lab" / "engine"), **arguments)

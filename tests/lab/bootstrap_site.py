@@ -14,7 +14,7 @@ import signal
 from bmc_system import credential
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, supervisor_files
 
 ADDRESS = "127.0.0.2"
@@ -28,7 +28,6 @@ class Site:
 
     def __init__(self, lab, folder):
         self.lab, self.dir, self.file = lab, folder / "plane", folder / "site.json"
-        bmc = lab.servers[SERVER]["bmc"]
         images = lab.figures["urls"]["image_server"] + "/agent/"
         authority = str(lab.dir / "pki" / "ca")
         self.variables = {
@@ -40,17 +39,21 @@ class Site:
             "ironic_bmc_ca_file": authority + ".crt",
             "bmo_deploy_kernel_url": images + "vmlinuz", "bmo_deploy_ramdisk_url": images + "initrd",
             "ironic_bootloader_url": images + "esp.img"}
-        self.host = {
-            "bmc_address": bmc["address"], "boot_mac": lab.servers[SERVER]["boot_mac"],
-            "bmc_username": credential(lab.servers[SERVER], "username"),
-            "bmc_password": credential(lab.servers[SERVER], "password")}
+        self.host = self.server(SERVER)
+        self.hosts = {SERVER: self.host}
+
+    def server(self, name):
+        """Return the variables of one of the lab's servers."""
+        server = self.lab.servers[name]
+        return {"bmc_address": server["bmc"]["address"], "boot_mac": server["boot_mac"],
+                "bmc_username": credential(server, "username"), "bmc_password": credential(server, "password")}
 
     def inventory(self, **plane):
         variables = dict(self.variables, management_plane=dict(self.variables["management_plane"], **plane))
         self.file.write_text(json.dumps({"all": {"vars": variables, "children": {
             "management": {"hosts": {"localhost": {
                 "ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}}},
-            "baremetal": {"hosts": {SERVER: self.host}}}}}))
+            "baremetal": {"hosts": self.hosts}}}}))
         return self.file
 
     def playbook(self, name, *arguments, **plane):

@@ -31,7 +31,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "guides: all commands of a page, for minutes; make test-guides runs them")
     config.addinivalue_line("markers", "ha: needs seven servers and no other test beside it; make test-ha runs them")
     config.addinivalue_line("markers", "metal: virtual servers, which take minutes to boot; make test-metal runs them")
-    config.addinivalue_line("markers", "metal_pivot: the same whose management moves; make test-metal-pivot runs them")
+    config.addinivalue_line("markers", "metal_pivot: the same with planes of sites; make test-metal-pivot runs them")
     config.addinivalue_line("markers", "lifecycle: machines of a cluster are replaced; make test-lifecycle runs them")
     config.addinivalue_line("markers", "long: takes minutes of timeouts; make test-faults-long runs them")
     config.addinivalue_line("markers", "metalstack: its provider is played; make test-metalstack runs them")

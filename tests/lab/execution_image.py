@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, debian_image, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.ironic_image import PACKAGES_DIR, PYTHON
 

@@ -10,8 +10,10 @@ import pytest
 import small_cluster
 import starting_state
 from consoles import resets
+from remediation_watch import RemediationWatch
 from support import NAMESPACE, eventually
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects.conditions import is_true
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECONDS = 1500
@@ -53,21 +55,39 @@ class Site:
         return self.lab.playbook(playbook, *arguments, extra=self.extra(**changes), seconds=SECONDS)
 
 
-def reboots_the_machine_whose_kubelet_dies(lab, workload):
+def reboots_the_machine_whose_kubelet_dies(lab, room, workload):
     """Stop the kubelet of a worker, see its server rebooted once and its node come back, and return the node's name.
 
+    Its pods are deleted by a taint, which it has only while it is off: then nothing of them runs twice.
+
+    :param room: a MachineRoomClient
     :param workload: a Workload whose pool ``pool-a`` has the health check
     """
     machines, asked = workload.hosts(), resets(lab)
     name, server = sorted(workload.hosts("pool-a").items())[0]
-    workload.inside(server, "systemctl", "stop", "kubelet")
-    eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
-    eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
-    eventually(lambda: len(workload.ready()) == len(machines), 600, "the node is Ready again", interval_seconds=1)
-    eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
+    watch = RemediationWatch(workload, room, name, server)
+    with watch.running():
+        workload.inside(server, "systemctl", "stop", "kubelet")
+        eventually(lambda: lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 240, "a Metal3Remediation")
+        eventually(lambda: name not in workload.ready(), 240, "the node is not Ready", interval_seconds=1)
+        eventually(lambda: len(workload.ready()) == len(machines), 600, "the node is Ready again", interval_seconds=1)
+        eventually(lambda: not lab.kube.list(KNOWN["Metal3Remediation"], NAMESPACE)[0], 300, "no Metal3Remediation")
+        eventually(lambda: watch.moments and not watch.moments[-1].tainted, 60, "the taint is gone")
+    print(f"taint, power and pods of the node: {watch.moments}")
+    watch.check()
     assert workload.hosts() == machines, "it was replaced"
     assert asked() == [server]
     return name
+
+
+def node_ready(lab, name):
+    """Return whether Cluster API says that a Machine's node is Ready."""
+    return is_true(lab.kube.get(KNOWN["Machine"], NAMESPACE, name), "NodeReady")
+
+
+def etcd_is_healthy(lab, control_plane):
+    """Return whether Cluster API says that all etcd members of a KubeadmControlPlane are healthy."""
+    return is_true(lab.kube.get(KNOWN["KubeadmControlPlane"], NAMESPACE, control_plane), "EtcdClusterHealthy")
 
 
 @contextlib.contextmanager

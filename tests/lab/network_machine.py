@@ -19,9 +19,9 @@ from pathlib import Path
 import systemd_machine
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import cache_entry, user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import cache_entry, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 
 PACKAGES = ("bridge-utils", "dbus", "ifenslave", "ifupdown", "iproute2", "netplan.io", "network-manager",
             "openssh-server", "python3", "systemd", "systemd-sysv")

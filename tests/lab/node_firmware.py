@@ -14,7 +14,7 @@ from support import HOST, NAMESPACE, asked_of, eventually, module, only
 from watching import Repeated
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 COMPONENTS = KNOWN["HostFirmwareComponents"]

@@ -17,7 +17,7 @@ from machine_room.node_boot.namespace_boot import NamespaceBoot
 from machine_room.server import ON, Server
 from support import REPOSITORY, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import layout, servers
 
 # The highest index: labs take the lowest that is free.

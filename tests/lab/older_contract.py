@@ -11,8 +11,8 @@ import copy
 import os
 from pathlib import Path
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BMO, CLUSTER_API, IPAM
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod

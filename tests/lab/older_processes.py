@@ -14,8 +14,8 @@ from pathlib import Path
 import older_plane
 import other_kubernetes
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine, go_mod
 
 KUBERNETES_SOURCE = other_kubernetes.DATA / f"kubernetes-{other_kubernetes.BEFORE}"

@@ -14,7 +14,7 @@ from pathlib import Path
 import systemd_machine
 from support import REPOSITORY, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 
 USER = "rack1"
 UNIT = "metal3-plane-rack1.service"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 from pathlib import Path
 
 import bmc_certificates
@@ -13,12 +14,15 @@ import pytest
 import small_cluster
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
-from support import only
+from support import REPOSITORY, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 
+# Of the lab's image, which has the Ironic that the lab itself runs.
+PINS = (REPOSITORY / "lab" / "requirements.txt").read_text()
+IRONIC_VERSION = "v" + re.search(r"^ironic==(\S+)", PINS, re.MULTILINE).group(1)
 SECONDS = 1500
 GROUPS = ("cluster.x-k8s.io", "metal3.io")
 # Of the lab's network, where no node has them: an address that keepalived gives to Ironic's machine, and what is lent.
@@ -99,7 +103,7 @@ def parts(lab, folder, address, others=()):
     certificate, key = issue(lab, folder, address, others)
     return {
         "ironic_mode": "cluster", "ironic_tls": "files", "ironic_tls_certificate_file": certificate,
-        "ironic_tls_key_file": key, "ironic_provisioning_ip": address,
+        "ironic_tls_key_file": key, "ironic_provisioning_ip": address, "ironic_image_version": IRONIC_VERSION,
         "bmo_deploy_kernel_url": image_server(lab) + "/agent/vmlinuz",
         "bmo_deploy_ramdisk_url": image_server(lab) + "/agent/initrd",
         "ironic_bmc_addresses": [], "ironic_bmc_schemes": ["redfish-virtualmedia"],

@@ -30,7 +30,7 @@ _BLOCK = re.compile(r"^```yaml\n# inventory/\S+\n(.*?)^```", re.MULTILINE | re.D
 CLUSTER = "prod"
 MACHINE_LIMITS = {"ignore_preflight_errors": ["SystemVerification"],
                   "kube_proxy_configuration": {"conntrack": {"maxPerCore": 0}},
-                  "flannel": {"backend": "host-gw", "nftables": True, "cni_configuration": "node"},
+                  "flannel": {"nftables": True, "cni_configuration": "node"},
                   "image_registry": "lab.local"}
 
 

@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
+import shutil
 import subprocess
 from types import SimpleNamespace
 
@@ -18,7 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import registries
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import oci_layout, registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
@@ -74,6 +76,29 @@ def opened(lab, folder):
     return SimpleNamespace(
         host=host, folder=folder, trust=folder / "trust", login=folder / "login", no_login=folder / "no-login",
         username=username, password=password, layout=layout, digest=oci_layout.manifest_digest(layout))
+
+
+def relabelled(store, folder):
+    """Return the same image with a label of one's own, which gives it another digest.
+
+    :param folder: for its files, which is made
+    """
+    shutil.copytree(store.layout, folder)
+
+    def rewritten(descriptor, change):
+        content = json.loads((folder / "blobs" / "sha256" / descriptor["digest"].partition(":")[2]).read_bytes())
+        change(content)
+        data = json.dumps(content).encode()
+        digest = hashlib.sha256(data).hexdigest()
+        (folder / "blobs" / "sha256" / digest).write_bytes(data)
+        descriptor.update(digest="sha256:" + digest, size=len(data))
+
+    index = json.loads((folder / "index.json").read_text())
+    manifest, = index["manifests"]
+    rewritten(manifest, lambda content: rewritten(
+        content["config"], lambda config: config["config"].update(Labels={"made-by": "site"})))
+    (folder / "index.json").write_text(json.dumps(index))
+    return SimpleNamespace(**dict(vars(store), layout=str(folder), digest=manifest["digest"]))
 
 
 def push(store, name, login, trust=None):

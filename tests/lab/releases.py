@@ -13,6 +13,7 @@ import yaml
 from support import REPOSITORY
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, release
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import objects as plane_objects
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import manifests
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod
@@ -26,11 +27,30 @@ def version(part):
     return go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text()).version(part.module)
 
 
+def without_inventory(objects):
+    """Return the objects that clusterctl does not add itself."""
+    return [obj for obj in objects if obj["kind"] != "Provider" and obj["metadata"]["name"] != inventory.NAME]
+
+
+def rendered(lab, part):
+    """Return a part's objects as the engine has rendered them."""
+    return manifests.load(Path(lab.figures["engine_dir"]) / manifests.FOLDER / f"{part.name}.yaml")
+
+
+def released(part, objects, of_version):
+    """Return a part's objects as its release has them: with the images of its version, and nothing of this collection.
+
+    :param objects: as they were rendered
+    """
+    made = plane_objects.desired(part, objects, {}, of_version)
+    for obj in made:
+        del obj["metadata"]["labels"][plane_objects.OWNER_LABEL[0]]
+    return without_inventory(made)
+
+
 def components(lab, part, path):
-    """Write a part's manifests as a release has them: without what clusterctl itself adds."""
-    objects = manifests.load(Path(lab.figures["engine_dir"]) / manifests.FOLDER / f"{part.name}.yaml")
-    manifests.dump([obj for obj in objects if obj["kind"] != "Provider" and obj["metadata"]["name"] != inventory.NAME],
-                   path)
+    """Write a part's manifests as a release has them, but for the tags of images."""
+    manifests.dump(without_inventory(rendered(lab, part)), path)
     return path
 
 
@@ -54,10 +74,11 @@ def metadata(folder, part, of_version):
             {"major": int(major), "minor": int(minor), "contract": part.contract}]}))
 
 
-def repositories(lab, folder, newer):
+def repositories(lab, folder, newer=None, for_use=False):
     """Write clusterctl's repositories of all providers, and its configuration; return the path of that.
 
     :param newer: name of the part of which there is a newer version, too
+    :param for_use: whether their pods are to run
     """
     providers = []
     for part in PROVIDERS:
@@ -65,6 +86,11 @@ def repositories(lab, folder, newer):
         if part.name == newer:
             (made.parent / NEWER).mkdir()
             metadata(made.parent / NEWER, part, NEWER)
+        if for_use:
+            objects = released(part, rendered(lab, part), version(part))
+            for folder_of_version in made.parent.iterdir():
+                # A newer one is the same program.
+                manifests.dump(objects, folder_of_version / release.names(part)[0])
         providers.append({"name": part.provider_name, "type": part.type,
                           "url": str(made / release.names(part)[0])})
     path = Path(folder) / "clusterctl.yaml"

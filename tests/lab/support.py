@@ -22,8 +22,8 @@ import operator_log
 from ansible_programs import PROGRAMS
 from processes import kill_tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.follow import follow
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import labs_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -259,9 +259,13 @@ class Lab:
                         for item in self.kube.list(KNOWN["Secret"], NAMESPACE)[0])
         return versions
 
-    def ironic(self):
-        """Return a connection to the lab's Ironic."""
-        clouds = openstack.config.OpenStackConfig(config_files=[str(self.dir / "clouds.yaml")], load_envvars=False)
+    def ironic(self, plane=None):
+        """Return a connection to an Ironic.
+
+        :param plane: folder of a plane of processes; None for the lab's
+        """
+        path = (plane or self.dir) / "clouds.yaml"
+        clouds = openstack.config.OpenStackConfig(config_files=[str(path)], load_envvars=False)
         return openstack.connection.Connection(config=clouds.get_one("metal3-lab")).baremetal
 
     def nodes(self):

@@ -22,7 +22,7 @@ import systemd_machine
 from plane_operator import HOME, PROGRAMS, UNIT, USER, Operator, add_user, linger
 from support import REPOSITORY, eventually, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, oci_layout
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.program_images import program_images

@@ -19,7 +19,7 @@ from support import eventually
 from workload import Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import KNOWN, Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]

@@ -21,7 +21,7 @@ from backup_schedule import CRON_JOB, NAME, NAMESPACE, finished
 from fakes import move_planes
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive
 
 # Builds clusterctl when it is not there.

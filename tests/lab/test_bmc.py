@@ -10,8 +10,8 @@ from bmc_system import credential
 from fakes.redfish import FakeRedfish, hostile_tree
 from unknown_machine import expressions, local_inventory
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory
 
 
 @pytest.fixture(scope="module")

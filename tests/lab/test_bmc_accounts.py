@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import secrets
+import signal
 import ssl
 import stat
 import urllib.error
@@ -153,6 +155,41 @@ def test_a_run_that_was_killed_between_the_bmc_and_the_secret_is_finished(lab, r
     run = rotate(lab, names=[FREE], bmc_credentials_password_file=str(file), metal3_confirm="1").ok()
     assert run.changed() == 1 and not accounts.of(FREE)["locked"]
     room.set_knobs(FREE, lockout_threshold=0)
+    expect_taken(lab, accounts, {FREE: new})
+
+
+def test_a_run_that_was_killed_when_it_had_kept_the_password_is_finished(lab, accounts, tmp_path, undisturbed):
+    """However far it had come with the BMC by then."""
+    file = tmp_path / "passwords.json"
+    running = rotate(lab, names=[FREE], start=True, bmc_credentials_password_file=str(file), metal3_confirm="1")
+    eventually(file.exists, 120, "the password is kept", interval_seconds=0.01)
+    running.kill()
+    new = json.loads(file.read_text())["bmc_new_passwords"][FREE]
+    rotate(lab, names=[FREE], bmc_credentials_password_file=str(file), metal3_confirm="1").ok()
+    expect_taken(lab, accounts, {FREE: new})
+
+
+def test_a_run_that_was_killed_between_the_secret_and_the_operator_is_finished(lab, accounts, tmp_path, undisturbed):
+    """The operator stands still meanwhile. The next run waits for it, and changes nothing."""
+    file, old = tmp_path / "passwords.json", accounts.secret(FREE)[1]
+    operator = lab.pid("bmo")
+    os.kill(operator, signal.SIGSTOP)
+    try:
+        running = rotate(lab, names=[FREE], start=True, bmc_credentials_password_file=str(file), metal3_confirm="1")
+        eventually(lambda: accounts.secret(FREE)[1] != old, 120, "the new password in the Secret")
+        running.kill()
+        secret, new = accounts.secret(FREE)
+        assert json.loads(file.read_text())["bmc_new_passwords"][FREE] == new and accounts.answer(FREE, new) == 200
+        taken = lab.host(FREE)["status"]["goodCredentials"]["credentialsVersion"]
+        assert int(taken) < int(secret["metadata"]["resourceVersion"])
+        revision = accounts.of(FREE)["revision"]
+        running = rotate(lab, names=[FREE], start=True, bmc_credentials_password_file=str(file))
+        eventually(lambda: "BMO has not yet tried" in running.output or running.process.poll() is not None, 120,
+                   "it waits for BMO")
+        assert running.process.poll() is None, running.output
+    finally:
+        os.kill(operator, signal.SIGCONT)
+    assert running.finish(300).ok().changed() == 0 and accounts.of(FREE)["revision"] == revision
     expect_taken(lab, accounts, {FREE: new})
 
 

@@ -24,10 +24,10 @@ from operator_account import ACCOUNT, kubectl
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 from workload import AGNHOST
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import resource_set
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import resource_set
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import belongs
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 

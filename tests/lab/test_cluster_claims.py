@@ -14,20 +14,23 @@ import json
 import pytest
 import readme_site
 import role_settings
-from support import HOST, NAMESPACE, eventually
+from support import HOST, NAMESPACE, eventually, module
 from test_cluster import host_of
 from test_provision import config_drive
+from workload import AGNHOST, ECHO, NODE_PORT, Workload
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.claims
@@ -231,6 +234,19 @@ def test_the_readmes_cluster_becomes_available(prod):
     # A node is ready when its pod of Flannel has written the network's file, which is before that pod counts as ready.
     eventually(lambda: client.get(KNOWN["DaemonSet"], "kube-flannel", "kube-flannel-ds")["status"]["numberReady"] == 2,
                60, "two pods of Flannel are ready")
+
+
+def test_pods_answer_across_nodes_by_the_network_that_the_readme_gets(lab, prod):
+    """Flannel's default, VXLAN between nodes. The pods are on the worker, the control plane's node is asked."""
+    workload = Workload(lab, "prod", prod.kubeconfig)
+    assert set(node["metadata"]["annotations"]["flannel.alpha.coreos.com/backend-type"]
+               for node in workload.nodes().values()) == {"vxlan"}
+    pods, _budget, service = (ECHO % (AGNHOST, AGNHOST, NODE_PORT)).split("---\n")
+    module("manifests", kubeconfig=str(prod.kubeconfig), manifests=[pods, service])
+    eventually(lambda: len(workload.nodes_of_echo()) == 2, 180, "both pods are Ready", interval_seconds=1)
+    worker, = set(workload.nodes_of_echo())
+    assert worker in workload.nodes() and worker not in workload.machines("control-plane")
+    eventually(lambda: workload.answers(workload.address(control_plane=True)), 60, "an answer at another node")
 
 
 def test_labels_choose_the_host(lab, prod):

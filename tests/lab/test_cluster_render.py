@@ -25,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import (
     objects as cluster_render,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import objects as conversion
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import older as cluster_v1beta1
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for

@@ -7,17 +7,17 @@ The lab runs with LAB_IRONIC_PROCESSES=separate and two conductors.
 """
 from __future__ import annotations
 
+import functools
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
+import lab_supervisor
 import pytest
 from keystoneauth1.exceptions import ClientException
 from openstack.exceptions import SDKException
 from processes import kill_tree
-from support import REPOSITORY, eventually, only
+from support import eventually, only
 
 pytestmark = pytest.mark.scale
 
@@ -29,15 +29,7 @@ SECONDS = 900
 @pytest.fixture(scope="module")
 def supervise(lab):
     """Let the lab's supervisor do something."""
-    services = subprocess.run(
-        [sys.executable, str(REPOSITORY / "lab" / "python_environment.py"), "path", "services",
-         str(REPOSITORY / "lab" / "requirements.txt")], check=True, capture_output=True, text=True).stdout
-
-    def control(*arguments):
-        subprocess.run([str(Path(services.strip()) / "bin" / "supervisorctl"), "-c",
-                        str(lab.dir / "supervisor" / "supervisord.conf"), *arguments], check=True, capture_output=True)
-
-    return control
+    return functools.partial(lab_supervisor.control, lab)
 
 
 def conductors(lab):

@@ -17,6 +17,7 @@ import role_settings
 import small_cluster
 import starting_state
 from consoles import resets
+from living_cluster import etcd_is_healthy
 from support import NAMESPACE, eventually, module, only
 from workload import Workload
 
@@ -195,12 +196,6 @@ def test_a_machine_that_reboots_do_not_help_is_named_and_replaced_on_another_ser
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
 
 
-def etcd_is_healthy(lab):
-    stored = lab.kube.get(KNOWN["KubeadmControlPlane"], NAMESPACE, CONTROL_PLANE)
-    return any(entry["type"] == "EtcdClusterHealthy" and entry["status"] == "True"
-               for entry in stored["status"]["conditions"])
-
-
 def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workload):
     """Its data is gone, so that etcd does not start again; two of three keep what is stored, and the API answers."""
     machines, asked = workload.hosts("control-plane"), resets(lab)
@@ -228,7 +223,7 @@ def test_a_lost_etcd_member_is_named_and_its_machine_replaced(lab, site, workloa
     ended(lab, workload)
     after = workload.hosts("control-plane")
     assert server not in after.values() and len(after) == 3 and len(set(after) & set(machines)) == 2
-    eventually(lambda: etcd_is_healthy(lab), 300, "etcd's three members are healthy", interval_seconds=1)
+    eventually(lambda: etcd_is_healthy(lab, CONTROL_PLANE), 300, "etcd's three members are healthy", interval_seconds=1)
     assert workload.client.get(KNOWN["ConfigMap"], "default", "kept")["data"] == {"a": "1"}
     lab.playbook("host_action", *only(server), extra={"host_action": "mark_healthy"}).ok()
     lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
@@ -254,7 +249,8 @@ def test_a_control_plane_machine_whose_disk_dies_is_replaced_on_another_server(l
         ended(lab, workload)
         after = workload.hosts("control-plane")
         assert server not in after.values() and len(after) == 3 and len(set(after) & set(machines)) == 2
-        eventually(lambda: etcd_is_healthy(lab), 300, "etcd's three members are healthy", interval_seconds=1)
+        eventually(lambda: etcd_is_healthy(lab, CONTROL_PLANE), 300, "etcd's three members are healthy",
+                   interval_seconds=1)
         lab.wait_for_host(server, lambda found: found["status"]["provisioning"]["state"] == "available", "available")
         assert "capm3.metal3.io/unhealthy" in lab.host(server)["metadata"]["annotations"]
     finally:

@@ -14,7 +14,7 @@ import pytest
 from machine_room import partitions
 from support import AT_ONCE, NAMESPACE, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator", "without_volumes")

@@ -1,9 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Three control plane machines and a worker: the cluster outlives the machine that holds its address.
+"""Three control plane machines and a worker: the cluster outlives the machine that holds its address, and an upgrade.
 
-Once for each holder of the address. kube-vip's cluster begins with one control plane machine.
+Once for each holder of the address. kube-vip's cluster begins with one control plane machine. All playbooks have the
+rights of docs/rbac only.
 """
 from __future__ import annotations
 
@@ -11,11 +12,13 @@ import json
 import time
 from pathlib import Path
 
+import other_kubernetes
 import pytest
+import watching
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.ha
@@ -37,7 +40,7 @@ def kind(request):
 
 
 @pytest.fixture(scope="module")
-def cluster(lab, kind, record_testsuite_property):
+def cluster(lab, as_operator, kind, record_testsuite_property):
     """The cluster's client; made here and deleted afterwards."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", NAME)
@@ -107,3 +110,33 @@ def test_the_endpoint_moves_when_its_machine_loses_power(lab, room, cluster, kin
     eventually(lambda: len(ready(cluster) or []) == 4 and lab.kube.get(
         KNOWN["KubeadmControlPlane"], NAMESPACE, NAME + "-control-plane")["status"]["readyReplicas"] == 3, 300,
         "all four are ready again")
+
+
+@pytest.fixture(scope="module")
+def following(lab, tmp_path_factory):
+    """The version after the lab's, and its image."""
+    return other_kubernetes.served(lab, tmp_path_factory.mktemp("following"))
+
+
+def test_the_endpoint_answers_while_kubernetes_is_upgraded(lab, cluster, kind, following, record_testsuite_property):
+    """Each machine is replaced, so that the address moves; between two answers lie seconds."""
+    extra = {"lab_control_planes": 3, "cluster_kubernetes_version": following.kubernetes_version,
+             "cluster_image": following.image, "upgrade_backup": False}
+    lab.playbook("upgrade", extra=extra).failed("expected 4, the number of machines")
+    began, holders = time.monotonic(), set()
+    with watching.Polled(lab.dir / "kubeconfigs" / NAME, timeout_seconds=3) as endpoint:
+        running = lab.start("upgrade", extra=dict(extra, metal3_confirm="4"))
+
+        def ended():
+            holders.add(holder(lab))
+            return running.process.poll() is not None
+
+        eventually(ended, 2 * SECONDS, "the upgrade's end", interval_seconds=1)
+        running.finish(60).ok()
+    print(f"{kind}: upgrade of 3 + 1 machines: {time.monotonic() - began:.0f} s; endpoint: {endpoint}")
+    record_testsuite_property(f"{kind}: seconds without the endpoint in an upgrade", endpoint.longest_silence_seconds)
+    assert len(holders - {None}) > 1 and endpoint.asked > 1000
+    assert endpoint.longest_silence_seconds < 20
+    assert len(ready(cluster)) == 4
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in cluster.list(KNOWN["Node"])[0]} == {
+        following.kubernetes_version}

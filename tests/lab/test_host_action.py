@@ -9,18 +9,16 @@ import json
 import pytest
 from support import HOST, NAMESPACE, asked_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    table as host_table,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import (
     host_action_argument_spec,
     requests_of,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import state_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table as host_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.usefixtures("as_operator")

@@ -10,12 +10,12 @@ import json
 import pytest
 from support import HOST, NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import host_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]

@@ -11,7 +11,7 @@ import yaml
 from inventory_plugin import ask, listed
 from support import REPOSITORY
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import table as host_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table as host_table
 
 EXAMPLE = REPOSITORY / "inventory" / "example" / "hosts.metal3.yml"
 

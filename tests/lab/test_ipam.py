@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from support import NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import claim as ipam_claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support import eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 NAME = "server-04"
 # Enough for a BMC on a busy machine.

@@ -4,10 +4,11 @@
 """Ironic's database is deleted under hosts in every state: what runs is left alone, the rest finds its way again."""
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
-from pathlib import Path
 
+import lab_supervisor
 import pytest
 from keystoneauth1.exceptions import ClientException
 from openstack.exceptions import SDKException
@@ -24,19 +25,13 @@ STATES = {PROVISIONED: "provisioned", AVAILABLE: "available", INSPECTING: "avail
 @pytest.fixture(scope="module")
 def services():
     """The folder of the programs of the lab's services."""
-    found = subprocess.run(
-        [sys.executable, str(REPOSITORY / "lab" / "python_environment.py"), "path", "services",
-         str(REPOSITORY / "lab" / "requirements.txt")], check=True, capture_output=True, text=True).stdout
-    return Path(found.strip()) / "bin"
+    return lab_supervisor.services()
 
 
 @pytest.fixture
-def supervise(lab, services):
+def supervise(lab):
     """Let the lab's supervisor do something; at the end all runs again."""
-    def control(*arguments, check=True):
-        subprocess.run([str(services / "supervisorctl"), "-c", str(lab.dir / "supervisor" / "supervisord.conf"),
-                        *arguments], check=check, capture_output=True, text=True)
-
+    control = functools.partial(lab_supervisor.control, lab)
     yield control
     # It refuses to start what runs.
     control("start", "ironic", "bmo", check=False)

@@ -14,8 +14,8 @@ from unknown_machine import (
     local_inventory,
 )
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory
 
 
 @pytest.fixture(scope="module")

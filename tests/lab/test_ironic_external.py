@@ -12,9 +12,9 @@ import pytest
 from demanding_proxy import DemandingProxy
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import DRIVERS
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import SCHEMES as SCHEMES_OF
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses.schemes import DRIVERS
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses.schemes import SCHEMES as SCHEMES_OF
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import (
     IronicClient,
     ironic_argument_spec,

@@ -17,8 +17,8 @@ from bmc_system import credential
 from machine_room import partitions
 from support import HOST, NAMESPACE, Run, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import deployment
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import ActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import info_service

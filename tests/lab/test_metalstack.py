@@ -13,7 +13,7 @@ from fakes.metal_api import FIREWALL_IMAGE, IMAGE, KEY, PARTITION, PROJECT, SIZE
 from support import REPOSITORY, eventually
 from test_cluster_render import covers, try_out
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.metalstack

@@ -13,10 +13,10 @@ import living_cluster
 import other_kubernetes
 import pytest
 import small_cluster
-from support import eventually
-from workload import Workload
+from support import eventually, module
+from workload import AGNHOST, ECHO, NODE_PORT, Polled, Workload
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 pytestmark = [pytest.mark.nodes, pytest.mark.lifecycle]
 TAKES_DIRECT = True
@@ -80,19 +80,25 @@ def test_the_next_minor_version_comes_to_the_control_plane_first_by_runs_that_we
         seen.append((LABS in control_plane, LABS in workers))
         return seen[-1]
 
-    running = lab.start("upgrade", extra=site.extra(confirm=2))
-    eventually(lambda: note()[0], living_cluster.SECONDS, "a control plane machine of the new version",
-               interval_seconds=1)
-    running.kill()
-    # The control plane goes on without the run; the change of the workers comes after it, and was not written yet.
-    refused = site.run(playbook="upgrade").failed("expected 1, the number of machines")
-    assert all((name in refused.output) == ("pool-a" in name) for name in before)
-    running = lab.start("upgrade", extra=site.extra(confirm=1))
-    eventually(lambda: note() and running.process.poll() is not None, living_cluster.SECONDS, "the upgrade's end",
-               interval_seconds=1)
-    running.finish(living_cluster.SECONDS).ok()
-    print(f"upgrade of 2 machines, killed once: {time.monotonic() - began:.0f} s")
+    module("manifests", kubeconfig=str(lab.dir / "kubeconfig"), cluster_name=NAME,
+           manifests=[ECHO % (AGNHOST, AGNHOST, NODE_PORT)])
+    with Polled(workload=workload) as polled:
+        running = lab.start("upgrade", extra=site.extra(confirm=2))
+        eventually(lambda: note()[0], living_cluster.SECONDS, "a control plane machine of the new version",
+                   interval_seconds=1)
+        running.kill()
+        # The control plane goes on without the run; the change of the workers comes after it, and was not written yet.
+        refused = site.run(playbook="upgrade").failed("expected 1, the number of machines")
+        assert all((name in refused.output) == ("pool-a" in name) for name in before)
+        running = lab.start("upgrade", extra=site.extra(confirm=1))
+        eventually(lambda: note() and running.process.poll() is not None, living_cluster.SECONDS, "the upgrade's end",
+                   interval_seconds=1)
+        running.finish(living_cluster.SECONDS).ok()
+    print(f"upgrade of 2 machines, killed once: {time.monotonic() - began:.0f} s, {len(polled.failed)} of "
+          f"{polled.asked} requests failed: {polled.failed}")
+    assert polled.asked > 100 and polled.failed == []
     assert (True, False) in seen and (False, True) not in seen, "workers were upgraded before the control plane"
     assert versions(workload) == ({LABS}, {LABS})
+    assert workload.kubernetes_versions() == {LABS}
     assert len(workload.ready()) == 2 and not set(workload.machines()) & set(before)
     assert site.run().ok().changed() == 0

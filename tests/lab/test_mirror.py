@@ -36,6 +36,8 @@ def gathering(lab, tmp_path_factory):
     folder, authority = tmp_path_factory.mktemp("archive"), str(lab.dir / "pki" / "ca.crt")
     content = (lab.dir / "www" / "agent" / "initrd").read_bytes()
     return {"mirror_archive": str(folder / "metal3.tar"), "mirror_parts": ["ipam", "bmo"],
+            # The lab's cluster has them from its image.
+            "mirror_add_ons": [],
             "mirror_source_registry": lab.figures["urls"]["registry"], "mirror_ca_file": authority,
             "mirror_files_ca_file": authority, "mirror_files": [{
                 "name": "ipa.initramfs", "url": lab.figures["urls"]["image_server"] + "/agent/initrd",

@@ -9,6 +9,7 @@ controllers, Ironics and servers is in ``test_pivot.py``.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -42,6 +43,12 @@ VICTIMS = ("all", "clusterctl", "ansible", "api-here", "api-there")
 POINTS = [("record", 0), *(("copied", number) for number in range(1, OBJECTS + 1)),
           *(("left", number) for number in range(OBJECTS - 1, OBJECTS - 11, -1))]
 KILLED = Counter()
+# Before the first deletion, and after it.
+TAKEN_BACK = ((("record", 0), "all"), (("copied", 1), "clusterctl"), (("copied", 4), "all"),
+              (("copied", 8), "clusterctl"))
+TOO_LATE = ((("left", OBJECTS - 1), "all"), (("left", OBJECTS - 4), "clusterctl"))
+# Of the namespaces: what has moved stays over there, and no server may have two hosts.
+NUMBERS = itertools.count(0, HOSTS)
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +62,10 @@ def servers():
 class Killer:
     """A run of the module ``plane_move`` that is killed at a point."""
 
-    def __init__(self, servers, namespace, log):
-        arguments = {"kubeconfig": servers.kubeconfig("here"), "to_kubeconfig": servers.kubeconfig("there"),
-                     "namespace": namespace, "clusterctl": move_planes.clusterctl(), "confirm": str(HOSTS),
+    def __init__(self, servers, namespace, log, state="moved"):
+        arguments = {"state": state, "kubeconfig": servers.kubeconfig("here"),
+                     "to_kubeconfig": servers.kubeconfig("there"), "namespace": namespace,
+                     "clusterctl": move_planes.clusterctl(), "confirm": str(HOSTS),
                      "work_dir": str(log.parent / "work")}
         self._servers = servers
         self._log = log.open("ab")
@@ -120,19 +128,8 @@ def victim_at(number):
     return VICTIMS[number % len(VICTIMS)]
 
 
-@pytest.mark.parametrize("number", range(len(POINTS)),
-                         ids=lambda number: "-".join(map(str, (*POINTS[number], victim_at(number)))))
-def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
-    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
-    namespace = f"killed-{number}"
-    assert move_planes.populate(here, namespace, HOSTS) == OBJECTS
-    before = move_planes.objects(here, namespace)
-    log = tmp_path / "run.log"
-    began = time.monotonic()
-    run = Killer(servers, namespace, log)
-    wait_for(POINTS[number], here, there, namespace, run._process)
-    KILLED["killed"] += run.kill(victim_at(number))
-    assert Killer(servers, namespace, log).finish() == 0, log.read_text()
+def is_moved(here, there, namespace, before, log):
+    """Check that all is over there what it was here, held."""
     after = move_planes.objects(there, namespace)
     assert move_planes.objects(here, namespace) == {} and set(after) == set(before), log.read_text()
     for key, item in before.items():
@@ -144,14 +141,83 @@ def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
             found = host_annotations.of(item)
             assert found[host_annotations.PAUSED] == checks.HELD and found[host_annotations.STATUS]
     assert record.read(there.get(KNOWN["ConfigMap"], namespace, record.NAME)).state == record.MOVED
+
+
+@pytest.mark.parametrize("number", range(len(POINTS)),
+                         ids=lambda number: "-".join(map(str, (*POINTS[number], victim_at(number)))))
+def test_a_move_that_is_killed_comes_to_the_same_end(servers, tmp_path, number):
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    namespace = f"killed-{number}"
+    assert move_planes.populate(here, namespace, HOSTS, first=next(NUMBERS)) == OBJECTS
+    before = move_planes.objects(here, namespace)
+    log = tmp_path / "run.log"
+    began = time.monotonic()
+    run = Killer(servers, namespace, log)
+    wait_for(POINTS[number], here, there, namespace, run._process)
+    KILLED["killed"] += run.kill(victim_at(number))
+    assert Killer(servers, namespace, log).finish() == 0, log.read_text()
+    is_moved(here, there, namespace, before, log)
     KILLED["same end"] += 1
     print(f"{POINTS[number]}: {time.monotonic() - began:.1f} s")
+
+
+def versions(*planes, namespace):
+    return [dict((key, item["metadata"]["resourceVersion"]) for key, item in move_planes.objects(of, namespace).items())
+            for of in planes]
+
+
+@pytest.mark.parametrize("point, victim", TAKEN_BACK, ids=lambda value: "-".join(map(str, value))
+                         if isinstance(value, tuple) else value)
+def test_a_move_that_has_deleted_nothing_is_taken_back_and_begins_again(servers, tmp_path, point, victim):
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    namespace = "back-" + "-".join(map(str, point))
+    assert move_planes.populate(here, namespace, HOSTS, first=next(NUMBERS)) == OBJECTS
+    before, log = move_planes.objects(here, namespace), tmp_path / "run.log"
+    run = Killer(servers, namespace, log)
+    wait_for(point, here, there, namespace, run._process)
+    run.kill(victim)
+    code = Killer(servers, namespace, log, "undone").finish()
+    after = move_planes.objects(here, namespace)
+    if code:
+        # It was faster than the kill.
+        assert "run with state moved, which finishes it" in log.read_text(), log.read_text()
+    else:
+        KILLED["taken back"] += 1
+        assert move_planes.objects(there, namespace) == {} and set(after) == set(before), log.read_text()
+        for key, item in before.items():
+            assert item["metadata"]["uid"] == after[key]["metadata"]["uid"]
+            assert copies.differences(item, after[key]) == ([], []), log.read_text()
+        assert not any(item["spec"].get("paused") for key, item in after.items() if key[1] == "Cluster")
+        assert [of.get(KNOWN["ConfigMap"], namespace, record.NAME) for of in (here, there)] == [None, None]
+    assert Killer(servers, namespace, log).finish() == 0, log.read_text()
+    is_moved(here, there, namespace, before, log)
+
+
+@pytest.mark.parametrize("point, victim", TOO_LATE, ids=lambda value: "-".join(map(str, value))
+                         if isinstance(value, tuple) else value)
+def test_a_move_that_has_deleted_something_is_not_taken_back(servers, tmp_path, point, victim):
+    here, there = (move_planes.client(servers, name) for name in ("here", "there"))
+    namespace = "late-" + "-".join(map(str, point))
+    assert move_planes.populate(here, namespace, HOSTS, first=next(NUMBERS)) == OBJECTS
+    before, log = move_planes.objects(here, namespace), tmp_path / "run.log"
+    run = Killer(servers, namespace, log)
+    wait_for(point, here, there, namespace, run._process)
+    run.kill(victim)
+    left = versions(here, there, namespace=namespace)
+    if left[0]:
+        KILLED["too late"] += 1
+        assert Killer(servers, namespace, log, "undone").finish() != 0
+        assert f"of {OBJECTS} objects moved for good" in log.read_text(), log.read_text()
+        assert "run with state moved, which finishes it" in log.read_text()
+        assert versions(here, there, namespace=namespace) == left
+    assert Killer(servers, namespace, log).finish() == 0, log.read_text()
+    is_moved(here, there, namespace, before, log)
 
 
 def test_what_was_made_over_there_by_hand_meanwhile_is_not_overwritten(servers, tmp_path):
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
     namespace, secret = "by-hand", KNOWN["Secret"]
-    assert move_planes.populate(here, namespace, HOSTS) == OBJECTS
+    assert move_planes.populate(here, namespace, HOSTS, first=next(NUMBERS)) == OBJECTS
     log = tmp_path / "run.log"
     run = Killer(servers, namespace, log)
     wait_for(("copied", 3), here, there, namespace, run._process)
@@ -181,3 +247,4 @@ def test_what_was_made_over_there_by_hand_meanwhile_is_not_overwritten(servers, 
 def test_enough_points_were_in_the_middle():
     """What ends before it is killed proves nothing."""
     assert KILLED["same end"] == len(POINTS) and KILLED["killed"] >= len(POINTS) - 3, KILLED
+    assert KILLED["taken back"] >= len(TAKEN_BACK) - 1 and KILLED["too late"] >= 1, KILLED

@@ -17,22 +17,26 @@ from pathlib import Path
 import pytest
 import yaml
 from fakes import move_planes
+from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.service import Move
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, fit
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import provider
 
 pytestmark = pytest.mark.pivot
 
 NAMESPACE = "refused"
 HOSTS = 2
 HOST = "host-000"
+SECONDS = 60
 # A port on which nothing listens.
 CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"
 OPERATOR = "baremetal-operator-controller-manager"
@@ -53,15 +57,16 @@ class Planes:
             self.here, self.there) for found in [move_planes.objects(side, NAMESPACE)]] + [
                 side.get(KNOWN["ConfigMap"], NAMESPACE, record.NAME) for side in (self.here, self.there)]
 
-    def attempt(self, check_mode, reach_from="none", ironic="", machine=None, **kubeconfigs):
+    def attempt(self, check_mode, reach_from="none", ironic="", machine=None, former=None, **kubeconfigs):
         paths = dict(self.kubeconfigs, **kubeconfigs)
         params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
                   "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
                   "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
                   "rehearsal_operator": False,
-                  "reach_from": reach_from, "kubectl": None, "take_over": None, "former_ironic_deployment": "",
+                  "reach_from": reach_from, "take_over": None, "accept": [], "former_ironic_deployment": "",
                   "machine_ironic": machine or {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-                  "media_checks": [], "node_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic}
+                  "media_checks": [], "node_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic,
+                  **dict({"former_ironic_namespace": NAMESPACE}, **(former or {}))}
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
         return Move(here, there, params, check_mode, Progress(None)).moved()
 
@@ -226,14 +231,45 @@ def secret_stays(planes):
         yield {}
 
 
-def ironic(planes, address=None):
-    """An Ironic over there, of which no pod runs: nobody is there who would start one."""
+def ironic(planes, address=None, side="there", replicas=1, volumes=(), mounts=()):
+    """An Ironic of which no pod runs: nobody is there who would start one."""
     env = [{"name": "PROVISIONING_IP", "value": address}] if address else []
-    return planes.created("there", "Deployment", {
+    return planes.created(side, "Deployment", {
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "ironic", "namespace": NAMESPACE}, "spec": {
-            "selector": {"matchLabels": {"app": "ironic"}}, "template": {
-                "metadata": {"labels": {"app": "ironic"}},
-                "spec": {"containers": [{"name": "ironic", "image": "registry.example.org/ironic:v1", "env": env}]}}}})
+            "replicas": replicas, "selector": {"matchLabels": {"app": "ironic"}}, "template": {
+                "metadata": {"labels": {"app": "ironic"}}, "spec": {"volumes": list(volumes), "containers": [{
+                    "name": "ironic", "image": "registry.example.org/ironic:v1", "env": env,
+                    "volumeMounts": list(mounts)}]}}}})
+
+
+@contextlib.contextmanager
+def policy_refuses(planes):
+    """An admission policy over there that lets no machine in, and no rehearsal has."""
+    name, group, words = "no-machines", "admissionregistration.k8s.io", "no machines today"
+    kinds = [Resource(group, "v1", plural, kind, False) for plural, kind in (
+        ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+        ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"))]
+    specs = [{"failurePolicy": "Fail", "matchConstraints": {"resourceRules": [{
+        "apiGroups": ["cluster.x-k8s.io"], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["machines"]}]},
+        "validations": [{"expression": "false", "message": words}]},
+        {"policyName": name, "validationActions": ["Deny"]}]
+    for kind, spec in zip(kinds, specs):
+        planes.there.create(kind, None, {"apiVersion": f"{group}/v1", "kind": kind.kind, "metadata": {"name": name},
+                                         "spec": spec})
+
+    def is_refused():
+        with pytest.raises(RefusedError):
+            planes.attempt(True)
+        return True
+
+    try:
+        # Its API server takes it up some time after it is stored.
+        eventually(is_refused, 60, "the policy refuses", not_yet=(pytest.fail.Exception,))
+        yield {}
+    finally:
+        for kind in reversed(kinds):
+            planes.there.delete(kind, None, name)
+        eventually(lambda: planes.attempt(True)["due"], 60, "the policy is gone", not_yet=(RefusedError,))
 
 
 @contextlib.contextmanager
@@ -250,7 +286,88 @@ def same_address(planes):
         yield {"ironic": "ironic", "machine": {"ip": "192.0.2.20", "dhcp_networks": []}}
 
 
+@contextlib.contextmanager
+def user_data_stays(planes):
+    with planes.created("here", "Secret", {"apiVersion": "v1", "kind": "Secret", "metadata": {
+            "name": "user-data", "namespace": NAMESPACE}}), of_host(planes, {
+                "spec": {"userData": {"name": "user-data", "namespace": NAMESPACE}}}, {"spec": {"userData": None}}):
+        yield {}
+
+
+@contextlib.contextmanager
+def other_namespace(planes):
+    move_planes.make_namespace(planes.here, "rack2")
+    host = move_planes.host(77)[0][1]
+    planes.here.create(KNOWN["BareMetalHost"], "rack2", host)
+    try:
+        yield {}
+    finally:
+        planes.here.patch(KNOWN["BareMetalHost"], "rack2", "host-077", {"metadata": {"finalizers": None}})
+        planes.here.delete(KNOWN["BareMetalHost"], "rack2", "host-077")
+
+
+@contextlib.contextmanager
+def ironic_that_nobody_names(planes):
+    with ironic(planes, side="here"):
+        yield {}
+
+
+@contextlib.contextmanager
+def ironic_that_is_not_there(planes):
+    yield {"former": {"former_ironic_deployment": "ironic"}}
+
+
+@contextlib.contextmanager
+def ironic_with_a_database(planes):
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "db"}}
+    with ironic(planes, side="here", replicas=0, volumes=[claim],
+                mounts=[{"name": "data", "mountPath": "/var/lib/mysql"}]):
+        yield {"former": {"former_ironic_deployment": "ironic"}}
+
+
+@contextlib.contextmanager
+def ironic_of_an_operator(planes):
+    """With the operator's kind, whose definition has nothing of the real one but its names."""
+    kind = KNOWN["Ironic"]
+    name = f"{kind.plural}.{kind.group}"
+    planes.here.create(KNOWN["CustomResourceDefinition"], None, {
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": name},
+        "spec": {"group": kind.group, "scope": "Namespaced", "names": {"plural": kind.plural, "kind": kind.kind},
+                 "versions": [{"name": kind.version, "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                     "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}})
+    try:
+        provider.wait_established(planes.here, [name], SECONDS)
+        with planes.created("here", "Ironic", {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.kind,
+                                               "metadata": {"name": "ironic", "namespace": NAMESPACE}}):
+            yield {}
+    finally:
+        planes.here.delete(KNOWN["CustomResourceDefinition"], None, name)
+
+
+@contextlib.contextmanager
+def may_not_stop_ironic(planes):
+    with ironic(planes, side="here", replicas=0), planes.account("here", ("apps", "deployments", "patch")) as account:
+        yield dict(account, former={"former_ironic_deployment": "ironic"})
+
+
+@contextlib.contextmanager
+def may_not_ask_in_its_pod(planes):
+    with ironic(planes):
+        running = {"status": {"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}}
+        planes.there.patch(KNOWN["Deployment"], NAMESPACE, "ironic", running, subresource="status")
+        with planes.account("there", ("", "pods/exec", "create")) as account:
+            yield dict(account, ironic="ironic", reach_from="auto")
+
+
 REFUSALS = {
+    user_data_stays: f"Secret user-data: found one that would stay, and that hosts name: BareMetalHost {HOST}",
+    other_namespace: f"namespace {NAMESPACE}: found 1 hosts in other namespaces of the plane that lets go",
+    ironic_that_nobody_names: f"Deployment {NAMESPACE}/ironic: spec.replicas: found an Ironic that runs in the plane",
+    ironic_that_is_not_there: f"Deployment {NAMESPACE}/ironic: found none, expected the Ironic that lets go",
+    ironic_with_a_database: f"Deployment {NAMESPACE}/ironic: former_ironic_url: found no URL, and a database that",
+    ironic_of_an_operator: f"Ironic {NAMESPACE}/ironic: found an Ironic of the Ironic operator, which starts it again",
+    may_not_stop_ironic: "kubeconfig: found a user who may not patch deployments.apps, expected one who may, in",
+    may_not_ask_in_its_pod: "to_kubeconfig: found a user who may not create pods/exec, expected one who may, in",
     secret_stays: f"BareMetalHost {HOST}: spec.bmc.credentialsName: found Secret {HOST}-bmc, which would stay",
     no_node: f"Deployment {NAMESPACE}/ironic: spec.template.spec: found no node over there that is ready and takes",
     same_address: "env.PROVISIONING_IP: found 192.0.2.20, which this machine has, expected an address of its own",
@@ -267,6 +384,8 @@ REFUSALS = {
     may_not_create: "to_kubeconfig: found a user who may not create secrets, create baremetalhosts.metal3.io",
     may_not_delete: "kubeconfig: found a user who may not delete machines.cluster.x-k8s.io",
     unreachable: f"BareMetalHost {HOST}: spec.bmc.address: found connection refused at 127.0.0.1:1/tcp",
+    policy_refuses: "Machine c-m: found ValidatingAdmissionPolicy 'no-machines' with binding 'no-machines' denied "
+                    "request: no machines today, expected an object that the plane lets in; correct it",
 }
 
 

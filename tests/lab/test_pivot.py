@@ -8,7 +8,9 @@ of its own; the servers are the lab's, whose consoles say what their BMCs were a
 """
 from __future__ import annotations
 
+import json
 import re
+import time
 
 import keystoneauth1.exceptions
 import openstack
@@ -23,7 +25,7 @@ from workload import AGNHOST, ECHO, NODE_PORT, Workload
 from workload import Polled as Served
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pods import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import question as node_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.record import NAME as RECORD
@@ -225,15 +227,21 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
     before, had, touched = facts(lab.kube), managed(lab.kube), Untouched(lab)
     backups = tmp_path / "backups"
     variables = dict(forth, metal3_confirm=len(hosts), **backup_variables(backups, new_identity(tmp_path)))
+    journals = {"XDG_STATE_HOME": str(tmp_path / "state")}
     with Polled(kubeconfig) as polled, Served(service) as served:
-        running = lab.start("pivot", extra=variables)
+        running = lab.start("pivot", extra=variables, environment=journals)
         eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
         running.kill()
         # Read again and rehearsed, before the first write; the run that goes on makes no other one.
         backup, = backups.iterdir()
         assert "read again: True" in running.output and backup.stat().st_mode & 0o777 == 0o600
-        run = lab.playbook("pivot", extra=variables, seconds=SECONDS).ok()
+        run = lab.playbook("pivot", extra=variables, seconds=SECONDS, environment=journals).ok()
     print(run.output)
+    # For when neither plane answers.
+    journal, = (tmp_path / "state" / "metal3.baremetal" / "moves").iterdir()
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert lines[0]["step"] == "begins" and sorted(lines[0]["hosts"]) == sorted(hosts)
+    assert [line["step"] for line in lines[-2:]] == ["goes on", "has ended"] and journal.stat().st_mode & 0o777 == 0o600
     assert "hosts: 1 reach the Ironic over there, asked from their nodes" in " ".join(running.output.split())
     assert "No backup is made before the move, for it has begun" in " ".join(run.output.split())
     assert list(backups.iterdir()) == [backup]
@@ -274,8 +282,10 @@ def test_it_moves_back(lab, kubeconfig, target, service, back, hosts):
     lab.playbook("install", "--tags", "ironic", seconds=SECONDS).ok()
     assert lab.nodes() == {}
     before, touched = facts(target), Untouched(lab)
+    began = time.monotonic()
     with Polled(kubeconfig) as polled, Served(service) as served:
         lab.playbook("pivot", extra=dict(back, metal3_confirm=len(hosts)), seconds=SECONDS).ok()
+    print(f"pivot of {len(hosts)} hosts from its start until they are verified: {time.monotonic() - began:.0f} s")
     assert facts(lab.kube) == before and managed(target) == []
     assert touched.resets() == {} and polled.failed == [] and served.failed == []
     assert set(lab.nodes()) == set(hosts)

@@ -4,7 +4,8 @@
 """The plane as pods of a cluster whose nodes reach a registry that was filled from an archive alone.
 
 Gathered is from the lab's registry and image server. The site's registry is another one, with another authority; the
-manifests are those of the archive, and the cache of whoever installs is empty: nothing can be rendered or built.
+manifests are those of the archive, and the cache of whoever installs is empty: nothing can be rendered or built. The
+agent, its bootloader and the servers' image are the archive's too, from a web server of the site's.
 """
 from __future__ import annotations
 
@@ -12,9 +13,11 @@ import hashlib
 from pathlib import Path
 from types import SimpleNamespace
 
+import folder_server
 import plain_registry
 import plane_site
 import pytest
+from support import HOST, NAMESPACE, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
@@ -22,8 +25,15 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.cata
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 SECONDS = 900
-IRONIC = "quay.io/metal3-io/ironic:latest"
-AGENT = {"vmlinuz": "ipa.kernel", "initrd": "ipa.initramfs"}
+IRONIC = f"quay.io/metal3-io/ironic:{plane_site.IRONIC_VERSION}"
+# Where the image server of those who gather has them → their name in the archive.
+FILES = {"agent/vmlinuz": "ipa.kernel", "agent/initrd": "ipa.initramfs", "agent/esp.img": "esp.img",
+         "images/lab.raw": "system.raw"}
+
+
+def digest(path):
+    with open(path, "rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @pytest.fixture(scope="module")
@@ -37,9 +47,8 @@ def registry(lab, tmp_path_factory):
 def archive(lab, tmp_path_factory):
     """The archive, gathered where everything is reached: its path and its checksum."""
     authority = str(lab.dir / "pki" / "ca.crt")
-    files = [{"name": name, "url": f"{lab.figures['urls']['image_server']}/agent/{published}",
-              "checksum": "sha256:" + hashlib.sha256((lab.dir / "www" / "agent" / published).read_bytes()).hexdigest()}
-             for published, name in AGENT.items()]
+    files = [{"name": name, "url": f"{lab.figures['urls']['image_server']}/{published}",
+              "checksum": "sha256:" + digest(lab.dir / "www" / published)} for published, name in FILES.items()]
     path = str(tmp_path_factory.mktemp("archive") / "metal3.tar")
     run = lab.playbook("mirror_gather", seconds=SECONDS, extra={
         "mirror_archive": path, "mirror_images": [IRONIC], "mirror_manifests": True, "mirror_files": files,
@@ -68,10 +77,29 @@ def kubeconfig(lab, registry):
 
 
 @pytest.fixture(scope="module")
-def variables(lab, kubeconfig, files, tmp_path_factory):
+def web(lab, files, tmp_path_factory):
+    """The site's web server of the archive's files."""
+    address = plane_site.bridge(lab)
+    certificate = plane_site.issue(lab, tmp_path_factory.mktemp("web"), address)
+    with folder_server.running(files, address, certificate) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def variables(lab, kubeconfig, files, web, tmp_path_factory):
     found = plane_site.plane(lab, kubeconfig, tmp_path_factory.mktemp("ironic"))
     found["management_plane"]["manifests_dir"] = str(files)
-    return found
+    found["ironic_environment"]["BOOTLOADER"] = web.url + "/esp.img"
+    return dict(found, bmo_deploy_kernel_url=web.url + "/ipa.kernel", bmo_deploy_ramdisk_url=web.url + "/ipa.initramfs")
+
+
+@pytest.fixture(scope="module")
+def server(lab, kubeconfig):
+    """A server of the lab's that the site's plane gets: its name and variables."""
+    name, *_others = [name for name, host in sorted(lab.hosts().items())
+                      if not host["spec"].get("consumerRef") and lab.state(name) == "available"]
+    with plane_site.let_go(lab, [name], kubeconfig, SECONDS) as found:
+        yield name, found[name]
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +131,21 @@ def test_the_archive_is_all_that_the_plane_needs(lab, target, variables, nothing
     stored = set(path.name for path in blobs.glob("*/*"))
     assert {image.rpartition(":")[2] for image in images} <= stored
     assert lab.playbook("install", seconds=SECONDS, environment=environment, extra=variables).ok().changed() == 0
+
+
+def test_a_server_gets_its_system_by_what_the_archive_has(lab, target, server, files, web, nothing):
+    name, of_server = server
+    environment, _folder = nothing
+    of_server = dict(of_server, bmh_image={"url": web.url + "/system.raw", "checksum": digest(files / "system.raw"),
+                                           "checksum_type": "sha256", "format": "raw"})
+    lab.playbook("enroll", *only(name), seconds=SECONDS, environment=environment, extra=of_server).ok()
+    lab.playbook("provision", *only(name), seconds=SECONDS, environment=environment, extra=of_server).ok()
+    assert target.get(HOST, NAMESPACE, name)["status"]["provisioning"]["state"] == "provisioned"
+    assert {(name, 200) for name in FILES.values()} <= set(web.requested)
+    run = lab.playbook("provision", *only(name), seconds=SECONDS, environment=environment, extra=of_server)
+    assert run.ok().changed() == 0
+    lab.playbook("unenroll", *only(name), seconds=SECONDS, environment=environment, extra=dict(
+        of_server, metal3_confirm=1)).ok()
 
 
 def test_all_goes_again(lab, target, variables, nothing):

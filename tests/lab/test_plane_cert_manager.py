@@ -1,13 +1,14 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plane in a cluster with cert-manager's certificates for webhooks and Ironic, which are replaced; its removal.
-
-cert-manager is 1.11.5, from its Go module, because newer ones have no programs that the lab can build.
+"""The plane in a cluster with cert-manager's certificates for webhooks and Ironic, which are replaced while it manages
+servers; its removal.
 """
 from __future__ import annotations
 
 import base64
+import contextlib
+import datetime
 import os
 import ssl
 import time
@@ -15,25 +16,23 @@ import urllib.error
 import urllib.request
 
 import bmc_certificates
+import cert_manager
 import plane_site
 import pytest
 import yaml
+from consoles import Console
 from cryptography import x509
-from support import REPOSITORY, eventually, module
+from support import NAMESPACE, eventually, only
+from watching import States
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import resolve
-from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.discovery import resolve
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane import mounted
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import issuing, objects
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import engine
 
 pytestmark = pytest.mark.plane
 
 SECONDS = 900
-SOURCE = str(REPOSITORY / "lab" / "engine" / "cert_manager")
-SETS = ["cert-manager", "cert-manager-manifests"]
 OPERATORS = "baremetal-operator-system"
 PARTS = ["cert_manager", *plane_site.PARTS]
 LEFT = ("Namespace", "ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration",
@@ -66,16 +65,7 @@ def target(kubeconfig):
 
 @pytest.fixture(scope="module")
 def programs(lab):
-    """cert-manager's programs, whose images are put into the lab's registry."""
-    module("plane_programs", source_dir=SOURCE, sets=SETS)
-    built = engine.Engine(SOURCE, user_folders.cache_dir())
-    images = registry.ControllerImages(built.directory, built.versions(SETS), user_folders.cache_dir())
-    images.build(Progress())
-    secrets = lab.dir / "secrets"
-    registry.push(registry.Registry(
-        lab.figures["urls"]["registry"], str(lab.dir / "pki" / "ca.crt"), str(secrets / "registry_username"),
-        str(secrets / "registry_password")), images.layouts())
-    return built
+    return cert_manager.push(lab)
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +73,12 @@ def variables(lab, kubeconfig, programs, tmp_path_factory):
     found = plane_site.plane(lab, kubeconfig[0], tmp_path_factory.mktemp("ironic"))
     for name in ("ironic_tls_certificate_file", "ironic_tls_key_file"):
         del found[name]
-    found["management_plane"].update(certificates="cert_manager", kubeconfig=kubeconfig[1], context=CONTEXT)
-    return dict(found, ironic_tls="cert_manager", cert_manager_source_dir=SOURCE,
-                ironic_environment=dict(found["ironic_environment"], OS_REDFISH__VERIFY_CA="False"))
+    found["management_plane"].update(certificates="cert_manager", kubeconfig=kubeconfig[1], context=CONTEXT,
+                                     wait_timeout_seconds=SECONDS)
+    # BMCs and the image server have the lab's authority, Ironic that of cert-manager.
+    del found["ironic_environment"]["OS_REDFISH__VERIFY_CA"]
+    return dict(found, ironic_tls="cert_manager", cert_manager_source_dir=cert_manager.SOURCE,
+                ironic_bmc_ca_file=str(lab.dir / "pki" / "ca.crt"))
 
 
 def certificate(target):
@@ -156,12 +149,66 @@ def test_a_run_that_checks_somebody_elses_cert_manager_changes_nothing(lab, vari
     assert lab.playbook("install", "--tags", "cert_manager", extra=others, seconds=SECONDS).ok().changed() == 0
 
 
-def test_credentials_are_replaced_by_a_killed_run_and_one_that_goes_on(lab, target, variables):
+@pytest.fixture(scope="module")
+def servers(lab, room, kubeconfig):
+    """Two servers that the lab's own plane lets go; their variables by name."""
+    with plane_site.two_let_go(lab, kubeconfig[0], SECONDS) as found:
+        yield found
+        for name in found:
+            room.clear_knobs(name)
+
+
+def states(target):
+    return dict((host["metadata"]["name"], host["status"]["provisioning"]["state"])
+                for host in target.list(KNOWN["BareMetalHost"], NAMESPACE)[0])
+
+
+@contextlib.contextmanager
+def undisturbed(target):
+    """Check that no host is in error meanwhile, or in another state."""
+    before = dict((name, {(state, "OK")}) for name, state in states(target).items())
+    with States(target) as meanwhile:
+        yield
+    assert before and meanwhile.found == before and meanwhile.looked > 10
+
+
+def test_agents_that_know_cert_managers_authority_make_two_servers_available_and_one_is_provisioned(
+        lab, room, target, variables, servers, kubeconfig):
+    consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in servers)
+    given = dict((key, value) for key, value in next(iter(servers.values())).items() if key != "bmc_address")
+    pod = {"kubeconfig": str(kubeconfig[0]), "kubectl": os.path.join(lab.figures["engine_dir"], "bin", "kubectl")}
+    inventory = lab.inventory(dict((name, {"bmc_address": found["bmc_address"]}) for name, found in servers.items()))
+    # By the authority in the Secret that Ironic's pod mounts.
+    running = lab.start("enroll", *only(*servers), "-i", str(inventory),
+                        extra=dict(given, preflight_ironic_pod=pod))
+    for name, console in consoles.items():
+        eventually(lambda console=console: [line for line in console.lines() if "CERTIFICATE_VERIFY_FAILED" in line],
+                   SECONDS, f"the agent of {name} does not trust Ironic")
+    with open(folder(variables) + "/ca.crt", encoding="ascii") as stream:
+        authority = stream.read()
+    for name in servers:
+        room.set_knobs(name, agent_authorities=authority)
+    run = running.finish(SECONDS).ok()
+    assert "not asked from" not in run.output
+    assert states(target) == dict.fromkeys(servers, "available")
+    assert not [host for host in target.list(KNOWN["BareMetalHost"], NAMESPACE)[0]
+                if host["spec"]["bmc"].get("disableCertificateVerification")]
+    first, second = sorted(servers)
+    lab.playbook("provision", *only(first), extra=servers[first], seconds=SECONDS).ok()
+    assert states(target) == {first: "provisioned", second: "available"}
+    assert not set(lab.nodes()) & set(servers)
+
+
+def test_credentials_are_replaced_by_a_killed_run_and_one_that_goes_on(lab, target, variables, servers):
     old, pods = login(variables), operator_pods(target)
-    running = lab.start("rotate_credentials", extra=variables)
-    eventually(lambda: login(variables) != old, SECONDS, "other credentials", not_yet=OSError)
-    running.kill()
-    lab.playbook("rotate_credentials", extra=variables, seconds=SECONDS).ok()
+    with undisturbed(target):
+        running = lab.start("rotate_credentials", extra=variables)
+        eventually(lambda: login(variables) != old, SECONDS, "other credentials", not_yet=OSError)
+        running.kill()
+        lab.playbook("rotate_credentials", extra=variables, seconds=SECONDS).ok()
+    # By the operator through Ironic, which takes nothing else any more.
+    name = max(servers)
+    lab.playbook("inspect", *only(name), extra=servers[name], seconds=SECONDS).ok()
     assert login(variables) != old
     assert answer(variables, login(variables)) == 200 and answer(variables, old) == 401
     assert not os.path.exists(os.path.join(folder(variables), "previous"))
@@ -171,19 +218,47 @@ def test_credentials_are_replaced_by_a_killed_run_and_one_that_goes_on(lab, targ
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
-def test_another_certificate_is_issued_and_served(lab, target, variables):
+def test_another_certificate_is_issued_and_served(lab, target, variables, servers):
     before = certificate(target)
-    lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
+    with undisturbed(target):
+        lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
     assert certificate(target) != before and served(variables) == certificate(target)
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
 
 
-def test_a_renewed_authority_starts_the_operator_again_with_the_next_install(lab, target, variables):
+def ironic_runs_for(target, seconds):
+    """Return whether all containers of Ironic's pod run for so long."""
+    started = mounted.first_start(item for item in target.list(KNOWN["Pod"], OPERATORS)[0]
+                                  if item["metadata"]["name"].startswith("ironic-"))
+    return started and (datetime.datetime.now(datetime.timezone.utc) - started).total_seconds() > seconds
+
+
+def test_what_cert_manager_renews_by_itself_is_reported_until_the_next_install(lab, target, variables, servers):
+    lab.playbook("certificates", extra=variables, seconds=SECONDS).ok()
+    before = certificate(target)
+    # Nearer to the pod's start clocks may differ by as much.
+    eventually(lambda: ironic_runs_for(target, 90), SECONDS, "a pod that runs for some time")
+    with undisturbed(target):
+        target.delete(KNOWN["Secret"], OPERATORS, "ironic-cert")
+        eventually(lambda: target.get(KNOWN["Secret"], OPERATORS, "ironic-cert") and certificate(target) != before, 60,
+                   "another certificate")
+        assert served(variables) == before
+        run = lab.playbook("certificates", extra=variables, seconds=SECONDS).failed(
+            f"certificates: found Secret {OPERATORS}/ironic-cert to renew")
+        assert "outdated" in run.output
+        lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    assert served(variables) == certificate(target) != before
+    lab.playbook("certificates", extra=variables, seconds=SECONDS).ok()
+
+
+def test_a_renewed_authority_starts_the_operator_again_with_the_next_install(
+        lab, target, variables, servers):
     pods = operator_pods(target)
-    # cert-manager issues what is missing again.
-    target.delete(KNOWN["Secret"], OPERATORS, "ironic-cacert")
-    eventually(lambda: target.get(KNOWN["Secret"], OPERATORS, "ironic-cacert"), 60, "another authority")
-    lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
+    with undisturbed(target):
+        # cert-manager issues what is missing again.
+        target.delete(KNOWN["Secret"], OPERATORS, "ironic-cacert")
+        eventually(lambda: target.get(KNOWN["Secret"], OPERATORS, "ironic-cacert"), 60, "another authority")
+        lab.playbook("renew_certificates", extra=variables, seconds=SECONDS).ok()
     assert not operator_pods(target) & pods and served(variables) == certificate(target)
 
 
@@ -208,14 +283,15 @@ def issuer(lab, target):
 
 
 def test_a_sites_own_issuer_issues_ironics_certificate_and_a_wrong_authority_is_refused(
-        lab, target, variables, issuer, tmp_path):
+        lab, target, variables, servers, issuer, tmp_path):
     missing = dict(variables, ironic_tls_issuer={"name": "nobody"}, ironic_ca_file=str(lab.dir / "pki" / "ca.crt"))
     before = certificate(target)
     lab.playbook("install", "--tags", "ironic", extra=missing, seconds=SECONDS).failed(
         'tls_issuer.name: found "nobody", expected the Issuer of namespace ' + OPERATORS)
     assert certificate(target) == before
     given = dict(missing, ironic_tls_issuer=issuer)
-    lab.playbook("install", extra=given, seconds=SECONDS).ok()
+    with undisturbed(target):
+        lab.playbook("install", extra=given, seconds=SECONDS).ok()
     authority = x509.load_pem_x509_certificate((lab.dir / "pki" / "ca.crt").read_bytes())
     assert served(variables) == certificate(target) and served(variables).issuer == authority.subject
     assert plane_site.not_ready(target) == []
@@ -225,7 +301,8 @@ def test_a_sites_own_issuer_issues_ironics_certificate_and_a_wrong_authority_is_
         "tls_authority: found", "give the certificate of the authority that issued it")
     assert served(variables) == certificate(target)
     # And back, to cert-manager's own authority.
-    lab.playbook("install", extra=variables, seconds=SECONDS).ok()
+    with undisturbed(target):
+        lab.playbook("install", extra=variables, seconds=SECONDS).ok()
     assert served(variables) == certificate(target) and served(variables).issuer != authority.subject
     assert plane_site.not_ready(target) == []
     assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
@@ -258,7 +335,7 @@ def issuing_objects(target):
 
 
 def test_given_files_take_the_place_of_cert_managers_certificates_on_the_running_plane(
-        lab, target, variables, tmp_path):
+        lab, target, variables, servers, tmp_path):
     address, authority = variables["ironic_provisioning_ip"], str(lab.dir / "pki" / "ca.crt")
     paths = plane_site.issue(lab, tmp_path, address)
     given = dict(variables, ironic_tls="files", ironic_tls_certificate_file=paths[0], ironic_tls_key_file=paths[1],
@@ -268,7 +345,8 @@ def test_given_files_take_the_place_of_cert_managers_certificates_on_the_running
         "the Secrets ironic-cert, ironic-cacert are replaced", "to continue set metal3_confirm=ironic")
     lab.playbook("install", "--check", "--tags", "ironic", extra=given, seconds=SECONDS).ok()
     assert certificate(target) == before == served(variables) and len(issuing_objects(target)) == 4
-    lab.playbook("install", extra=dict(given, metal3_confirm="ironic"), seconds=SECONDS).ok()
+    with undisturbed(target):
+        lab.playbook("install", extra=dict(given, metal3_confirm="ironic"), seconds=SECONDS).ok()
     with open(paths[0], encoding="utf-8") as stream:
         wanted = x509.load_pem_x509_certificate(stream.read().encode())
     shown = ssl.get_server_certificate((address, 6385), ca_certs=authority, timeout=30)
@@ -281,6 +359,13 @@ def test_given_files_take_the_place_of_cert_managers_certificates_on_the_running
     assert plane_site.not_ready(target) == []
     assert lab.playbook("install", extra=given, seconds=SECONDS).ok().changed() == 0
     assert certificate(target) == wanted
+
+
+def test_servers_are_let_go(lab, target, servers):
+    """The one that was provisioned is wiped by an agent that knows the authority of the given files only."""
+    for name, given in servers.items():
+        lab.playbook("unenroll", *only(name), extra=dict(given, metal3_confirm=1), seconds=SECONDS).ok()
+    assert states(target) == {}
 
 
 def test_removal_leaves_nothing(lab, target, variables):

@@ -19,7 +19,7 @@ import plane_site
 import pytest
 from support import eventually, only
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = pytest.mark.plane
@@ -72,10 +72,13 @@ def test_a_wrong_authority_or_address_is_refused_before_anything_is_written(lab,
     assert deployment(target, "ironic")["metadata"]["resourceVersion"] == before
 
 
-def test_an_image_that_the_registry_does_not_have_is_named(lab, variables):
+def test_an_image_that_the_registry_does_not_have_is_named_and_the_one_before_runs_again(lab, target, variables):
+    before = deployment(target, "ironic")["spec"]
     install(lab, variables, ironic_image_version="v0.0.1").failed(
         "Deployment baremetal-operator-system/ironic: ", "ImagePullBackOff: container ironic",
-        "ironic:v0.0.1: not found", "put the image into the registry, or correct its name or tag")
+        "ironic:v0.0.1: not found", "put the image into the registry, or correct its name or tag",
+        "failed and was rolled back")
+    assert deployment(target, "ironic")["spec"] == before and plane_site.not_ready(target) == []
 
 
 def test_a_registry_that_nobody_reaches_is_named(lab, variables):

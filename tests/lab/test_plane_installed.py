@@ -8,8 +8,6 @@ the lab's, at the address that pods reach.
 """
 from __future__ import annotations
 
-import os
-
 import generated_definition
 import metrics_scrape
 import operator_account
@@ -20,7 +18,7 @@ from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import monitor, network_policy
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import OWNER_LABEL
@@ -137,10 +135,9 @@ def test_what_is_not_asked_for_any_more_goes_from_all_parts_but_one(lab, target,
 
 
 @pytest.fixture
-def pod(lab, variables):
+def pod(variables):
     """Where BMCs are asked from, with the installer's rights."""
-    return {"kubeconfig": variables["management_plane"]["kubeconfig"],
-            "kubectl": os.path.join(lab.figures["engine_dir"], "bin", "kubectl")}
+    return {"kubeconfig": variables["management_plane"]["kubeconfig"]}
 
 
 def test_a_bmc_that_ironics_pod_does_not_reach_is_named_before_anything_is_written(lab, target, server, pod):

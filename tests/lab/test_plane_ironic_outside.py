@@ -7,18 +7,16 @@ Ironic is reached from pods through a server on the lab's bridge, with a certifi
 """
 from __future__ import annotations
 
-import base64
-import contextlib
 from urllib.parse import urlsplit
 
 import bmc_certificates
+import outside_ironic
 import plane_site
 import pytest
-from demanding_proxy import TlsProxy
 from support import eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import pod_question
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pods import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
@@ -26,8 +24,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.cata
 pytestmark = pytest.mark.plane
 
 SECONDS = 900
-NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
-CREDENTIALS, AUTHORITY = "outside-credentials", "outside-authority"
+NAMESPACE, OPERATORS = "metal3", outside_ironic.NAMESPACE
 # The lab's, which has Python.
 IMAGE = "quay.io/metal3-io/ironic:latest"
 
@@ -35,36 +32,17 @@ IMAGE = "quay.io/metal3-io/ironic:latest"
 @pytest.fixture(scope="module")
 def outside(lab, tmp_path_factory):
     """The lab's Ironic at the address that pods reach."""
-    address = plane_site.bridge(lab)
-    pair = plane_site.issue(lab, tmp_path_factory.mktemp("outside"), address)
-    behind = lab.figures["address"], lab.figures["ports"]["ironic"]
-    with contextlib.closing(TlsProxy(address, pair, str(lab.dir / "pki" / "ca.crt"), behind)) as proxy:
+    with outside_ironic.served(lab, tmp_path_factory.mktemp("outside")) as proxy:
         yield proxy
-
-
-def secret(name, files):
-    return {"apiVersion": "v1", "kind": "Secret", "type": "Opaque", "metadata": {"name": name, "namespace": OPERATORS},
-            "data": dict((key, base64.b64encode(path.read_bytes().strip()).decode()) for key, path in files.items())}
 
 
 @pytest.fixture(scope="module")
 def variables(lab, kubeconfig, target, outside):
-    authority, secrets = lab.dir / "pki" / "ca.crt", lab.dir / "secrets"
-    login = dict((name, secrets / f"ironic_{name}") for name in ("username", "password"))
-    target.apply(KNOWN["Namespace"], None, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": OPERATORS}})
-    for made in (secret(CREDENTIALS, login), secret(AUTHORITY, {"tls.crt": authority})):
-        target.apply(KNOWN["Secret"], OPERATORS, made)
-    # What Ironic gives to servers: both are processes of this machine.
-    images = lab.figures["urls"]["image_server"] + "/agent/"
-    return {
-        "management_plane": {"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
-                             "definitions": "remove"},
-        "ironic_mode": "external", "ironic_url": outside.url.removesuffix("/v1/"), "ironic_ca_file": str(authority),
-        "ironic_image_ca_file": str(authority), "ironic_username_file": str(login["username"]),
-        "ironic_password_file": str(login["password"]), "ironic_bmc_addresses": [],
-        "ironic_bmc_schemes": ["redfish-virtualmedia"], "ironic_check_image": IMAGE, "bmo_ironic_url": outside.url,
-        "bmo_ironic_credentials_secret": CREDENTIALS, "bmo_ironic_ca_secret": AUTHORITY,
-        "bmo_deploy_kernel_url": images + "vmlinuz", "bmo_deploy_ramdisk_url": images + "initrd"}
+    outside_ironic.add_secrets(lab, target)
+    given = dict(outside_ironic.variables(lab, outside), **outside_ironic.operator(lab, outside))
+    return dict(given, ironic_check_image=IMAGE,
+                management_plane={"mode": "cluster", "kubeconfig": str(kubeconfig), "certificates": "collection",
+                                  "definitions": "remove"})
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +139,6 @@ def test_a_server_is_enrolled_through_the_ironic_outside(lab, target, variables,
 
 def test_removal_leaves_ironic_as_it_was(lab, target, variables):
     before = set(lab.nodes())
-    for name in (CREDENTIALS, AUTHORITY):
-        target.delete(KNOWN["Secret"], OPERATORS, name)
+    outside_ironic.remove_secrets(target)
     lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS).ok()
     assert not plane_site.definitions(target) and set(lab.nodes()) == before

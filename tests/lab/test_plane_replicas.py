@@ -23,7 +23,7 @@ from machine_room.node_boot.names import network_namespace
 from support import eventually, only
 from test_cluster import host_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic, ironic_replicas
 

@@ -7,7 +7,8 @@ The agent's kernel and ramdisk come from a folder of the site (``CACHEURL``) int
 one's own; the operator does not verify Ironic's certificate. Ironic's address is one that no machine has: keepalived
 gives it to the node. Its database is MariaDB on a volume of the node, and the pod lends addresses. Then Ironic speaks
 plain HTTP, with SQLite and an ISO image alone in the place of the agent's kernel and ramdisk, and then the first one is
-there again, behind a server that asks the operator for a certificate.
+there again, behind a server that asks the operator for a certificate. It is replaced by the same Ironic under a newer
+version, after one that does not start, and its passwords are rotated.
 """
 from __future__ import annotations
 
@@ -15,26 +16,28 @@ import base64
 import contextlib
 import ipaddress
 import json
+import re
 import socket
 import ssl
-import threading
 import urllib.error
 import urllib.request
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import dhcp_client
+import folder_server
 import plane_site
 import pytest
+import registry_store
 from consoles import Console
 from demanding_proxy import DemandingProxy
 from support import eventually, only
+from watching import Untouched
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import table
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import table
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic as plane_ironic
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import MARIADB_PASSWORD
 
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 
@@ -49,29 +52,14 @@ VOLUMES = dict((resource.kind, resource) for resource in table(
 AGENT_FILES = {"ironic-python-agent.kernel": "vmlinuz", "ironic-python-agent.initramfs": "initrd"}
 
 
-class Cache:
-    """A folder of the site's with the agent's files, by plain HTTP at the address that pods reach."""
-
-    def __init__(self, lab, folder):
-        requested = self.requested = []
-        for name, published in AGENT_FILES.items():
-            (folder / name).write_bytes((lab.dir / "www" / "agent" / published).read_bytes())
-
-        class Handler(SimpleHTTPRequestHandler):
-            def log_request(self, code="-", size="-"):
-                requested.append((self.path.rpartition("/")[2], int(code)))
-
-        self.server = ThreadingHTTPServer((plane_site.bridge(lab), 0), partial(Handler, directory=str(folder)))
-        self.url = "http://%s:%d" % self.server.server_address
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
 @pytest.fixture(scope="module")
 def cache(lab, tmp_path_factory):
-    made = Cache(lab, tmp_path_factory.mktemp("cache"))
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
+    """A folder of the site's with the agent's files, by plain HTTP at the address that pods reach."""
+    folder = tmp_path_factory.mktemp("cache")
+    for name, published in AGENT_FILES.items():
+        (folder / name).write_bytes((lab.dir / "www" / "agent" / published).read_bytes())
+    with folder_server.running(folder, plane_site.bridge(lab)) as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -319,6 +307,77 @@ def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
     # The operator makes a node available when it provisions the host, not before.
     found = nodes(lab, kubeconfig)
     assert {(node["provision_state"], node["last_error"]) for node in found.values()} == {("manageable", None)}
+
+
+@pytest.fixture(scope="module")
+def newer(lab, tmp_path_factory):
+    """The version of another image of the same Ironic."""
+    store = registry_store.opened(lab, tmp_path_factory.mktemp("store"))
+    version = re.sub(r"\d+$", lambda match: str(int(match.group()) + 1), plane_site.IRONIC_VERSION)
+    repository = f"docker://{store.host}/{plane_ironic.IMAGE}"
+    copied = registry_store.skopeo(
+        "copy", "--src-cert-dir", str(store.trust), "--dest-cert-dir", str(store.trust), "--authfile", str(store.login),
+        "--preserve-digests", f"{repository}:{plane_site.IRONIC_VERSION}", f"{repository}:{version}")
+    assert copied.returncode == 0, copied.stderr
+    return version
+
+
+def image(target):
+    """Return the image of Ironic's pod."""
+    pod, = [item for item in target.list(KNOWN["Pod"], OPERATORS)[0] if item["metadata"]["name"].startswith("ironic-")
+            and not item["metadata"].get("deletionTimestamp")]
+    return next(item["image"] for item in pod["spec"]["containers"] if item["name"] == "ironic").rpartition(":")[2]
+
+
+def again(lab, kubeconfig):
+    """Return Ironic's nodes once it answers."""
+    return made(eventually(lambda: nodes(lab, kubeconfig), 240, "Ironic answers", not_yet=OSError, interval_seconds=1))
+
+
+def test_another_version_is_in_the_plan_and_asks_for_the_number(lab, target, kubeconfig, variables, first, newer):
+    changed, version = dict(variables, ironic_image_version=newer), plane_site.IRONIC_VERSION
+    planned = lab.playbook("install", "--check", extra=changed, seconds=SECONDS).ok().output
+    assert re.search(rf"\bironic +{re.escape(version)} +{re.escape(newer)}\b", planned), planned
+    assert "upgrades 1 part (ironic)" in planned
+    for given in (changed, dict(changed, metal3_confirm=2)):
+        lab.playbook("install", extra=given, seconds=SECONDS).failed("upgrades 1 part (ironic)", "set metal3_confirm=1")
+    assert image(target) == version and made(nodes(lab, kubeconfig)) == first
+
+
+def test_a_version_that_does_not_come_up_is_rolled_back(lab, target, kubeconfig, variables, first, newer):
+    missing = newer + "-missing"
+    lab.playbook("install", extra=dict(variables, ironic_image_version=missing, metal3_confirm=1,
+                                       ironic_wait_timeout_seconds=120), seconds=SECONDS).failed(
+        f"the upgrade of Ironic from quay.io/metal3-io/ironic:{plane_site.IRONIC_VERSION} to ", "was rolled back",
+        f"ironic:{missing}: not found")
+    assert image(target) == plane_site.IRONIC_VERSION and again(lab, kubeconfig) == first
+    assert lab.playbook("install", extra=variables, seconds=SECONDS).ok().changed() == 0
+
+
+def test_with_the_number_ironic_is_upgraded_and_no_host_leaves_its_state(
+        lab, target, kubeconfig, variables, servers, first, newer):
+    untouched, before = Untouched(lab), of_operator(target, servers)
+    lab.playbook("install", extra=dict(variables, ironic_image_version=newer, metal3_confirm=1), seconds=SECONDS).ok()
+    assert image(target) == newer and again(lab, kubeconfig) == first
+    assert of_operator(target, servers) == before and untouched.resets() == {}
+
+
+def test_its_database_does_not_go_back(lab, target, variables, newer):
+    lab.playbook("install", extra=dict(variables, metal3_confirm=1), seconds=SECONDS).failed(
+        "part ironic: version: found", f"set ironic_image_version={newer} or newer", CLAIM)
+    assert image(target) == newer
+
+
+def test_a_rotation_also_replaces_mariadbs_password(lab, target, kubeconfig, variables, servers, first, newer):
+    def stored():
+        return tuple(target.get(KNOWN["Secret"], OPERATORS, name)["data"]["password"]
+                     for name in (MARIADB_PASSWORD, plane_ironic.CREDENTIALS))
+
+    before = stored()
+    lab.playbook("rotate_credentials", extra=dict(variables, ironic_image_version=newer), seconds=SECONDS).ok()
+    after = stored()
+    assert all(old != new for old, new in zip(before, after)) and again(lab, kubeconfig) == first
+    assert {found[:2] for found in of_operator(target, servers).values()} == {("OK", "")}
 
 
 def test_all_goes_again(lab, target, servers, variables):

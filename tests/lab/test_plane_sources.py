@@ -22,6 +22,8 @@ pytestmark = pytest.mark.plane
 
 SECONDS = 900
 SERVED = "releases-of-a-test"
+# Namespaces of the site's choice, of the IP address manager and of the Bare Metal Operator.
+ADDRESSES, METAL = "addresses", "metal"
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +75,20 @@ def variables(lab, kubeconfig, cluster_api, ipam, served):
         "bmo_ironic_url": "https://192.0.2.1:6385/v1/",
         "capi_options": {"version": releases.version(BY_NAME["capi"]), "manifests": str(cluster_api)},
         "ipam_options": {"version": releases.version(BY_NAME["ipam"]), "manifests": "@".join(ipam),
-                         "manifests_ca_file": authority,
+                         "namespace": ADDRESSES, "manifests_ca_file": authority,
                          "manifests_username_file": str(secrets / "registry_username"),
                          "manifests_password_file": str(secrets / "registry_password")},
         "bmo_options": {"version": releases.version(BY_NAME["bmo"]), "manifests": url + "bmo.yaml",
-                        "checksum": releases.checksum(bmo), "manifests_ca_file": authority},
+                        "checksum": releases.checksum(bmo), "manifests_ca_file": authority, "namespace": METAL},
         "capm3_options": {"version": releases.version(BY_NAME["capm3"]), "manifests": url,
                           "checksums": dict((path.name, releases.checksum(path)) for path in capm3.iterdir()),
                           "manifests_ca_file": authority}}
+
+
+def elsewhere(target):
+    """Return the Deployments of the namespaces that the site has chosen."""
+    return dict((namespace, item["metadata"]["name"]) for namespace in (ADDRESSES, METAL)
+                for item in target.list(KNOWN["Deployment"], namespace)[0])
 
 
 def install(lab, variables, part=None, **changes):
@@ -104,7 +112,10 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(lab, target, va
 
 def test_every_part_comes_up_from_its_release_and_a_second_run_changes_nothing(lab, target, variables):
     install(lab, variables).ok()
-    assert set(plane_site.managers(target)) == {name for part in RENDERED for name in part.images}
+    names = {name for part in RENDERED for name in part.images}
+    assert {*plane_site.managers(target), *elsewhere(target).values()} == names
+    assert elsewhere(target) == {ADDRESSES: "ipam-controller-manager", METAL: "baremetal-operator-controller-manager"}
+    assert not {BY_NAME["ipam"].namespace, BY_NAME["bmo"].namespace} & plane_site.namespaces(target)
     assert plane_site.not_ready(target) == []
     # No manifest has the definition of clusterctl's inventory.
     assert target.get(KNOWN["CustomResourceDefinition"], None, inventory.NAME)
@@ -114,6 +125,20 @@ def test_every_part_comes_up_from_its_release_and_a_second_run_changes_nothing(l
     assert again.ok().changed() == 0, json.dumps(again.output[-3000:])
 
 
-def test_removal_leaves_nothing(lab, target, variables):
-    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS).ok()
+def test_certificates_and_logs_of_all_namespaces_are_found(lab, variables, tmp_path):
+    found = lab.playbook("certificates", extra=variables, seconds=SECONDS).ok().output
+    assert f"Secret {ADDRESSES}/" in found and f"Secret {METAL}/" in found
+    lab.playbook("collect_logs", extra=dict(variables, collect_logs_dir=str(tmp_path / "logs")), seconds=SECONDS).ok()
+    assert {ADDRESSES, METAL} <= {path.name for path in (tmp_path / "logs" / "events").glob("*")} | {
+        path.name for path in (tmp_path / "logs" / "pods").glob("*")}
+
+
+def test_removal_by_another_machine_leaves_nothing(lab, target, variables, tmp_path):
+    """Nothing of the plane is in its cache."""
+    before = plane_site.namespaces(target)
+    lab.playbook("uninstall", extra=dict(variables, metal3_confirm=len(RENDERED)), seconds=SECONDS,
+                 environment={"XDG_CACHE_HOME": str(tmp_path)}).ok()
     assert not plane_site.definitions(target)
+    assert before - plane_site.namespaces(target) >= {ADDRESSES, METAL, *(
+        part.namespace for part in RENDERED if part.name not in ("ipam", "bmo"))}
+    assert not plane_site.managers(target) and not elsewhere(target)

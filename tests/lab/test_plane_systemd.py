@@ -14,7 +14,7 @@ import systemd_machine
 from plane_operator import HOME, PROGRAMS, UNIT, USER, Operator, add_user, linger, share_programs
 from support import REPOSITORY, eventually, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 

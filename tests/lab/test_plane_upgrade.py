@@ -17,7 +17,7 @@ import small_cluster
 from support import NAMESPACE, eventually, only
 from watching import Polled, Repeated, States, Untouched, facts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import RENDERED
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.go_mod import GoMod

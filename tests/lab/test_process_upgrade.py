@@ -12,59 +12,17 @@ import json
 import older_plane
 import older_processes
 import pytest
-from bootstrap_site import SERVER, Site
-from support import HOST, NAMESPACE, eventually
+from bootstrap_site import SERVER
+from old_site import SECONDS, OldSite
+from support import NAMESPACE, eventually
 from watching import States, Untouched
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, RENDERED
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.fit import VERSION_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import go_mod, orphans
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import Layout
 
 pytestmark = pytest.mark.upgrade
 
-SECONDS = 1800
 PRESENT = go_mod.GoMod((older_plane.SOURCE / "go.mod").read_text())
-
-
-class OldSite(Site):
-    """A site that was installed by the release before."""
-
-    def __init__(self, lab, folder, source):
-        super().__init__(lab, folder)
-        self.older = {"bootstrap_plane_source_dir": source}
-
-    def install(self, *arguments, **extra):
-        return self.lab.playbook("install", *arguments, inventory=self.inventory(), extra=extra, seconds=SECONDS)
-
-    def state(self):
-        """Return all that a refused run leaves: figures, programs that run and since when, versions."""
-        supervisor = Supervisor(Layout(str(self.dir / "supervisor")))
-        programs = dict((name, (info["statename"], info["pid"])) for name, info in supervisor.processes().items())
-        return (self.dir / "lab.json").read_text(), programs, self.versions()
-
-    def versions(self):
-        """Return what the API server says of the parts' versions."""
-        kube = self.kube()
-        found = {"kubernetes": kube.request("GET", "/version")["gitVersion"]}
-        for item in kube.list(KNOWN["Provider"])[0]:
-            part = next(part for part in RENDERED
-                        if (part.type, part.provider_name) == (item["type"], item["providerName"]))
-            found[part.name] = item["version"]
-        definition = kube.get(KNOWN["CustomResourceDefinition"], None, "baremetalhosts.metal3.io")
-        found["bmo"] = definition["metadata"]["annotations"][VERSION_ANNOTATION]
-        return found
-
-    def managed(self):
-        """Return what must not change of the host."""
-        found = self.kube().get(HOST, NAMESPACE, SERVER)
-        provisioning = found["status"]["provisioning"]
-        return found["metadata"]["uid"], provisioning["ID"], provisioning["state"], found["status"].get("errorType", "")
-
-    def program(self, name):
-        return (self.dir / "supervisor" / "conf.d" / f"{name}.conf").read_text()
 
 
 def expected(*upgraded):
@@ -81,12 +39,7 @@ def site(lab, tmp_path_factory):
     source = older_processes.write_source(tmp_path_factory.mktemp("older"), lab.figures["engine_dir"])
     if lab.host(SERVER):
         lab.remove_hosts(SERVER)
-    found = OldSite(lab, tmp_path_factory.mktemp("site"), source)
-    # What a server finds that boots from the network is the lab's own plane.
-    found.host["bmc_address"] = "redfish-virtualmedia+" + found.host["bmc_address"].partition("+")[2]
-    image = lab.figures["urls"]["image_server"] + "/images/lab.raw"
-    found.host["bmh_image"] = {
-        "url": image, "checksum": image + ".sha256", "checksum_type": "sha256", "format": "raw"}
+    found = OldSite(lab, tmp_path_factory.mktemp("site"), {"bootstrap_plane_source_dir": source})
     found.install(**found.older).ok()
     # The first installation has asked for nothing, and so does the second.
     assert found.install(**found.older).ok().changed() == 0 and found.versions() == expected()

@@ -21,10 +21,10 @@ from fakes import move_planes
 from processes import has_ended
 from support import eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl
@@ -329,8 +329,8 @@ def test_a_move_is_refused_before_anything_is_written_when_the_operator_would_wi
     params = {"namespace": "wiped", "confirm": "2", "clusterctl": move_planes.clusterctl(), "work_dir": str(tmp_path),
               "kubeconfig": servers.kubeconfig("here"), "context": None, "to_context": None,
               "to_kubeconfig": servers.kubeconfig("there"), "rehearsal_programs": move_planes.programs(),
-              "rehearsal_operator": True, "reach_from": "none", "kubectl": None, "take_over": None,
-              "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
+              "rehearsal_operator": True, "reach_from": "none", "take_over": None, "accept": [],
+              "former_ironic_deployment": "", "former_ironic_mode": "external", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "", "ironic_deployment": ""}
     with pytest.raises(RefusedError) as raised:
@@ -343,7 +343,7 @@ def test_a_move_is_refused_before_anything_is_written_when_the_operator_would_wi
 
 KILLED = """
 import sys, time
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import throwaway_operator
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.throwaway import ThrowawayServers
 sys.path.insert(0, sys.argv[2])

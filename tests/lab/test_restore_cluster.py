@@ -14,7 +14,7 @@ from support import HOST, NAMESPACE, eventually
 from watching import Polled, Untouched, facts
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 pytestmark = [pytest.mark.nodes, pytest.mark.pivot]
@@ -104,7 +104,7 @@ def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, va
     eventually(lambda: (workload.get(KNOWN["Node"], None, node) or {"metadata": {"uid": former}})[
         "metadata"]["uid"] != former, SECONDS, "the node has joined again")
     lab.playbook("restore", extra=dict(variables, metal3_confirm=1), seconds=SECONDS).failed(
-        f"BareMetalHost {name}", "its server would be taken for the node that it was", f"its Node {node} has joined")
+        f"BareMetalHost {name}", "its server would be taken for what it was", f"its Node {node} has joined")
     assert lab.host(name) is None
     run = lab.playbook("restore", extra=dict(variables, metal3_confirm=1, restore_accept=[name]), seconds=SECONDS).ok()
     assert f"since its Cluster {CLUSTER} is paused" in " ".join(run.output.split())
@@ -118,13 +118,41 @@ def test_a_node_that_has_joined_again_since_must_be_named(lab, room, cluster, va
                       == "provisioned" and host_annotations.PAUSED not in host_annotations.of(host), "as it was")
 
 
+def test_a_host_that_was_free_and_is_a_node_since_must_be_named(lab, cluster, variables, tmp_path):
+    """The cluster was scaled out after the backup: released as free, the next machine would wipe its node."""
+    former = set(members(lab))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_CLUSTER", "workload")
+        lab.playbook("cluster", seconds=SECONDS, extra=dict(cluster, cluster_workers={"w": {"replicas": 2}})).ok()
+    (node, name), = ((node, name) for node, name in members(lab).items() if node not in former)
+    identity = new_identity(tmp_path)
+    (tmp_path / "backups").mkdir()
+    later = {"restore_path": str(back_up(lab, tmp_path / "backups", identity)), "restore_identity_file": str(identity)}
+    before, touched, names = facts(lab.kube), Untouched(lab), sorted(lab.hosts())
+    with Polled(cluster["cluster_workload_kubeconfig"]) as polled:
+        lose_all(lab)
+        lab.playbook("restore", extra=dict(variables, metal3_confirm=len(names)), seconds=SECONDS).failed(
+            f"BareMetalHost {name}", "its server would be free for other machines",
+            f"it is the Node {node} of the cluster {CLUSTER} by now")
+        assert not lab.hosts() and lab.kube.list(KNOWN["Cluster"], NAMESPACE)[0] == [] and not lab.nodes()
+        # The backup that has the machine needs no name.
+        lab.playbook("restore", extra=dict(later, metal3_confirm=len(names)), seconds=SECONDS).ok()
+        with contextlib.suppress(AssertionError):
+            eventually(lambda: facts(lab.kube) == before, SETTLED_SECONDS, "as they were", not_yet=(KeyError,))
+        assert facts(lab.kube) == before
+    assert touched.resets() == {} and polled.failed == []
+
+
 def test_hosts_of_a_cluster_that_was_deleted_since_must_be_named(lab, cluster, variables):
     names = sorted(members(lab).values())
+    assert len(names) == 3
     teardown(lab, cluster)
     eventually(lambda: all(lab.state(name) == "available" for name in names), SECONDS, "its hosts are free")
     lose(lab, *names)
     lab.playbook("restore", extra=dict(variables, metal3_confirm=len(names)), seconds=SECONDS).failed(*(
         text for name in names
-        for text in (f"BareMetalHost {name}", f"the API server of its cluster {CLUSTER} does not answer")))
+        for text in (f"BareMetalHost {name}", f"the API server of its cluster {CLUSTER} does not answer",
+                     # Of the one that was free, and may be a node of it since.
+                     f"the API server of the cluster {CLUSTER} does not answer")))
     assert not [name for name in names if lab.host(name)]
     assert lab.kube.get(KNOWN["Cluster"], NAMESPACE, CLUSTER) is None

@@ -4,18 +4,15 @@
 """A node image from nothing of programs that are given. Needs root; takes minutes."""
 from __future__ import annotations
 
-import subprocess
-
 import pytest
+from image_files import ImageFiles
 from support import REPOSITORY, module
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import node_disk
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 
 pytestmark = pytest.mark.metal
 
 RECIPE = REPOSITORY / "roles" / "node_image" / "files" / "recipe"
-ROOT_PARTITION_MIB = node_disk.FIRST_MIB + node_disk.bios_boot.PARTITION_MIB + node_disk.EFI_MIB
 
 
 @pytest.fixture(scope="module")
@@ -39,12 +36,8 @@ def built(options):
 
 @pytest.fixture(scope="module")
 def read(built, tmp_path_factory):
-    """A function that reads a file of the image's root file system, without mounting it."""
-    raw = tmp_path_factory.mktemp("raw") / "node.raw"
-    subprocess.run(["qemu-img", "convert", "-O", "raw", built["path"], str(raw)], check=True)
-    return lambda path: subprocess.run(
-        ["debugfs", "-R", f"cat {path}", f"{raw}?offset={ROOT_PARTITION_MIB * 1024 ** 2}"],
-        check=True, capture_output=True, text=True).stdout
+    """A function that reads a file of the image's root file system."""
+    return ImageFiles(built["path"], tmp_path_factory.mktemp("raw")).read
 
 
 def test_the_image_has_what_was_asked_for(built, read):

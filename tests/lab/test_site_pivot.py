@@ -18,8 +18,8 @@ from bmc_system import credential
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 from watching import Untouched, facts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.record import NAME as RECORD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans
@@ -181,6 +181,15 @@ def test_what_others_could_have_written_is_not_used(site):
         site.playbook("enroll").failed("mode 0644", "the file that the playbook metal3.baremetal.site has written")
     finally:
         site.kubeconfig.chmod(0o600)
+
+
+def test_what_would_move_back_is_said_while_the_bootstrap_plane_is_stopped(site):
+    before, record = facts(site.target()), site.record()
+    run = site.playbook("repivot", "--check", "--diff").ok()
+    assert all(f"BareMetalHost {name}" in run.output for name in site.lab.servers), run.output
+    assert f"Cluster {CLUSTER}" in run.output and "is asked by a run without check mode" in run.output
+    assert f"metal3_confirm={len(site.lab.servers)}" in run.output
+    assert (facts(site.target()), site.record(), orphans.processes(str(site.dir))) == (before, record, [])
 
 
 def test_the_management_moves_back_and_the_record_follows(site):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 
+import autoscaler
 import living_cluster
 import pytest
 import small_cluster
@@ -72,12 +73,12 @@ def test_a_pool_of_a_failure_domain_gets_a_host_of_it(lab, site, workload, of_do
     assert workload.hosts() == before
 
 
-def test_its_health_check_reboots_a_machine_whose_kubelet_died(lab, site, workload):
+def test_its_health_check_reboots_a_machine_whose_kubelet_died(lab, room, site, workload):
     machines = workload.hosts()
     site.run(pool=living_cluster.health_check()).ok()
     assert workload.hosts() == machines, "a health check replaced machines"
     assert site.run().ok().changed() == 0
-    living_cluster.reboots_the_machine_whose_kubelet_dies(lab, workload)
+    living_cluster.reboots_the_machine_whose_kubelet_dies(lab, room, workload)
     site.run(pool=dict.fromkeys(living_cluster.health_check())).ok()
     assert not lab.kube.list(KNOWN["MachineHealthCheck"], NAMESPACE)[0]
 
@@ -85,8 +86,7 @@ def test_its_health_check_reboots_a_machine_whose_kubelet_died(lab, site, worklo
 def test_an_autoscaler_sizes_a_pool_and_nobody_fights_it(lab, site, workload):
     handed = {"replicas": None, "autoscaler": {"min_size": 1, "max_size": 2}}
     site.run(pool=handed).ok()
-    # As an autoscaler does.
-    lab.kube.patch(KNOWN["MachineDeployment"], NAMESPACE, POOL, {"spec": {"replicas": 2}}, subresource="scale")
+    autoscaler.scale(lab, POOL, 2)
     eventually(lambda: len(workload.machines("pool-a")) == 2 and len(workload.ready()) == 3, living_cluster.SECONDS,
                "the second worker is Ready", interval_seconds=1)
     assert site.run().ok().changed() == 0

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Two clusters by one run of ``upgrade``: the first is the trial for the second.
 
-One control plane machine each, and a worker in the first; the fourth server is to spare.
+One control plane machine each, and a worker in the first; the fourth server is to spare. Nodes of the first are linked
+to their servers by a cloud controller.
 """
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import time
 import pytest
 import small_cluster
 import starting_state
+from cloud_controller import TAINT, CloudController
 from support import NAMESPACE, eventually
 from workload import Workload
 
@@ -34,6 +36,7 @@ class Site:
                              for name, endpoint in ((TRIAL, 13), (OTHER, 14)))
         self.clusters[OTHER]["cluster_networks"]["nodes"]["ipv4"]["ranges"] = [
             {"start": prefix + ".70", "end": prefix + ".79"}]
+        self.clusters[TRIAL]["cluster_options"] = dict(small_cluster.labs_options(), cloud_provider_enabled=True)
         self.pool, self.control_plane = {"replicas": 1}, {"replicas": 1}
 
     def start(self, playbook, *arguments, limit=(TRIAL, OTHER), **extra):
@@ -54,7 +57,15 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(lab, tmp_path_factory):
+def controller(lab):
+    """The cloud controller of the first cluster, which works as long as there is one."""
+    found = CloudController(lab, TRIAL)
+    with found.running():
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site(lab, controller, tmp_path_factory):
     """Both clusters; they are made here and deleted afterwards."""
     starting_state.free_direct(lab, SECONDS)
     found = Site(lab, tmp_path_factory.mktemp("clusters"))
@@ -71,7 +82,20 @@ def machines(site):
     return dict((name, site.workload(name).hosts()) for name in (TRIAL, OTHER))
 
 
-def test_each_cluster_wants_its_own_number(lab, site):
+def assert_linked(site, controller):
+    """Fail unless the controller, and nobody else, has linked each node of the first cluster."""
+    nodes = site.workload(TRIAL).nodes()
+    assert nodes and dict((name, node["spec"].get("providerID")) for name, node in nodes.items()) == dict(
+        (name, controller.linked[name]) for name in nodes)
+    assert not [name for name, node in nodes.items() for taint in node["spec"].get("taints") or []
+                if taint["key"] == TAINT]
+    machines = site.workload(TRIAL).machines()
+    assert dict((name, machine["spec"]["providerID"]) for name, machine in machines.items()) == dict(
+        (name, controller.linked[name]) for name in machines)
+
+
+def test_each_cluster_wants_its_own_number(lab, site, controller):
+    assert_linked(site, controller)
     before, versions = machines(site), lab.versions()
     assert [len(before[name]) for name in (TRIAL, OTHER)] == [2, 1]
     site.pool["node_labels"] = site.control_plane["node_labels"] = {"example.org/generation": "two"}
@@ -101,8 +125,8 @@ def test_a_trial_that_does_not_come_ends_the_run_before_the_next_cluster(lab, si
     assert machines(site) == before
 
 
-def test_the_next_cluster_is_begun_when_the_trial_has_come(lab, site):
-    """By a run that was killed during the trial, and one that goes on."""
+def test_the_next_cluster_is_begun_when_the_trial_has_come(lab, site, controller):
+    """By a run that was killed during the trial, and one that goes on; the controller links the trial's new node."""
     before, began = machines(site), time.monotonic()
     site.pool["node_labels"] = {"example.org/generation": "two"}
     running = site.start("upgrade", metal3_confirm=CONFIRMED)
@@ -130,4 +154,5 @@ def test_the_next_cluster_is_begun_when_the_trial_has_come(lab, site):
         nodes = site.workload(name).nodes()
         assert len(site.workload(name).ready()) == count
         assert [node["metadata"]["labels"].get("example.org/generation") for node in nodes.values()].count("two") == 1
+    assert_linked(site, controller)
     assert site.run("upgrade").ok().changed() == 0

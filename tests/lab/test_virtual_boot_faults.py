@@ -7,6 +7,8 @@ Each server is enrolled by another run once the cause is gone.
 """
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -92,6 +94,20 @@ def without_tftp(lab):
 def test_tftp_that_is_blocked_is_named(lab, mended, without_tftp):
     mended(IPXE)
     named(lab, IPXE, "has an address by DHCP", "its firmware gets no answer from where it is to read")
+
+
+@pytest.fixture
+def without_dhcp(lab):
+    """The lab, where nobody lends addresses."""
+    pid = lab.pid("dhcp")
+    os.kill(pid, signal.SIGSTOP)
+    yield lab
+    os.kill(pid, signal.SIGCONT)
+
+
+def test_a_dhcp_server_that_does_not_run_is_named(lab, mended, without_dhcp):
+    mended(IPXE)
+    named(lab, IPXE, "left no trace in DHCP's log")
 
 
 @pytest.fixture

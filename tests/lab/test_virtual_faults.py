@@ -134,14 +134,17 @@ def test_servers_that_fall_silent_while_an_image_is_written_are_named_and_recove
         return done == set(runs)
 
     eventually(hit, BOOT_SECONDS, "both servers write the image", 2)
-    eventually(lambda: "write_image, silent for" in runs[MEDIA].output, 600, "the silence of an unplugged server", 2)
+    eventually(lambda: "its BMC reported it as on" in runs[MEDIA].output, 600, "the silence of an unplugged server", 2)
     plug_in(lab, links[MEDIA])
     eventually(lambda: room.server(IPMI)["power"] == "Off", 60, "a server without power")
-    eventually(lambda: "write_image, silent for" in runs[IPMI].output, 600, "the silence of a server without power", 2)
+    eventually(lambda: "its BMC reported it as off" in runs[IPMI].output, 600, "the silence of a server without power",
+               2)
 
     run = runs[IPMI].finish(BOOT_SECONDS).failed("1 of 1 hosts failed")
     message = "\n".join(run.output_of(IPMI))
     assert "the deploy ramdisk stopped calling Ironic" in message and "look at the server's console" in message, message
+    assert "its BMC reported it as off" in message and "check its power supply" in message, message
+    assert "its BMC reported it as off" not in runs[MEDIA].output
     runs[MEDIA].finish(BOOT_SECONDS).ok()
 
     lab.playbook("provision", *inventory, *only(IPMI, MEDIA), seconds=BOOT_SECONDS).ok()

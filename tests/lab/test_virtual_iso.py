@@ -14,7 +14,7 @@ from consoles import Console
 from support import REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, MEDIA
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 
 pytestmark = pytest.mark.metal
 

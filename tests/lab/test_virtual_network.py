@@ -22,10 +22,11 @@ from virtual_site import BOOT_SECONDS, HTTP, in_system, inventory_arguments
 
 pytestmark = pytest.mark.metal
 
-BOND, VLAN = "plane0", "site100"
+BOND, VLAN, BRIDGE = "plane0", "site100", "provision0"
 VLAN_ID = 100
 # In the lab's range of addresses, of which no lab has the end: who asks, and the machine.
-ADDRESSES = {BOND: ("198.19.254.1/24", "198.19.254.2/24"), VLAN: ("198.19.255.1/24", "198.19.255.2/24")}
+ADDRESSES = {BOND: ("198.19.254.1/24", "198.19.254.2/24"), VLAN: ("198.19.255.1/24", "198.19.255.2/24"),
+             BRIDGE: ("198.19.253.1/24", "198.19.253.2/24")}
 # What a system that boots may be waited for.
 NOT_YET = (AssertionError, KeyError, subprocess.TimeoutExpired)
 # An emulated processor's: modules take seconds each.
@@ -59,12 +60,13 @@ def cards(lab, links):
 
 @pytest.fixture(scope="module")
 def described(cards):
-    """The variables of a bond of both, and of a VLAN on it."""
+    """The variables of a bond of both, of a VLAN on it, and of a bridge whose port the VLAN is."""
     return {
         BOND: {"provisioning_network_kind": "bond", "provisioning_network_ports": cards,
                "provisioning_network_bond_mode": "active-backup"},
         VLAN: {"provisioning_network_kind": "vlan", "provisioning_network_ports": [BOND],
-               "provisioning_network_vlan": VLAN_ID}}
+               "provisioning_network_vlan": VLAN_ID},
+        BRIDGE: {"provisioning_network_kind": "bridge", "provisioning_network_ports": [VLAN]}}
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +82,8 @@ def play(lab, described, tmp_path_factory):
 
     def run(name, *arguments, **changes):
         inventory = folder / f"{name}.json"
-        variables = dict(described[name], provisioning_network_name=name,
-                         provisioning_network_addresses=[ADDRESSES[name][1]], **changes)
+        variables = {**described[name], "provisioning_network_name": name,
+                     "provisioning_network_addresses": [ADDRESSES[name][1]], **changes}
         inventory.write_text(json.dumps({"management": {"hosts": {"boot": {**machine, **PATIENCE, **variables}}}}))
         return lab.playbook("provisioning_network", *arguments, inventory=inventory, seconds=RUN_SECONDS)
 
@@ -109,7 +111,7 @@ def state(links, files):
 def answers(lab, name):
     """Return whether the machine answers from the wire, by tagged frames in the VLAN."""
     asking, asked = (ipaddress.ip_interface(address).ip for address in ADDRESSES[name])
-    return vlan_probe.ask(lab.figures["bridge"]["name"], VLAN_ID if name == VLAN else None, asking, asked, 60)
+    return vlan_probe.ask(lab.figures["bridge"]["name"], None if name == BOND else VLAN_ID, asking, asked, 60)
 
 
 def is_made(lab, links, cards):
@@ -197,3 +199,27 @@ def test_a_vlan_gets_another_number_and_the_bond_keeps_its_links(lab, play, link
     asking, asked = (ipaddress.ip_interface(address).ip for address in ADDRESSES[VLAN])
     assert vlan_probe.ask(lab.figures["bridge"]["name"], other, asking, asked, 60) and answers(lab, BOND)
     assert not vlan_probe.ask(lab.figures["bridge"]["name"], VLAN_ID, asking, asked, 5)
+
+
+@pytest.fixture(scope="module")
+def bridged(play, made):
+    """The VLAN without an address of its own, as a port of a bridge; both are gone afterwards."""
+    play(BOND).ok()
+    play(VLAN, provisioning_network_addresses=[]).ok()
+    play(BRIDGE).ok()
+    yield
+    for name in (BRIDGE, VLAN):
+        play(name, "-e", f"metal3_confirm={name}", provisioning_network_state="absent").ok()
+
+
+def test_a_vlan_on_a_bond_is_the_port_of_a_bridge_that_answers_in_it(lab, links, bridged):
+    found = links()
+    assert found[BRIDGE]["linkinfo"]["info_kind"] == "bridge" and found[VLAN]["master"] == BRIDGE
+    assert (found[VLAN]["link"], found[VLAN]["linkinfo"]["info_data"]["id"]) == (BOND, VLAN_ID)
+    assert not [entry for entry in found[VLAN]["addr_info"] if entry["family"] == "inet"]
+    assert answers(lab, BRIDGE), f"{BRIDGE} does not answer in the VLAN"
+
+
+def test_a_second_run_changes_nothing_of_a_bridge_over_a_vlan(play, bridged):
+    assert play(BRIDGE, "--diff").ok().changed() == 0
+    assert play(VLAN, "--diff", provisioning_network_addresses=[]).ok().changed() == 0

@@ -23,9 +23,9 @@ import vlan_probe
 from disk_marks import beginning, mark, marked
 from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
-from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, in_system, inventory_arguments
+from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, disk_type, in_system, inventory_arguments
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest, user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import file_digest, user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 
 pytestmark = pytest.mark.metal
@@ -214,9 +214,9 @@ def test_inspection_finds_the_machine_that_qemu_was_given(lab, enrolled, name):
         (nic["mac"], "" if number else address) for number, nic in enumerate(server["nics"])]
     # An array is on disks, and a busy machine's kernel finds those in any order.
     disks = [disk for disk in hardware["storage"] if not disk["name"].startswith(("/dev/pmem", "/dev/md"))]
-    assert sorted((disk["serialNumber"], disk["sizeBytes"], disk["type"], disk["wwn"]) for disk in disks) == sorted(
-        (disk["serial"], disk["size_gib"] * GIB, "HDD" if disk["rotational"] else "SSD", disk["wwn"])
-        for disk in server["disks"])
+    assert sorted((disk["serialNumber"], disk["sizeBytes"], disk["type"], disk.get("wwn", "")) for disk in disks) == (
+        sorted((disk["serial"], disk["size_gib"] * GIB, disk_type(disk), disk["wwn"] or "")
+               for disk in server["disks"]))
 
 
 @pytest.mark.parametrize("name", INTERFACES)

@@ -45,7 +45,7 @@ def test_a_volume_is_made_at_once_of_drives_that_ironic_chooses(contract):
     ("in use", "is part of another volume"),
     ("zero", "returned code 400. Base.1.0.GeneralError: volume refused: CapacityBytes 0"),
     ("knob", "the controller could not initialize the volume"),
-    # Ironic's own words, which _host/errors.py explains, and what _host/rules/raid.py refuses before.
+    # Ironic's own words, which _host/state/errors.py explains, and what _host/rules/raid.py refuses before.
     ("number", "failed to find matching physical disks for all logical disks"),
     ("unknown drive", "ValueError: min() arg is an empty sequence"),
     ("no size", "'physical_disks' is missing from logical_disk"),

@@ -15,6 +15,14 @@ IPXE, MEDIA, IPMI, HTTP = "server-01", "server-02", "server-03", "server-04"
 BOOT_SECONDS = 3000
 
 
+def disk_type(disk):
+    """Return the type of a disk as a host's hardware has it; the operator goes by the kernel's name of the device.
+
+    :param disk: its entry in the server's
+    """
+    return "NVME" if disk["bus"] == "nvme" else "HDD" if disk["rotational"] else "SSD"
+
+
 def inventory_arguments(folder, hosts):
     """Write an inventory that adds variables to those of the lab's servers, and return a playbook's arguments.
 

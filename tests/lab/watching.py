@@ -12,8 +12,8 @@ from collections import namedtuple
 from consoles import Console
 from support import HOST, NAMESPACE
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 # What must not change of a host and of a machine.
@@ -57,19 +57,42 @@ class Repeated:
 
 
 class Polled(Repeated):
-    """Asks a cluster's API server several times a second, and counts what was not answered."""
+    """Asks a cluster's API server several times a second, and counts what was not answered.
 
-    def __init__(self, kubeconfig):
+    :param kubeconfig: path of the cluster's kubeconfig
+    :param timeout_seconds: how long an answer may take
+    """
+
+    def __init__(self, kubeconfig, timeout_seconds=10):
         super().__init__()
-        self._client = KubeClient({"kubeconfig": kubeconfig})
+        self._client, self._timeout_seconds = KubeClient({"kubeconfig": str(kubeconfig)}), timeout_seconds
         self.asked, self.failed = 0, []
+        # From the first question without an answer to the next answer; of the longest such time.
+        self.longest_silence_seconds, self._silent_since = 0.0, None
 
     def ask(self):
         self.asked += 1
+        began = time.monotonic()
         try:
-            self._client.request("GET", "/version", timeout_seconds=10)
+            self._client.request("GET", "/version", timeout_seconds=self._timeout_seconds)
         except KubeError as error:
             self.failed.append(f"{time.strftime('%X')} {error}")
+            self._silent_since = self._silent_since or began
+        else:
+            self._end_silence()
+
+    def _end_silence(self):
+        if self._silent_since is not None:
+            self.longest_silence_seconds = max(self.longest_silence_seconds, time.monotonic() - self._silent_since)
+            self._silent_since = None
+
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
+        self._end_silence()
+
+    def __str__(self):
+        return (f"{self.asked} requests, {len(self.failed)} without an answer, "
+                f"{self.longest_silence_seconds:.1f} s at most until the next answer")
 
 
 class States(Repeated):

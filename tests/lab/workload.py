@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import subprocess
 import threading
 import time
 from pathlib import Path
 
+import yaml
 from support import HOST, NAMESPACE, eventually
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 NODE_PORT = 30080
@@ -116,6 +118,14 @@ class Workload:
                 and any(entry["type"] == "Ready" and entry["status"] == "True"
                         for entry in pod["status"].get("conditions") or [])]
 
+    def addresses(self):
+        """Return the addresses that the cluster's machines have been given, by the management cluster.
+
+        Those of Machines are what the inspection has found.
+        """
+        return [item["spec"]["address"] for item in self.lab.kube.list(KNOWN["IPAddress"], NAMESPACE)[0]
+                if item["spec"]["pool"]["name"] == f"{self.name}-nodes"]
+
     def address(self, control_plane):
         """Return the address of a node of the control plane, or of a worker."""
         return next(entry["address"] for node in self.nodes().values()
@@ -131,6 +141,17 @@ class Workload:
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", *command], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def kubernetes_versions(self):
+        """Return the versions of what kubeadm has made: its own configuration, the static pods, kube-proxy."""
+        client = self.client
+        stored = client.get(KNOWN["ConfigMap"], "kube-system", "kubeadm-config")["data"]["ClusterConfiguration"]
+        pods = client.list(KNOWN["Pod"], "kube-system")[0]
+        images = [container["image"] for pod in pods for container in pod["spec"]["containers"]]
+        programs = [image for image in images
+                    if re.search(r"/kube-(apiserver|controller-manager|scheduler|proxy):", image)]
+        assert len(set(image.rpartition(":")[0] for image in programs)) == 4, images
+        return {yaml.safe_load(stored)["kubernetesVersion"], *(image.rpartition(":")[2] for image in programs)}
 
     def answers(self, address):
         """Return whether the Service answers at a node."""
@@ -151,10 +172,15 @@ def ask(address):
 
 
 class Polled:
-    """Asks the Service at one node ten times a second, and counts what was not answered; a context manager."""
+    """Asks the Service ten times a second, and counts what was not answered; a context manager.
 
-    def __init__(self, address):
-        self._address = address
+    :param addresses: of nodes, of which one has to answer, as behind a load balancer
+    :param workload: a Workload whose nodes are asked, those that come later too; by default none
+    """
+
+    def __init__(self, *addresses, workload=None):
+        self._addresses, self._workload = list(addresses), workload
+        self._looked_at = 0.0
         self.asked, self.failed = 0, []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._ask, daemon=True)
@@ -162,12 +188,38 @@ class Polled:
     def _ask(self):
         while not self._stop.wait(0.1):
             self.asked += 1
-            problem = ask(self._address)
+            problem = self._problem()
             if problem:
                 self.failed.append(f"{time.strftime('%X')} {problem}")
 
+    def _look(self):
+        """Note once a second which nodes there are, as a load balancer does that is told of each."""
+        if self._workload is None or time.monotonic() - self._looked_at < 1:
+            return
+        self._looked_at = time.monotonic()
+        try:
+            found = self._workload.addresses()
+        except KubeError:
+            # Those that it knows stay.
+            return
+        self._addresses = [address for address in self._addresses if address in found] + [
+            address for address in found if address not in self._addresses]
+
+    def _problem(self):
+        self._look()
+        problems = []
+        # The one that has answered last is asked first.
+        for address in list(self._addresses):
+            problem = ask(address)
+            if not problem:
+                self._addresses.insert(0, self._addresses.pop(self._addresses.index(address)))
+                return ""
+            problems.append(f"{address}: {problem}")
+        return "; ".join(problems) or "there is no node"
+
     def __enter__(self):
-        eventually(lambda: not ask(self._address), 180, f"the Service answers at {self._address}")
+        eventually(lambda: not self._problem(), 180,
+                   f"the Service answers at {' or '.join(self._addresses) or 'a node'}")
         self._thread.start()
         return self
 

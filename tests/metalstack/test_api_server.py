@@ -19,9 +19,9 @@ from fakes.progress import Reports
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.engine import Engine
 

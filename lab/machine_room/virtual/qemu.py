@@ -1,6 +1,7 @@
 """The command line of QEMU for a virtual server."""
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 
 # code: path of the firmware; variables: path of its variables at a server's first boot; secure: whether only the
@@ -15,6 +16,7 @@ CD_DRIVE = "cddrive"
 NICENESS = 15
 # A vendor is eight letters in SCSI, a model sixteen.
 VENDOR_LENGTH, MODEL_LENGTH = 8, 16
+ATA_MODEL_LENGTH = 40
 # What a clock begins with whose battery is empty.
 WITHOUT_BATTERY = "2010-01-01T00:00:00"
 # SCSI's rotation rates: 1 is a disk that does not rotate.
@@ -48,6 +50,28 @@ def boot_order(boot_device, disks, nics):
     return found + ["disk%d" % number for number in range(disks)]
 
 
+def disk_devices(number, disk, priority, sata_ports):
+    """Return the arguments for one disk's device.
+
+    :param number: of its drive, and of its place at a SCSI controller
+    :param disk: its entry in the server's
+    :param priority: what is appended to the device that firmware boots
+    :param sata_ports: iterator of ports that are free
+    """
+    drive, bus = f"drive=disk{number}", disk.get("bus", "scsi")
+    if bus == "virtio":
+        return ["-device", f"virtio-blk-pci,{drive},serial={text(disk['serial'])}{priority}"]
+    if bus == "nvme":
+        return ["-device", f"nvme,{drive},serial={text(disk['serial'])}{priority}"]
+    identity = "serial=%s,wwn=%s,rotation_rate=%d" % (
+        text(disk["serial"]), disk["wwn"], SPINNING if disk["rotational"] else SOLID_STATE)
+    if bus == "sata":
+        return ["-device", f"ide-hd,bus=ide.{next(sata_ports)},{drive},{identity},"
+                f"model={text(disk['model'][:ATA_MODEL_LENGTH])}{priority}"]
+    return ["-device", f"scsi-hd,bus=scsi.0,{drive},scsi-id={number},{identity},"
+            f"vendor={text(disk['vendor'][:VENDOR_LENGTH])},product={text(disk['model'][:MODEL_LENGTH])}{priority}"]
+
+
 def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, clock_behind=False):
     """Return the command as a list; it runs in the server's folder, where sockets and the serial console are.
 
@@ -62,6 +86,8 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
     :param clock_behind: whether the machine's clock has lost its battery
     """
     order = boot_order(boot_device, len(disks), len(taps))
+    # The first port of the controller has the CD drive.
+    sata_ports = itertools.count(1)
 
     def priority(name):
         return ",bootindex=%d" % order.index(name) if name in order else ""
@@ -88,13 +114,8 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
         if booted.secure:
             arguments += ["-global", "driver=cfi.pflash01,property=secure,value=on"]
     for number, (disk, path) in enumerate(disks):
-        arguments += [
-            "-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,discard=unmap,file={text(path)}",
-            "-device", "scsi-hd,bus=scsi.0,drive=disk%d,scsi-id=%d,serial=%s,wwn=%s,vendor=%s,product=%s,"
-            "rotation_rate=%d%s" % (
-                number, number, text(disk["serial"]), disk["wwn"], text(disk["vendor"][:VENDOR_LENGTH]),
-                text(disk["model"][:MODEL_LENGTH]), SPINNING if disk["rotational"] else SOLID_STATE,
-                priority("disk%d" % number))]
+        arguments += ["-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,discard=unmap,file={text(path)}"]
+        arguments += disk_devices(number, disk, priority(f"disk{number}"), sata_ports)
     if cd:
         arguments += ["-drive", f"if=none,id=cd,media=cdrom,format=raw,readonly=on,file={text(cd)}"]
     arguments += ["-device", f"ide-cd,bus=ide.0,id={CD_DRIVE}" + (",drive=cd" + priority("cd") if cd else "")]

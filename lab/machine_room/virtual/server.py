@@ -11,7 +11,7 @@ import time
 from .. import server as simulated
 from ..node_boot import process
 from ..node_boot.network import NetworkError
-from . import qemu, qmp, tap, variables
+from . import accelerator, qemu, qmp, tap, variables
 
 START_TIMEOUT_SECONDS = 30
 START_INTERVAL_SECONDS = 0.1
@@ -81,9 +81,11 @@ class VirtualServer(simulated.Server):
             for number in range(len(self.spec["nics"])):
                 taps.append(tap.connect(
                     tap.link_name(nodes["index"], self.spec["number"], number), nodes["bridge"]["name"]))
+            runs_by = accelerator.chosen(self.settings.accelerator)
+            self.console.print("processors run by %s", runs_by)
             command = qemu.command(
                 self.spec, [(disk.spec, disk.path) for disk in disks], booted, kept, device,
-                cd if cd and os.path.exists(cd) else None, taps, self.settings.accelerator,
+                cd if cd and os.path.exists(cd) else None, taps, runs_by,
                 clock_behind=self.knobs.get("clock_behind"))
             with open(os.path.join(self.folder, "qemu.log"), "wb") as log:
                 child = subprocess.Popen(

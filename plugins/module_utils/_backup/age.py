@@ -7,8 +7,8 @@ from __future__ import annotations
 import io
 from typing import IO, Any
 
-from .._common.errors import ReportedError
-from .._common.plain_text import cut, plain
+from .._common.problems.errors import ReportedError
+from .._common.texts.plain_text import cut, plain
 
 try:
     import pyrage

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from .._common.problem import Problem
+from .._common.problems.problem import Problem
 
 
 def argument_spec() -> dict[str, dict[str, Any]]:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import option_checks
-from .._common.errors import RefusedError
 from .._common.module import Module
-from .account_service import AccountRun, failure
+from .._common.options import option_checks
+from .._common.problems.errors import RefusedError
+from .addresses.names import names_for
 from .module import connection_argument_spec, settings
-from .names import names_for
+from .passwords.account_service import AccountRun, failure
 
 
 def bmc_account_argument_spec() -> dict[str, dict[str, Any]]:

@@ -9,18 +9,18 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.errors import RefusedError
-from .._common.field_checks import show, shown
 from .._common.module import Module
-from .._common.plain_text import few
-from .._common.problem import FIELD_NAMES, Problem, as_results
-from . import discovered as bmc_discovered
-from . import discovered_inventory
-from . import reported as bmc_reported
-from . import targets as bmc_targets
-from .discover import Scan, discover
+from .._common.options.field_checks import show, shown
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import FIELD_NAMES, Problem, as_results
+from .._common.texts.plain_text import few
+from .addresses.schemes import DRIVERS
+from .discovery import discovered as bmc_discovered
+from .discovery import discovered_inventory
+from .discovery import reported as bmc_reported
+from .discovery import targets as bmc_targets
+from .discovery.discover import Scan, discover
 from .module import bmc_argument_spec, connection_argument_spec, settings
-from .schemes import DRIVERS
 
 # By the variables of the role discover.
 _VARIABLES = dict((option, "discover_" + option) for option in (
@@ -151,7 +151,7 @@ def _inventory(module: Module, params: dict[str, Any]) -> dict[str, Any]:
         raise RefusedError(problems, _names(module))
     after = discovered_inventory.write(content) if params["servers"] else before
     result = {"changed": bool(path) and after != before, "path": path, "hosts": report,
-              "lines": [f"{server['name']}: {server['action']}, {server['address']}" for server in report],
+              "lines": [discovered_inventory.line(server) for server in report],
               "diff": {"before_header": path, "after_header": path, "before": before, "after": after} if path else []}
     if params["return_inventory"]:
         result["inventory"] = after

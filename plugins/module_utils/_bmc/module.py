@@ -7,20 +7,21 @@ from __future__ import annotations
 import ssl
 from typing import Any
 
-from .._common import option_checks
-from .._common.errors import RefusedError
-from .._common.field_checks import shown
 from .._common.module import Module
-from .._common.problem import FIELD_NAMES, Problem
-from .._common.terminal import columns
-from .._elsewhere import asking
-from . import service as bmc_service
-from . import table as bmc_table
-from .gather import Settings
-from .media_checks import url_problem
-from .media_probe import MediaProbe
-from .names import names_for
-from .redfish import HAS_SUSHY
+from .._common.options import option_checks
+from .._common.options.field_checks import shown
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import FIELD_NAMES, Problem
+from .._common.texts.terminal import columns
+from .._kube.connection.library import HAS_KUBERNETES
+from .._kube.pods import deployment_pod
+from .addresses.names import names_for
+from .preflight import service as bmc_service
+from .preflight import table as bmc_table
+from .protocols.gather import Settings
+from .protocols.redfish import HAS_SUSHY
+from .virtual_media.media_checks import url_problem
+from .virtual_media.media_probe import MediaProbe
 
 
 def connection_argument_spec() -> dict[str, dict[str, Any]]:
@@ -105,14 +106,15 @@ def run_bmc_preflight() -> None:
         "field_names": FIELD_NAMES,
         "show_table": {"type": "bool", "default": False},
         "advice": {"type": "str", "default": ""},
-        "ironic_pod": {"type": "dict", "options": asking.POD_OPTIONS},
+        "ironic_pod": {"type": "dict", "options": deployment_pod.OPTIONS},
     })
     params, names = module.params, names_for(module.params)
+    module.require(kubernetes=HAS_KUBERNETES or not params["ironic_pod"])
     login_only = params["checks"] == "login"
     with module.reporting():
         results = bmc_service.preflight(
             params["hosts"], settings(module)._replace(login_only=login_only), params["certificate_days"],
-            params["clock_drift_seconds"], module.progress, names, asking.of_options(params["ironic_pod"]))
+            params["clock_drift_seconds"], module.progress, names, deployment_pod.of_options(params["ironic_pod"]))
     counts = dict((status, sum(result["verdict"] == status for result in results))
                   for status in ("ok", "warning", "problem"))
     result = {"changed": False, "hosts": results, "counts": counts,

@@ -38,6 +38,18 @@ _SIGNS = tuple((re.compile(pattern), (cause, next_step)) for pattern, cause, nex
      r'failed to start Boot[0-9A-F]{4} "[^"]{0,80}\b(?:CD|DVD)', "it cannot read its boot medium any more",
      _MEDIUM_GONE),
 ))
+# How far a system from a disk is, in the order in which they come; of one line the last one counts. EDK2, GRUB, Linux,
+# systemd, cloud-init, agetty.
+_STAGES = tuple((re.compile(pattern), text) for pattern, text in (
+    (r'starting Boot[0-9A-F]{4} "(?![^"]{0,80}\b(?:CD|DVD|PXE|HTTP))|Booting from Hard Disk',
+     "its firmware starts a disk"),
+    (r"Welcome to GRUB!|GNU GRUB +version", "its boot loader runs"),
+    (r"\] Linux version \d", "its kernel has started"),
+    (r"systemd\[1\]: .{0,80}running in system mode|Welcome to (?!GRUB).{1,80}!\s*$", "its system starts"),
+    (r"Cloud-init v\. .{1,80} running 'modules:final'|cloud-init\[\d+\]: .{0,200}finished at", "cloud-init has run"),
+    # What agetty prints before its question, which ends no line.
+    (r"^[A-Z].{1,80} tty(?:S|AMA)\d{1,3}\s{0,3}$", "its console asks for a login"),
+))
 # EDK2, SeaBIOS.
 _STARTED = re.compile(r'starting Boot[0-9A-F]{4} "[^"]{0,80}\b(?:CD|DVD)|Booting from (?:DVD|CD)')
 # A loader that reads kernel and ramdisk from a medium of a BMC says nothing meanwhile.
@@ -53,6 +65,17 @@ def sign(lines: Iterable[str]) -> tuple[str, str] | None:
     found = None
     for line in lines:
         found = next((meaning for pattern, meaning in _SIGNS if pattern.search(line)), None) or found
+    return found
+
+
+def stage(lines: Iterable[str]) -> str:
+    """Return how far a system that boots from a disk is by the last line that says it, empty when none does.
+
+    :param lines: lines of a console, in order
+    """
+    found = ""
+    for line in lines:
+        found = next((text for pattern, text in reversed(_STAGES) if pattern.search(line)), "") or found
     return found
 
 

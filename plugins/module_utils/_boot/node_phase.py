@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.formats import duration
-from .._common.plain_text import cut, plain
+from .._common.texts.formats import duration
+from .._common.texts.plain_text import cut, plain
 from .._ironic.api.states import FAILURES
 
 FIELDS = ("uuid", "provision_state", "power_state", "clean_step", "deploy_step", "service_step", "driver_internal_info",
@@ -35,6 +35,14 @@ def has_agent(node: dict[str, Any]) -> bool:
     return bool(isinstance(info, dict) and info.get("agent_url"))
 
 
+def is_booting(node: dict[str, Any]) -> bool:
+    """Return whether a node's server is powered on and its agent has not called yet.
+
+    :param node: the node with :data:`FIELDS`, as Ironic has it
+    """
+    return node.get("provision_state") in _WAITS and node.get("power_state") == "power on" and not has_agent(node)
+
+
 def has_failed(node: dict[str, Any]) -> bool:
     """Return whether Ironic has given up what it did with a node.
 
@@ -56,11 +64,12 @@ def last_call(node: dict[str, Any]) -> str | None:
     return call if isinstance(call, str) else None
 
 
-def phase(node: dict[str, Any], silent_seconds: float = 0) -> str:
+def phase(node: dict[str, Any], silent_seconds: float = 0, image: str = "") -> str:
     """Return where Ironic is with a node, empty when it does nothing with it.
 
     :param node: the node with :data:`FIELDS`, as Ironic has it
     :param silent_seconds: for how long its agent has not called
+    :param image: how much of its image it has been sent, empty when that is not known
     """
     state = node.get("provision_state")
     if has_failed(node):
@@ -74,7 +83,8 @@ def phase(node: dict[str, Any], silent_seconds: float = 0) -> str:
         return ""
     step = _step(node, _WAITS[state])
     if has_agent(node):
-        text = f"the agent is at {step}" if step else "the agent has called"
+        at = f"the agent is at {step}" if step else "the agent has called"
+        text = f"{at}, {image}" if image else at
         return text if silent_seconds < SILENT_SECONDS else f"{text}, {_SILENT} {duration(silent_seconds)}"
     power = node.get("power_state")
     if power == "power on":

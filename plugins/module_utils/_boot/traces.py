@@ -17,11 +17,11 @@ Trace = namedtuple("Trace", ["text", "at"])
 
 _HEX = "[0-9A-Fa-f]"
 _UUID = f"({_HEX}{{8}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{4}}-{_HEX}{{12}})"
-# dnsmasq's, with log-dhcp or without.
+# dnsmasq's, with log-dhcp or without, in the system's log, a file, or on its standard error as in a pod.
 _DHCP = re.compile(r"\bDHCP(DISCOVER|OFFER|ACK)\([^)\s]{1,20}\) "
                    rf"(?:([0-9.]{{7,15}}) )?((?:{_HEX}{{2}}:){{5}}{_HEX}{{2}})"
                    r"(?: (ignored|no address available)|\b)")
-_TFTP = re.compile(r"\bdnsmasq-tftp\[\d{1,10}\]: (sent|failed sending) \S{1,4096} to ([0-9A-Fa-f.:]{3,45})$")
+_TFTP = re.compile(r"\bdnsmasq-tftp(?:\[\d{1,10}\])?: (sent|failed sending) \S{1,4096} to ([0-9A-Fa-f.:]{3,45})$")
 # The combined format of nginx and Apache.
 _WEB = re.compile(r"^([0-9A-Fa-f.:]{3,45}) \S{1,80} \S{1,80} \[[^\]]{1,40}\] "
                   r'"(GET|POST) (/\S{0,2048}) HTTP/[0-9.]{1,3}" ([0-9]{3}) ')
@@ -47,6 +47,10 @@ _STUCK = {
     _DHCP_STEPS["ACK"]: ("has read nothing since its address by DHCP",
                          "check TFTP (UDP port 69 and those above 1023), the name of its boot loader, and firewalls"),
 }
+# Firmware of servers takes minutes from its power on to its first question.
+NO_DHCP_SECONDS = 300
+NO_DHCP = ("left no trace in DHCP's log since it was found powered on",
+           "check that the DHCP server runs, the port's VLAN and cable, and the boot order")
 _DHCP_TEXTS = {"ignored": "DHCP ignores its MAC address", "no address available": "DHCP has no free address"}
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import os
 import stat
 
-from .._common import whole_file
-from .._common.errors import RefusedError
-from .._common.problem import Problem
-from .._kube import kubeconfig
-from .._kube.errors import KubeError
+from .._common.files import whole_file
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._kube.connection import kubeconfig
+from .._kube.responses.errors import KubeError
 
 _MODE = 0o600
 _ADVICE = "give another path, or move away what is there"
@@ -22,9 +22,11 @@ class KubeconfigFile:
 
     :param path: its path
     :param service: a ClusterService
+    :param option: name of the option that gives the path
     """
 
-    def __init__(self, path, service):
+    def __init__(self, path, service, option="workload_kubeconfig"):
+        self._option = option
         self._path = path
         self._service = service
         # The cluster's kubeconfig and endpoint as they were when the run began: at the end of a deletion both are gone.
@@ -134,7 +136,7 @@ class KubeconfigFile:
 
     def _refused(self, actual):
         return RefusedError([Problem(
-            "kubeconfig-file", f"cluster {self._service.namespace}/{self._service.name}", "workload_kubeconfig",
+            "kubeconfig-file", f"cluster {self._service.namespace}/{self._service.name}", self._option,
             f"{self._path}: {actual}", "no file, or this cluster's kubeconfig, which is replaced or removed with "
             "it", _ADVICE)])
 

@@ -1,34 +1,36 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules cluster, cluster_info and cluster_template."""
+"""Running the modules cluster, cluster_info, cluster_kubeconfig and cluster_template."""
 from __future__ import annotations
 
 from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
-from .._common import whole_file
-from .._common.dhcp_lent import lent_options
-from .._common.document_text import HAS_YAML
-from .._common.errors import os_errors_reported
-from .._elsewhere import asking
-from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
+from .._common.addresses.dhcp_lent import lent_options
+from .._common.documents.document_text import HAS_YAML
+from .._common.files import whole_file
+from .._common.problems.errors import os_errors_reported
+from .._kube.api.workload_client import workload_kubeconfig
+from .._kube.connection.connection import kube_argument_spec
+from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.module import KubeModule
-from .._kube.workload_client import workload_kubeconfig
+from .._kube.pods import deployment_pod
 from .._manifests.yaml_text import text_of
 from .._metal3.kinds import KNOWN
-from . import manifest_folder, resource_set
 from .checks.validation import description_warnings
+from .description.inventory import field_names
+from .description.needs import needs_options
 from .description.spec import description_options
-from .info_service import read_cluster
-from .inventory import field_names
 from .kubeconfig_file import KubeconfigFile
-from .manifest_file import difference
-from .needs import needs_options
-from .run import read_description
+from .lifecycle.run import read_description
+from .manifests import manifest_folder, resource_set
+from .manifests.manifest_file import difference
+from .manifests.templated import templated
+from .rollout.under_way import DESCRIBED, RESUME, ROLLBACK
 from .service import ClusterService
-from .templated import templated
 from .workflow.goals import GOALS
+from .workflow.info_service import read_cluster
 
 # What is for the new cluster itself, and who brings it.
 _BROUGHT = {"manifests": {"type": "list", "elements": "raw", "default": []},
@@ -60,14 +62,16 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
         dhcp={"type": "dict", "options": lent_options()},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
+        ironic_pod={"type": "dict", "options": deployment_pod.OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},
         prune={"type": "bool", "default": True},
+        plan_only={"type": "bool", "default": False}, verify={"type": "bool", "default": False},
         confirm={"type": "str"},
         confirm_by_name={"type": "bool", "default": False},
         adopt={"type": "str"},
+        rollout={"type": "str", "choices": [DESCRIBED, RESUME, ROLLBACK], "default": DESCRIBED},
         workload_kubeconfig={"type": "path"},
         show_tree={"type": "bool", "default": False},
         field_names=_FIELD_NAMES,
@@ -84,15 +88,20 @@ def run_cluster() -> None:
     _require_libraries(module)
     params = module.params
     service = None
-    waits = params["state"] == "present" and params["wait_for"] != "none" and not module.check_mode
+    # In check mode a confirmation is not asked for.
+    params["plan_only"] = params["plan_only"] and params["state"] == "present" and not module.check_mode
+    dry = module.check_mode or params["plan_only"]
+    waits = params["state"] == "present" and params["wait_for"] != "none" and not dry
     # What the run has changed before it failed, so that handlers run and the user learns of it.
     with module.reporting(lambda: dict(service.done) if service else {"changed": False}), \
             BootWatch(params, waits) as watch:
-        service = ClusterService(module.connect(), _description(params), params, module.check_mode, module.progress,
+        service = ClusterService(module.connect(), _description(params), params, dry, module.progress,
                                  phase=watch.text)
         file = KubeconfigFile(params["workload_kubeconfig"], service) if params["workload_kubeconfig"] else None
-        result = _absent(service, file, module.check_mode) if params["state"] == "absent" else _present(
-            service, file, module.check_mode)
+        result = _absent(service, file, dry) if params["state"] == "absent" else _present(service, file, dry)
+    if params["plan_only"]:
+        # Nothing was written, and nothing is to be shown as if it had been.
+        result.update(changed=False, diff=[])
     result["warnings"] = [*result["warnings"], *watch.warnings]
     module.finish(result)
 
@@ -136,6 +145,25 @@ def run_cluster_info() -> None:
         module.warn_without(namespace)
     module.finish({"changed": False, "clusters": [found[name] for name in names if found[name]],
                    "missing": [name for name in names if not found[name]]})
+
+
+def run_cluster_kubeconfig() -> None:
+    """Run the module ``cluster_kubeconfig``."""
+    module = KubeModule(dict(
+        kube_argument_spec(), namespace={"type": "str", "default": "metal3"}, name={"type": "str", "required": True},
+        path={"type": "path", "required": True}))
+    _require_libraries(module)
+    params, warnings = module.params, []
+    with module.reporting():
+        service = ClusterService(module.connect(), {"namespace": params["namespace"], "name": params["name"]}, {},
+                                 module.check_mode, module.progress)
+        file = KubeconfigFile(params["path"], service, "path")
+        file.check()
+        written = file.write(module.check_mode, changed=False)
+    if not written:
+        warnings.append(f"{service.subject}: it has no kubeconfig yet, so {params['path']} is not written; run again "
+                        "when its control plane is initialized, or correct namespace and name")
+    module.finish({"changed": written.get("changed", False), "path": params["path"], "warnings": warnings})
 
 
 def run_cluster_template() -> None:

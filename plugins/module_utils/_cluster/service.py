@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._kube.workload_client import workload_kubeconfig
+from .._kube.api.workload_client import workload_kubeconfig
 from .._metal3.kinds import KNOWN
-from . import applying, checking, planning, removal
 from .description.spec import description_options
-from .run import ClusterRun
+from .lifecycle import applying, checking, going_back, planning, removal, stopping, verifying
+from .lifecycle.run import ClusterRun
+from .rollout.under_way import ROLLBACK
+from .waiting.service import WaitFailedError
 
 
 class ClusterService(ClusterRun):
@@ -20,16 +22,23 @@ class ClusterService(ClusterRun):
         """Create or change the cluster and return the module's result.
 
         :raises RefusedError: when the description has mistakes or does not fit what there is
-        :raises WaitFailedError: when the goal is not reached
+        :raises WaitFailedError: when the goal is not reached; what is replacing machines is stopped then
         :raises RolloutError: when what the manifests hold does not run
         :raises KubeError: when the API server can't be asked or refuses
         """
+        if self.options.get("rollout") == ROLLBACK:
+            return going_back.go_back(self)
         checked = checking.check(self)
         planned = planning.plan(self, checked)
         wait = None if self.check_mode or self.options["wait_for"] == "none" else self.new_wait()
-        result = applying.apply(self, checked, planned, wait)
-        checked.resource_sets.write(result)
-        applying.until_goal(self, checked, result, wait)
+        try:
+            result = applying.apply(self, checked, planned, wait)
+            checked.resource_sets.write(result)
+            applying.until_goal(self, checked, result, wait)
+        except WaitFailedError as exc:
+            raise stopping.stop(self, planned, checked.snapshot, exc) from exc
+        if wait is not None and self.options.get("verify") and self.options["wait_for"] == "available":
+            verifying.verify(self, wait)
         applying.collect(self, checked, result)
         return applying.with_state(self, result)
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
-from . import quoted_secrets, redaction
-from .errors import ReportedError
-from .given import refuse_structures
-from .plain_names import with_dictionaries
-from .plain_text import plain
-from .progress import Progress
+from .options.given import refuse_structures
+from .options.plain_names import with_dictionaries
+from .problems.errors import ReportedError
+from .redaction import quoted_secrets, redaction
+from .texts.plain_text import plain
+from .waiting.progress import Progress
 
 try:
     import yaml

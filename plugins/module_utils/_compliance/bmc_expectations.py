@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.field_checks import show, shown
-from .._common.plain_text import plain
-from .._common.problem import Problem
-from .._common.tolerant import dict_in, dicts_in
+from .._common.documents.tolerant import dict_in, dicts_in
+from .._common.options.field_checks import show, shown
+from .._common.problems.problem import Problem
+from .._common.texts.plain_text import plain
 
 _DAY_SECONDS = 86400
 _NOT_ASKED = "give what bmc_info returns in bmcs (the playbook compliance does)"

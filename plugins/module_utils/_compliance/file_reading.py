@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common import regular_file
-from .._common.document_text import from_yaml
-from .._common.errors import RefusedError
-from .._common.problem import Problem
+from .._common.documents.document_text import from_yaml
+from .._common.files import regular_file
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
 from .site_files import SiteFiles, cabling_mistakes, catalogue_mistakes
 
 # Entries of tens of thousands of servers.

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common.field_checks import show, shown, text_of
-from .._common.formats import GIGABYTE
-from .._common.plain_text import few, plain
-from .._common.problem import Problem, text
+from .._common.options.field_checks import show, shown, text_of
+from .._common.problems.problem import Problem, text
+from .._common.texts.formats import GIGABYTE
+from .._common.texts.plain_text import few, plain
 from . import bmc_expectations
 
 _LIMIT = 6

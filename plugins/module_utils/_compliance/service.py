@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._common import whole_file
-from .._common.errors import RefusedError
-from .._common.object_shape import of_kind
-from .._common.problem import Problem
-from .._kube import bulk
-from .._kube.errors import KubeError
-from .._kube.plan import by_name
+from .._common.documents.object_shape import of_kind
+from .._common.files import whole_file
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._kube.api import bulk
+from .._kube.reconcile.plan import by_name
+from .._kube.responses.errors import KubeError
 from .._lint import report
 from .._metal3.kinds import KNOWN
 from . import profile, site_files

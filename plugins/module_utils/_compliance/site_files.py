@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .._common.field_checks import shown
-from .._common.plain_text import plain
-from .._common.problem import Problem
+from .._common.options.field_checks import shown
+from .._common.problems.problem import Problem
+from .._common.texts.plain_text import plain
 from . import profile
 
 _CODE = "compliance-file"

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.document_text import from_json
-from .._common.plain_text import cut, plain
+from .._common.documents.document_text import from_json
+from .._common.texts.plain_text import cut, plain
 
 _WORDS_LIMIT = 300
 

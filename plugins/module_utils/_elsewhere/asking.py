@@ -9,61 +9,64 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from .._common import bounded_run
-from .._common.errors import ReportedError
-from .._common.plain_text import cut, plain
+from .._common.problems.errors import ReportedError
+from .._common.texts.plain_text import cut, plain
 from . import answered, questions
 
-_LIMIT_SECONDS = 300
+LIMIT_SECONDS = 300
 _WORDS_LIMIT = 300
 
-# Options of modules that ask in Ironic's container; documented in the fragment ``ironic_pod``.
-POD_OPTIONS = {
-    "kubeconfig": {"type": "path", "required": True},
-    "context": {"type": "str"},
-    "namespace": {"type": "str", "default": "baremetal-operator-system"},
-    "deployment": {"type": "str", "default": "ironic"},
-    "kubectl": {"type": "path", "default": "kubectl"}}
+
+class Printed(NamedTuple):
+    """What a program has printed.
+
+    :ivar output: on its standard output
+    :ivar errors: on its standard error
+    :ivar code: its exit code
+    """
+
+    output: bytes
+    errors: bytes
+    code: int
 
 
 class Asked(NamedTuple):
     """Where it is asked from.
 
-    :ivar command: program and arguments that run Python with a program on standard input
+    :ivar run: callable that runs a program in the Python that is there, and returns what it has printed as Printed;
+        raises ReportedError when it can't
     :ivar place: the same for a reader
     """
 
-    command: list[str]
+    run: Callable[[bytes], Printed]
     place: str
 
 
 def from_here() -> Asked:
     """Return that it is asked from this machine."""
-    return Asked([sys.executable or "python3", "-"], "this machine")
+    return by_command([sys.executable or "python3", "-"], "this machine")
 
 
-def from_pod(kubectl: str, kubeconfig: str, context: str | None, namespace: str, deployment: str) -> Asked:
-    """Return that it is asked from the pod of a Deployment.
+def by_command(command: list[str], place: str) -> Asked:
+    """Return that it is asked by a process of this machine.
 
-    :param kubectl: path of kubectl
-    :param kubeconfig: path of the kubeconfig
-    :param context: context in it, or None
-    :param namespace: of the Deployment
-    :param deployment: its name
+    :param command: program and arguments that run Python with a program on standard input
+    :param place: as of Asked
     """
-    chosen = [f"--context={context}"] if context else []
-    return Asked([kubectl, f"--kubeconfig={kubeconfig}", *chosen, f"--namespace={namespace}", "exec", "--stdin",
-                  f"deployment/{deployment}", "--", "python3", "-"], f"Deployment {namespace}/{deployment}")
+    def run(program: bytes) -> Printed:
+        try:
+            done = bounded_run.run(command, input=program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                                   timeout=LIMIT_SECONDS, env=dict(os.environ))
+        except (OSError, subprocess.TimeoutExpired) as exc:
+            raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
+        return Printed(done.stdout, done.stderr, done.returncode)
 
-
-def of_options(pod: Mapping[str, Any] | None) -> Asked | None:
-    """Return where it is asked by a module's option ``ironic_pod``, None without it."""
-    return from_pod(pod["kubectl"], pod["kubeconfig"], pod["context"], pod["namespace"],
-                    pod["deployment"]) if pod else None
+    return Asked(run, place)
 
 
 def command(asked: Sequence[Any]) -> list[str]:
@@ -74,25 +77,19 @@ def command(asked: Sequence[Any]) -> list[str]:
     return ["python3", "-c", f"{inspect.getsource(questions)}\n\nmain(json.loads(sys.argv[1]))\n", json.dumps(asked)]
 
 
-def ask(asked: Sequence[Any], where: Asked, run: Callable[..., Any] = bounded_run.run,
-        program: ModuleType = questions) -> list[dict[str, Any]]:
+def ask(asked: Sequence[Any], where: Asked, program: ModuleType = questions) -> list[dict[str, Any]]:
     """Return the answer to each question.
 
     :param asked: as of :mod:`questions`, or the program's own
     :param where: in whose Python the program runs
-    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     :param program: a file of this room that defines ``main``
     :raises ReportedError: when nobody could be asked
     """
     # A literal of a literal: nothing of the data is Python.
     text = f"{inspect.getsource(program)}\n\nmain(json.loads({json.dumps(asked)!r}))\n"
-    try:
-        done = run(where.command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
-                   timeout=_LIMIT_SECONDS, env=dict(os.environ))
-    except (OSError, subprocess.TimeoutExpired) as exc:
-        raise ReportedError(f"{type(exc).__name__}: {cut(str(exc), _WORDS_LIMIT)}") from exc
-    found = answered.read(done.stdout, len(asked))
-    if done.returncode or found is None:
-        words = plain(" ".join(done.stderr.decode(errors="replace").split()))
-        raise ReportedError(f"no answer (code {done.returncode}): {cut(words, _WORDS_LIMIT)}")
+    done = where.run(text.encode())
+    found = answered.read(done.output, len(asked))
+    if done.code or found is None:
+        words = plain(" ".join(done.errors.decode(errors="replace").split()))
+        raise ReportedError(f"no answer (code {done.code}): {cut(words, _WORDS_LIMIT)}")
     return found

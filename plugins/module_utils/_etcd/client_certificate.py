@@ -14,7 +14,8 @@ import os
 import ssl
 from typing import Any
 
-from .._common import certificates, private_folder
+from .._common import certificates
+from .._common.files import private_folder
 from .._plane.process.certificates import BACKDATED
 from .errors import EtcdError
 

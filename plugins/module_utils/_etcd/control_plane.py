@@ -14,9 +14,9 @@ import json
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import PAUSED_ANNOTATION, is_paused_alone
-from .._common.document_text import from_json
-from .._common.tolerant import dict_in
-from .._kube.conditions import conditions, is_true, older_conditions
+from .._common.documents.document_text import from_json
+from .._common.documents.tolerant import dict_in
+from .._kube.objects.conditions import conditions, is_true, older_conditions
 
 Object = dict[str, Any]
 

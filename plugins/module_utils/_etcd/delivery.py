@@ -13,8 +13,8 @@ import subprocess
 import tarfile
 from typing import NamedTuple
 
-from .._common.plain_text import cut, plain
-from .._common.whole_file import write_private
+from .._common.files.whole_file import write_private
+from .._common.texts.plain_text import cut, plain
 from .._plane.process.certificates import self_signed
 from .errors import EtcdError
 from .receiver import ANSWER

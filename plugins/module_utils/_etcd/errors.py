@@ -4,7 +4,7 @@
 """Errors of this room; pure."""
 from __future__ import annotations
 
-from .._common.errors import ReportedError
+from .._common.problems.errors import ReportedError
 
 
 class EtcdError(ReportedError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
-from .._kube import served
+from .._kube.kinds import served
 from .errors import EtcdError
 
 Object = dict[str, Any]

@@ -17,10 +17,10 @@ import ssl
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .._common.document_text import from_json
-from .._common.plain_text import cut, plain
-from .._common.tolerant import dicts_in
-from .._kube.errors import KubeError
+from .._common.documents.document_text import from_json
+from .._common.documents.tolerant import dicts_in
+from .._common.texts.plain_text import cut, plain
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .errors import EtcdError
 from .tls_tunnel import TlsTunnel, post

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from .._backup import age, files
-from .._common.errors import RefusedError
-from .._common.field_checks import is_name, show
-from .._common.problem import Problem
-from .._kube.connection import kube_argument_spec
+from .._common.options.field_checks import is_name, show
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .client_certificate import HAS_CRYPTOGRAPHY
 from .restore_service import Restore

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._cluster.workflow.snapshot import is_paused, is_paused_alone
-from .._common.problem import Problem
-from .._kube.finalizers import is_going
+from .._common.problems.problem import Problem
+from .._kube.objects.finalizers import is_going
 from . import control_plane as planes
 from .receiver import data_dir
 from .snapshot import About

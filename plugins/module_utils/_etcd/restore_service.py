@@ -20,20 +20,21 @@ from .._backup import age
 from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
-from .._common import confirmation, file_digest, private_folder, regular_file
-from .._common.errors import RefusedError
-from .._common.formats import duration, timestamp
-from .._common.plain_text import plain
-from .._common.problem import Problem
+from .._common.files import file_digest, private_folder, regular_file
+from .._common.options import confirmation
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._common.texts.formats import duration, timestamp
+from .._common.texts.plain_text import plain
 from .._elsewhere import etcd_receiver
-from .._host import lock as host_lock
 from .._host.description import annotations as host_annotations
-from .._kube.conditions import is_true
-from .._kube.diff import owned_tree
-from .._kube.errors import KubeError
-from .._kube.finalizers import is_going
-from .._kube.precondition import ABSENT
-from .._kube.resources import KNOWN as BASE
+from .._host.state import lock as host_lock
+from .._kube.kinds.resources import KNOWN as BASE
+from .._kube.objects.conditions import is_true
+from .._kube.objects.finalizers import is_going
+from .._kube.objects.precondition import ABSENT
+from .._kube.reconcile.diff import owned_tree
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import CAPI_VERSION, KNOWN
 from . import control_plane as planes
 from . import delivery, machine_address, receiver, restore_checks, restored_nodes

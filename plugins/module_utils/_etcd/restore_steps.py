@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._cluster.maintenance.patches import Patches
-from .._common.formats import duration
-from .._common.wait_loop import poll
-from .._kube.errors import KubeError
-from .._kube.patience import Patience
-from .._kube.reconcile import raise_refused
+from .._common.texts.formats import duration
+from .._common.waiting.wait_loop import poll
+from .._kube.reconcile.reconcile import raise_refused
+from .._kube.responses.errors import KubeError
+from .._kube.responses.patience import Patience
 from .._metal3.kinds import KNOWN
 from .errors import EtcdError
 

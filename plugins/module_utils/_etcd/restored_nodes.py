@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._cluster.workflow.snapshot import node_name
-from .._kube.conditions import is_true
-from .._kube.errors import KubeError
-from .._kube.resources import KNOWN
+from .._kube.kinds.resources import KNOWN
+from .._kube.objects.conditions import is_true
+from .._kube.responses.errors import KubeError
 from . import site as sites
 from .errors import EtcdError
 

@@ -8,11 +8,11 @@ import ssl
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, node_name
-from .._common.errors import RefusedError
-from .._common.problem import Problem
-from .._kube.finalizers import is_going
-from .._kube.resources import KNOWN as BASE
-from .._kube.workload_client import secret_title, workload_client
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._kube.api.workload_client import secret_title, workload_client
+from .._kube.kinds.resources import KNOWN as BASE
+from .._kube.objects.finalizers import is_going
 from .._metal3.kinds import KNOWN
 from . import client_certificate
 from .errors import EtcdError

@@ -19,9 +19,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .._common import tar_headers
-from .._common.document_text import from_json
-from .._common.plain_text import plain
+from .._common.documents import tar_headers
+from .._common.documents.document_text import from_json
+from .._common.texts.plain_text import plain
 from .errors import EtcdError
 
 FORMAT = 1

@@ -12,10 +12,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._backup import age, files
-from .._common import file_digest, parallel, regular_file, whole_file
-from .._common.errors import ReportedError
-from .._common.formats import timestamp
-from .._common.plain_text import plain
+from .._common.files import file_digest, regular_file, whole_file
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import timestamp
+from .._common.texts.plain_text import plain
+from .._common.waiting import parallel
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed

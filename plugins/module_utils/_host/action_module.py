@@ -8,16 +8,16 @@ import time
 from typing import Any
 
 from .._boot.watch import BootWatch, boot_argument_spec
-from .._common.document_text import from_json
-from .._common.errors import RefusedError
-from .._common.formats import timestamp
-from .._common.problem import FIELD_NAMES, Problem
-from .._kube.connection import kube_argument_spec
+from .._common.documents.document_text import from_json
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import FIELD_NAMES, Problem
+from .._common.texts.formats import timestamp
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .action_request import USED_BY
-from .action_rules import Identity
-from .action_service import HostActionService
-from .actions import ACTIONS, Request
+from .actions.action_request import USED_BY
+from .actions.action_rules import Identity
+from .actions.action_service import HostActionService
+from .actions.actions import ACTIONS, Request
 from .module import finish
 
 

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._boot.system_ports import SystemPorts
 from .._boot.watch import BootWatch, boot_argument_spec
-from .._common.errors import RefusedError
-from .._common.fields import argument_spec
-from .._common.problem import FIELD_NAMES
-from .._elsewhere import asking
-from .._kube.connection import kube_argument_spec
+from .._common.options.fields import argument_spec
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import FIELD_NAMES, Problem
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import goals as host_goals
-from . import validation as host_validation
+from .._kube.pods import deployment_pod
 from .description import fields as host_fields
-from .reading import read_hosts
+from .enrolment import validation as host_validation
 from .service import HostService, failure, names_for, shortened
+from .state import goals as host_goals
+from .state.reading import read_hosts
 
 
 def refuse_hosts(given):
@@ -51,24 +52,40 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         confirm_playbook={"type": "str", "default": ""},
         check_images={"type": "bool", "default": False},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": asking.POD_OPTIONS},
+        ironic_pod={"type": "dict", "options": deployment_pod.OPTIONS},
         field_names=FIELD_NAMES,
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},
         error_limit={"type": "int", "default": 3},
+        system_port={"type": "int"},
+        system_addresses={"type": "dict", "default": {}},
         show_table={"type": "bool", "default": False},
         **boot_argument_spec(),
     )
+
+
+def _system_port(params: dict[str, Any]) -> int:
+    """Return the port on which systems are waited for, 0 for none.
+
+    :raises RefusedError: when it is no port
+    """
+    port: int = params["system_port"] or 0
+    if not 0 <= port <= 65535:
+        raise RefusedError([Problem("value", "system_port", "", port, "a TCP port, or 0 for none", "correct it")],
+                           names_for(params))
+    return port if params["wait_for"] == "provisioned" else 0
 
 
 def run_baremetal_host() -> None:
     """Run the module ``baremetal_host``."""
     module = KubeModule(host_argument_spec(), check=refuse_hosts)
     waits = bool(module.params["wait_for"]) and not module.check_mode
-    with module.reporting(), BootWatch(module.params, waits) as watch:
+    with module.reporting(), BootWatch(module.params, waits) as watch, SystemPorts(
+            _system_port(module.params), module.params["system_addresses"]) as systems:
         result = HostService(
             module.connect(), module.params, module.check_mode, module.progress, phase=watch.text,
-            raid_nodes=watch.raid_nodes).run()
+            raid_nodes=watch.raid_nodes, system=lambda bmh: systems.lacking(
+                bmh["metadata"]["name"], lambda seconds: watch.system_text(bmh, seconds))).run()
     result["warnings"] += watch.warnings
     finish(module, result, module.params["wait_for"])
 

@@ -8,50 +8,35 @@ import time
 from collections import namedtuple
 from typing import Any
 
-from .._bmc import image_reach
-from .._common import confirmation, parallel
-from .._common.errors import RefusedError
-from .._common.image_server import image_fetcher
-from .._common.problem import renamed
-from .._common.problem import text as problem_text
-from .._elsewhere import asking
+from .._bmc.preflight import image_reach
+from .._common.options import confirmation
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import renamed
+from .._common.problems.problem import text as problem_text
+from .._common.transfer.image_server import image_fetcher
+from .._common.waiting import parallel
 from .._ironic.audit import raid_volumes
-from .._kube.advice import reading_failed
-from .._kube.errors import KubeError
-from .._kube.plan import DONE, UNCHANGED
-from .._kube.precondition import uid_of
-from .._kube.report import counts
+from .._kube.objects.precondition import uid_of
+from .._kube.pods import deployment_pod
+from .._kube.reconcile.plan import DONE, UNCHANGED
+from .._kube.reconcile.report import counts
+from .._kube.responses.advice import reading_failed
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
-from . import (
-    bmc_change as host_bmc_change,
-)
-from . import (
-    credentials as host_credentials,
-)
-from . import (
-    goals as host_goals,
-)
-from . import (
-    handed_over as host_handed_over,
-)
-from . import (
-    images as host_images,
-)
-from . import (
-    inventory as host_inventory,
-)
-from . import (
-    table as host_table,
-)
-from . import (
-    validation as host_validation,
-)
-from .bmc_service import BmcChange
+from .description import inventory as host_inventory
 from .description import objects as host_objects
-from .reading import hosts_and_secrets
-from .reconcile import HostRules
-from .wait import wait_for_hosts
-from .writes import NAMESPACE, HostWrites
+from .enrolment import bmc_change as host_bmc_change
+from .enrolment import credentials as host_credentials
+from .enrolment import images as host_images
+from .enrolment import validation as host_validation
+from .enrolment.bmc_service import BmcChange
+from .enrolment.reconcile import HostRules
+from .enrolment.writes import NAMESPACE, HostWrites
+from .state import goals as host_goals
+from .state import handed_over as host_handed_over
+from .state import table as host_table
+from .state.reading import hosts_and_secrets
+from .state.wait import wait_for_hosts
 
 CONFIG_MAP = KNOWN["ConfigMap"]
 
@@ -107,20 +92,23 @@ class HostService:
     :param sleep: callable that waits a number of seconds
     :param phase: says where a server is, for the wait's progress, as ``goals.HostHistory`` takes it
     :param raid_nodes: callable that returns Ironic's nodes by UUID with ``raid_volumes.FIELDS``, None to ask nobody
+    :param system: callable that takes a provisioned BareMetalHost and says what is to come of its system, empty for
+        nothing; None to look at none
     """
 
     def __init__(self, client, params, check_mode, progress, clock=time.monotonic, sleep=time.sleep, phase=None,
-                 raid_nodes=None):
+                 raid_nodes=None, system=None):
         self.client = client
         self.phase = phase
         self.raid_nodes = raid_nodes
+        self.system = system or (lambda bmh: "")
         self.namespace = params["namespace"]
         self.hosts = params["hosts"]
         self.deploy = params["deploy"]
         self.create_namespace = params["create_namespace"]
         self.goal = params["wait_for"]
         self.fetch = image_fetcher(params["image_ca_file"]) if params.get("check_images") else None
-        self.asked = asking.of_options(params.get("ironic_pod")) if self.fetch else None
+        self.asked = deployment_pod.of_options(params.get("ironic_pod")) if self.fetch else None
         self.timeout_seconds = params["wait_timeout_seconds"]
         self.error_limit = params["error_limit"]
         self.names = names_for(params)
@@ -269,8 +257,13 @@ class HostService:
         return host_goals.HostHistory(
             self.goal, item.baseline, now, self.error_limit, tolerated=("detached",) if detached else (),
             lacking=None if self.goal == "deleted" else lambda bmh: (
-                self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(bmh, secret),
+                self.bmc_change.lacking(item.name, bmh) if detached else "") or host_credentials.untried(
+                    bmh, secret) or self._system_of(bmh),
             phase=self.phase, uid=uid_of(item.stored))
+
+    def _system_of(self, bmh):
+        """Return what is to come of a provisioned host's system, empty for nothing."""
+        return self.system(bmh) if self.goal == "provisioned" and host_goals.reached(bmh, self.goal) else ""
 
     def _text(self, text):
         return renamed(text, self.names)

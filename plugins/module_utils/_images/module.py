@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import user_folders
-from .._common.errors import os_errors_reported
+from .._common.files import user_folders
 from .._common.module import Module
-from . import agent_service, cache_options, cache_service, node_service
+from .._common.problems.errors import os_errors_reported
+from .agent import agent_service
+from .cache import cache_options, cache_service
+from .node import node_service
 
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [("source", "content")], "required_one_of": [("source", "content")]}
 _SOURCE: dict[str, Any] = {"source": {"type": "path"}, "content": {"type": "str", "no_log": True}}

@@ -10,12 +10,12 @@ from collections import namedtuple
 from typing import Any
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, HOST_ANNOTATION, is_control_plane, node_name
-from .._common import inventory_name
-from .._common.field_checks import show
-from .._common.plain_text import plain
-from .._host import goals as host_goals
-from .._host import table as host_table
-from .._kube.conditions import is_true
+from .._common.options import inventory_name
+from .._common.options.field_checks import show
+from .._common.texts.plain_text import plain
+from .._host.state import goals as host_goals
+from .._host.state import table as host_table
+from .._kube.objects.conditions import is_true
 
 NAME = "name"
 NAME_AND_NAMESPACE = "name_namespace"

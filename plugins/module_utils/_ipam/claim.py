@@ -7,9 +7,9 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from .._common.field_checks import shown
-from .._common.problem import Problem
-from .._kube.finalizers import staying_problem
+from .._common.options.field_checks import shown
+from .._common.problems.problem import Problem
+from .._kube.objects.finalizers import staying_problem
 from .pool import API_VERSION
 from .range import LONGEST_SEARCH, Address, contains, span_of, too_far
 

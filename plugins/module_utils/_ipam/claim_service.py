@@ -7,17 +7,17 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from .._common import object_shape
-from .._common.errors import RefusedError
-from .._common.problem import Problem
-from .._common.wait_loop import WaitLoop
-from .._common.wait_report import REACHED, Awaited
-from .._kube.errors import KubeError
-from .._kube.finalizers import is_going
-from .._kube.follow import follow_kinds
-from .._kube.plan import DELETE, Entry, absent, deletion
-from .._kube.reconcile import Reconcile, Written
-from .._kube.report import counts, difference
+from .._common.documents import object_shape
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._common.waiting.wait_loop import WaitLoop
+from .._common.waiting.wait_report import REACHED, Awaited
+from .._kube.api.follow import follow_kinds
+from .._kube.objects.finalizers import is_going
+from .._kube.reconcile.plan import DELETE, Entry, absent, deletion
+from .._kube.reconcile.reconcile import Reconcile, Written
+from .._kube.reconcile.report import counts, difference
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN, resource_for
 from . import claim as ipam_claim
 from . import goals

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._kube.conditions import condition
-from .._kube.finalizers import deletion_of
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._kube.objects.conditions import condition
+from .._kube.objects.finalizers import deletion_of
 
 _GOING_HINT = ("do not use its address, which is free for others when the claim is gone; wait until then, and run "
                "again; if it stays, look at the controllers that its finalizers name")

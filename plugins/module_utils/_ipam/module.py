@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import option_checks
-from .._common.errors import RefusedError
-from .._common.field_checks import show
-from .._common.problem import Problem
-from .._kube.connection import kube_argument_spec
+from .._common.options import option_checks
+from .._common.options.field_checks import show
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .claim_service import ClaimService
 from .options import STATE, pool_options

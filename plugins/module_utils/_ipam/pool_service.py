@@ -7,13 +7,13 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from .._common import object_shape
-from .._common.errors import RefusedError
-from .._common.plain_text import few
-from .._common.problem import Problem
-from .._kube.plan import Entry, absent, deletion
-from .._kube.reconcile import Reconcile, Written
-from .._kube.report import counts, difference
+from .._common.documents import object_shape
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._common.texts.plain_text import few
+from .._kube.reconcile.plan import Entry, absent, deletion
+from .._kube.reconcile.reconcile import Reconcile, Written
+from .._kube.reconcile.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
 from . import pool as ipam_pool
 from . import validation as ipam_validation

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import object_shape
-from .._kube import bulk
-from .._kube.errors import KubeError
-from .._kube.finalizers import deletion_of
-from .._kube.plan import by_name
-from .._kube.resources import Resource
+from .._common.documents import object_shape
+from .._kube.api import bulk
+from .._kube.kinds.resources import Resource
+from .._kube.objects.finalizers import deletion_of
+from .._kube.reconcile.plan import by_name
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import CAPI_VERSION, KNOWN, OLDER_IPAM
 from . import goals
 from .usage import usage

@@ -7,8 +7,8 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from .._kube.conditions import condition
-from .._kube.finalizers import deletion_of
+from .._kube.objects.conditions import condition
+from .._kube.objects.finalizers import deletion_of
 from .pool import describe
 from .range import Span, contains, size, span_of
 

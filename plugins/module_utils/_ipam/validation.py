@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._common import ip_texts
-from .._common.field_checks import shown
-from .._common.problem import Problem
-from .._kube.finalizers import deletion_of
+from .._common.addresses import ip_texts
+from .._common.options.field_checks import shown
+from .._common.problems.problem import Problem
+from .._kube.objects.finalizers import deletion_of
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common.errors import os_errors_reported
 from .._common.module import Module
-from .._common.problem import Problem
-from .._common.redaction import NODE_KEYS
-from .._kube import short_pod
-from .._kube.client import KubeClient
-from .._kube.connection import HAS_KUBERNETES
+from .._common.problems.errors import os_errors_reported
+from .._common.problems.problem import Problem
+from .._common.redaction.redaction import NODE_KEYS
+from .._kube.api.client import KubeClient
+from .._kube.connection.library import HAS_KUBERNETES
+from .._kube.pods import short_pod
 from .actions import config_drive, deploy_image
 from .actions import plan as action_plan
 from .actions.service import ActionService, failure

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common.module import Module
-from .client import KubeClient
-from .connection import HAS_KUBERNETES
-from .errors import KubeError
-from .resources import KNOWN
+from .api.client import KubeClient
+from .connection.library import HAS_KUBERNETES
+from .kinds.resources import KNOWN
+from .responses.errors import KubeError
 
 
 class KubeModule(Module):

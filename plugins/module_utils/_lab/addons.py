@@ -13,9 +13,9 @@ import time
 from collections import namedtuple
 from typing import Any
 
-from .._common import cache_entry
-from .._common.errors import ReportedError
-from .._common.formats import duration
+from .._common.files import cache_entry
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import duration
 from .._plane.process import engine, go_mod, toolchain
 
 # Raise it when the programs are built in another way than before: it is part of the cache's key.

@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .._common import file_lock
-from .._common.plain_text import few
-from .._common.whole_file import write_private
+from .._common.files import file_lock
+from .._common.files.whole_file import write_private
+from .._common.texts.plain_text import few
 from .._plane.process import figures as figures_file
 from .._plane.process import orphans, ports
 from .._plane.process.figures import FiguresError

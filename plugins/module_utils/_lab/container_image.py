@@ -14,7 +14,7 @@ from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
-from .._common import file_digest
+from .._common.files import file_digest
 from .._plane.process.service_unit import SEARCH_PATH
 
 # One thing in an image: a file of this machine, or a symbolic link. ``path`` is absolute, as in the container.

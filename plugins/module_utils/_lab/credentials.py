@@ -12,7 +12,7 @@ import string
 from collections.abc import Callable
 from typing import Any
 
-from .._common.whole_file import write_private
+from .._common.files.whole_file import write_private
 
 USERNAME_LENGTH = 10
 PASSWORD_LENGTH = 24

@@ -8,9 +8,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._common import cache_entry, file_digest
-from .._common.errors import ReportedError
-from .._images import debian_root
+from .._common.files import cache_entry, file_digest
+from .._common.problems.errors import ReportedError
+from .._images.debian import debian_root
 from . import container_image, oci_layout
 from .pod_images import Recipe
 

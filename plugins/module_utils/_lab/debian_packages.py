@@ -10,7 +10,7 @@ import subprocess
 from collections import namedtuple
 from typing import Any
 
-from .._common.errors import ReportedError
+from .._common.problems.errors import ReportedError
 
 
 class PackagesError(ReportedError):

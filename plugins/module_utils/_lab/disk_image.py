@@ -8,9 +8,9 @@ import os
 import subprocess
 import tempfile
 
-from .._common import file_digest
-from .._common.errors import ReportedError
-from .._common.formats import duration
+from .._common.files import file_digest
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import duration
 
 MIB = 1024 ** 2
 # Room for the partition table before the file system, and for its backup behind it.

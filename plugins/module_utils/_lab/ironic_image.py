@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from .._common import cache_entry
-from .._common.errors import ReportedError
-from .._images import debian_root
+from .._common.files import cache_entry
+from .._common.problems.errors import ReportedError
+from .._images.debian import debian_root
 from .._plane.cluster import ironic
 from . import container_image, debian_image
 

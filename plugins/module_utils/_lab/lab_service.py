@@ -10,9 +10,9 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
-from .._common import user_folders
-from .._common.errors import ReportedError
-from .._common.progress import Progress
+from .._common.files import user_folders
+from .._common.problems.errors import ReportedError
+from .._common.waiting.progress import Progress
 from .._plane.process import figures, program_figures
 from . import claim, credentials, debian_packages, host_limits, layout, removal, servers, ssh_keys
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import user_folders
+from .._common.files import user_folders
 from .._plane.process import site_figures
 from .servers import IPMI_LIMIT
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import file_digest
-from .._common.errors import ReportedError
+from .._common.files import file_digest
 from .._common.module import Module
-from .._common.terminal import columns
+from .._common.problems.errors import ReportedError
+from .._common.texts.terminal import columns
 from .._plane.process import figures
 from . import addons, debian_image, disk_image, ironic_image, lab_service, node_image, oci_layout, pod_images, status
 from . import registry as lab_registry

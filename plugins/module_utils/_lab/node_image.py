@@ -13,10 +13,11 @@ import sys
 import uuid
 from typing import Any
 
-from .._common import cache_entry
-from .._common.document_text import from_json
-from .._images import debian_root, node_disk
-from .._images.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
+from .._common.documents.document_text import from_json
+from .._common.files import cache_entry
+from .._images.debian import debian_root
+from .._images.debian.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
+from .._images.disks import node_disk
 from .._plane.process import go_mod
 from . import addons, container_image
 

@@ -15,7 +15,7 @@ import shutil
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from .._common.document_text import from_json
+from .._common.documents.document_text import from_json
 from . import container_image
 
 CONFIG_TYPE = "application/vnd.oci.image.config.v1+json"

@@ -17,10 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from .._common import cache_entry
-from .._common.errors import ReportedError
-from .._common.formats import duration
-from .._common.whole_file import write_private
+from .._common.files import cache_entry
+from .._common.files.whole_file import write_private
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import duration
 from .._plane import images
 from . import container_image, oci_layout
 

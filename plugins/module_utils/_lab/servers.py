@@ -8,27 +8,21 @@ import copy
 import ipaddress
 import os
 import re
-import string
 import uuid
 from typing import Any
+
+from . import disks as server_disks
 
 NO_CLUSTER = "none"
 NAME_RULE = re.compile(r"^server-(0[1-9]|[1-9][0-9]{1,3})$")
 # A MAC address has two bytes for both: the number takes twelve bits, the NIC four.
 SERVER_LIMIT = 4095
 NIC_LIMIT = 16
-DISK_LIMIT = 26
 MAC_PREFIX = "00:5c:52"
 # The lower half of the lab's network belongs to provisioned machines, the upper half is lent to booting agents.
 AGENT_ADDRESS_OFFSET = 257
 AGENT_ADDRESSES = 250
 
-DISK_DEFAULTS = {
-    "size_gib": 40,
-    "rotational": False,
-    "vendor": "LAB",
-    "model": "Virtual SSD",
-}
 NIC_DEFAULTS = {
     "speed_mbps": 10000,
     "vendor": "0x8086",
@@ -66,7 +60,6 @@ BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product",
          "switch", "switch_port")
-DISK_FIELDS = ("name", "size_gib", "rotational", "vendor", "model", "serial", "wwn", "hctl")
 # What simulated servers have heard of a switch by LLDP.
 NIC_FIELDS = ("name", "speed_mbps", "vendor", "product", "switch", "switch_port")
 SERVER_FIELDS = tuple(DEFAULTS) + ("serial",)
@@ -121,7 +114,9 @@ def hardware_errors(where: str, values: Any) -> list[str]:
     errors = _field_errors(where, values, SERVER_FIELDS)
     if isinstance(values, dict):
         if "disks" in values:
-            errors += _list_errors(f"{where}.disks", values["disks"], DISK_FIELDS, DISK_LIMIT)
+            found = _list_errors(f"{where}.disks", values["disks"], server_disks.FIELDS, server_disks.LIMIT)
+            errors += found + (server_disks.errors(f"{where}.disks", values["disks"])
+                               if isinstance(values["disks"], list) else [])
         if "nics" in values:
             errors += _list_errors(f"{where}.nics", values["nics"], NIC_FIELDS, NIC_LIMIT)
             if values["nics"] == []:
@@ -163,7 +158,7 @@ def describe(count: Any, defaults: dict[str, Any] | None = None, overrides: dict
         values = copy.deepcopy(dict(DEFAULTS, **dict(own, **chosen)))
         if values["bmc_scheme"] == IPMI and len(result) >= IPMI_LIMIT:
             raise ValueError(f"{name}.bmc_scheme {IPMI!r}: expected another one, a lab has {IPMI_LIMIT} ports for IPMI")
-        values["disks"] = [dict(DISK_DEFAULTS, **disk) for disk in values["disks"]]
+        values["disks"] = [server_disks.described(disk) for disk in values["disks"]]
         values["nics"] = [dict(NIC_DEFAULTS, **nic) for nic in values["nics"]]
         result[name] = values
     return result
@@ -196,9 +191,10 @@ def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any
 
     Each has ``name``, ``number``, ``uuid``, ``serial``, the hardware's fields, ``boot_mac`` (the first NIC's) and
     ``bmc`` with ``address`` (as in a BareMetalHost), ``username_file``, ``password_file`` and
-    ``ipmi_port``, where it speaks IPMI too, None for servers beyond IPMI_LIMIT. A disk has ``name``
-    (``/dev/sda``), ``serial``, ``wwn`` and ``hctl``; a NIC ``name`` and ``mac``, the first also ``address`` (what a
-    DHCP server would lend to the agent). Identities depend on nothing but the lab and the server's name.
+    ``ipmi_port``, where it speaks IPMI too, None for servers beyond IPMI_LIMIT. A disk has ``bus``, ``name``
+    (``/dev/sda``), ``serial``, ``wwn`` and ``hctl``, of which a bus may have none; a NIC ``name`` and ``mac``, the
+    first also ``address`` (what a DHCP server would lend to the agent). Identities depend on nothing but the lab and
+    the server's name.
 
     :param lab: the lab's figures, what layout() returns
     :param hardware: dict name → hardware, what describe() returns
@@ -208,11 +204,7 @@ def servers(lab: dict[str, Any], hardware: dict[str, Any]) -> list[dict[str, Any
     for number, name in enumerate(sorted(hardware, key=lambda name: int(name.rsplit("-", 1)[1])), start=1):
         values = copy.deepcopy(hardware[name])
         identity = uuid.uuid5(uuid.NAMESPACE_URL, f"metal3.baremetal/{lab['name']}/{name}")
-        for position, disk in enumerate(values["disks"]):
-            disk.setdefault("name", f"/dev/sd{string.ascii_lowercase[position]}")
-            disk.setdefault("serial", f"{identity.hex[:10].upper()}D{position:02d}")
-            disk.setdefault("wwn", f"0x5000c5{identity.hex[:8]}{position:02x}")
-            disk.setdefault("hctl", f"0:0:{position}:0")
+        server_disks.identify(values["disks"], identity.hex)
         for position, nic in enumerate(values["nics"]):
             nic.setdefault("name", f"eno{position + 1}")
             nic["mac"] = _mac(lab["index"], number, position)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._common.whole_file import write_private
+from .._common.files.whole_file import write_private
 from .credentials import Wrote, unnoticed
 
 try:

@@ -8,8 +8,8 @@ import os
 import shlex
 from typing import Any
 
-from .._common import formats, text_table
-from .._common.document_text import from_json
+from .._common.documents.document_text import from_json
+from .._common.texts import formats, text_table
 from .._plane.process import readiness
 from .._plane.process.supervisor import Supervisor
 from .._plane.process.supervisor_files import Layout, configured

@@ -9,7 +9,7 @@ from collections import namedtuple
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .._bmc import address as bmc_address
+from .._bmc.addresses import address as bmc_address
 from .._cluster.checks.hosts import shortages
 from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
@@ -18,13 +18,13 @@ from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.description.reader import read_option
 from .._cluster.description.spec import METALSTACK
 from .._cluster.render.endpoint import holder_warning
-from .._common import ip_texts
-from .._common.dhcp_lent import lent_options
-from .._common.field_checks import text_of
-from .._common.problem import Problem
-from .._host import validation as host_validation
+from .._common.addresses import ip_texts
+from .._common.addresses.dhcp_lent import lent_options
+from .._common.options.field_checks import text_of
+from .._common.problems.problem import Problem
 from .._host.description import fields as host_fields
 from .._host.description import objects as host_objects
+from .._host.enrolment import validation as host_validation
 from .._host.rules import combinations as host_combinations
 from .._ipam.range import Span, contains, span_of
 from .._ipam.validation import label, pool_problems

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from .._common.plain_text import plain
+from .._common.texts.plain_text import plain
 from .rules import ERROR, RULES, WARNING, Rule
 
 SARIF_VERSION = "2.1.0"

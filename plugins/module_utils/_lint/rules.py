@@ -94,9 +94,9 @@ _OF_THE_LINT = (
     _site("cluster-without-host", ERROR, "Each group below the group of clusters has a host, which stands for it.",
           "Ansible runs plays for hosts; playbook metal3.baremetal.cluster"),
     _site("cluster-identity", ERROR, "One group directly below that of the clusters, or cluster_name, gives each "
-          "cluster a name of its own.", "module_utils/_cluster/inventory.py", "cluster"),
+          "cluster a name of its own.", "module_utils/_cluster/description/inventory.py", "cluster"),
     _site("cluster-group-nested", WARNING, "The group that gives a cluster its name has no groups below it, or "
-          "cluster_name gives the name.", "module_utils/_cluster/inventory.py", "cluster"),
+          "cluster_name gives the name.", "module_utils/_cluster/description/inventory.py", "cluster"),
     _site("management-cluster", ERROR,
           "One cluster at most is to manage the site, and there is a bootstrap plane that makes it.",
           "module_utils/_move/manager/site_checks.py; playbook metal3.baremetal.site", "cluster"),
@@ -121,13 +121,13 @@ _OF_THE_LINT = (
     _site("unknown-pool", ERROR, "Pools that clusters take addresses from by name are described.",
           "module_utils/_cluster/checks/preflight.py", "cluster"),
     _site("unknown-secret", ERROR, "Secrets that are named are made by the site, or known to exist.",
-          "module_utils/_host/validation.py", "host"),
+          "module_utils/_host/enrolment/validation.py", "host"),
     _site("endpoint-holder", WARNING, "Somebody holds the address of a cluster's endpoint.",
           "kubeadm, creating highly available clusters; module_utils/_cluster/render/endpoint.py", "cluster"),
     _site("network-add-on", WARNING, "A cluster that is to become available gets a network add-on.",
           "kubeadm, installing a pod network add-on; module_utils/_cluster/checks/addon.py", "cluster"),
     _site("cluster-size", WARNING, "A cluster says how many machines it has; what is not said stays as it is stored.",
-          "module_utils/_cluster/losses.py, _cluster/stored.py", "cluster"),
+          "module_utils/_cluster/rollout/losses.py, _cluster/writing/stored.py", "cluster"),
     _site("rollout-spare", WARNING, "A spare host is there for each group that rolls out by an extra machine.",
           "module_utils/_cluster/checks/preflight.py", "cluster"),
 ) + tuple(_site(item.rule, WARNING, item.summary, item.source, "host") for item in COMBINATIONS)

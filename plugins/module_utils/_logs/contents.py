@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from .._common import redaction
-from .._common.tolerant import dicts_in
-from .._kube.resources import LAST_APPLIED, Resource
+from .._cluster.workflow.rollout_stop import NOTE
+from .._common.documents.tolerant import dicts_in
+from .._common.redaction import redaction
+from .._kube.kinds.resources import LAST_APPLIED, Resource
 from .._metal3.kinds import GROUPS, KNOWN
 
 Object = dict[str, Any]
@@ -89,9 +90,9 @@ def shown(obj: Object) -> Object:
     """
     metadata = dict((key, value) for key, value in obj["metadata"].items() if key != "managedFields")
     if isinstance(metadata.get("annotations"), dict):
-        # It repeats the object as a text, in which secrets have no field of their own.
-        metadata["annotations"] = dict(
-            (key, value) for key, value in metadata["annotations"].items() if key != LAST_APPLIED)
+        # They repeat the object as a text, in which secrets have no field of their own.
+        metadata["annotations"] = dict((key, value) for key, value in metadata["annotations"].items()
+                                       if key not in (LAST_APPLIED, NOTE))
     hidden: Object = redaction.hidden(dict(obj, metadata=metadata))
     return hidden
 

@@ -12,9 +12,9 @@ import os
 import stat
 from collections.abc import Iterator
 
-from .._common import regular_file
-from .._common.errors import RefusedError
-from .._common.problem import Problem
+from .._common.files import regular_file
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 

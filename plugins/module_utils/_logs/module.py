@@ -4,8 +4,8 @@
 """Running the module plane_logs."""
 from __future__ import annotations
 
-from .._common import redaction
-from .._kube.connection import kube_argument_spec
+from .._common.redaction import redaction
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import service
 from .collected import HAS_YAML

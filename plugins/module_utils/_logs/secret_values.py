@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus
 
-from .._common import quoted_secrets, redaction, yaml_bounds
-from .._common.document_text import HAS_YAML, from_yaml_all
-from .._common.occurring_texts import Texts
-from .._kube.resources import TOKEN_TYPE
+from .._common.documents import yaml_bounds
+from .._common.documents.document_text import HAS_YAML, from_yaml_all
+from .._common.matching.occurring_texts import Texts
+from .._common.redaction import quoted_secrets, redaction
+from .._kube.kinds.resources import TOKEN_TYPE
 
 Object = dict[str, Any]
 

@@ -8,16 +8,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Union
 
-from .._common.errors import RefusedError, ReportedError
-from .._common.field_checks import is_name, show
-from .._common.formats import timestamp
-from .._common.problem import Problem
-from .._kube import bulk
-from .._kube.advice import reading_failed
-from .._kube.errors import KubeError
-from .._kube.resources import Resource
+from .._common.options.field_checks import is_name, show
+from .._common.problems.errors import RefusedError, ReportedError
+from .._common.problems.problem import Problem
+from .._common.texts.formats import timestamp
+from .._kube.api import bulk
+from .._kube.kinds.resources import Resource
+from .._kube.responses.advice import reading_failed
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
-from .._plane.parts.catalogue import PARTS
+from .._plane.parts import fit_service
 from . import contents, secret_values
 from .collected import Collected, File
 from .folders import NewFolder
@@ -112,7 +112,7 @@ class _Collection:
 
     def _namespaces(self) -> list[str]:
         """Return the namespaces that there are; who must not ask for them finds out by what they have."""
-        names = list(dict.fromkeys([*self._params["namespaces"], *(part.namespace for part in PARTS)]))
+        names = list(dict.fromkeys([*self._params["namespaces"], *fit_service.namespaces(self._client)]))
         found = []
         for name, outcome in zip(names, bulk.run([self._getter(KNOWN["Namespace"], name) for name in names])):
             if outcome.error is not None and outcome.error.status != 403:

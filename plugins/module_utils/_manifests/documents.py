@@ -9,11 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._common import regular_file
-from .._common.document_text import from_yaml_all
-from .._common.field_checks import show, shown
-from .._common.problem import Problem
-from .._common.tolerant import dict_in
+from .._common.documents.document_text import from_yaml_all
+from .._common.documents.tolerant import dict_in
+from .._common.files import regular_file
+from .._common.options.field_checks import show, shown
+from .._common.problems.problem import Problem
 
 # More than ten times what the largest manifests have.
 LONGEST_BYTES = 64 * 1024 * 1024

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.document_text import HAS_YAML
-from .._kube.connection import HAS_KUBERNETES
+from .._common.documents.document_text import HAS_YAML
+from .._kube.api.workload_client import client_for, workload_argument_spec
+from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.module import KubeModule
-from .._kube.workload_client import client_for, workload_argument_spec
 from .service import ManifestsService
 from .service_probe import ServiceProbe
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._kube.resources import group_of
+from .._kube.kinds.resources import group_of
 
 # What everything else may be in or of.
 FOUNDATIONS = ("Namespace", "CustomResourceDefinition")

@@ -8,10 +8,13 @@ The rules are those of ``kubectl rollout status`` and of the conditions that the
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from .._kube.conditions import condition, is_true
-from .._kube.finalizers import deletion_of
+from .._common.redaction.redaction import without_url_secrets
+from .._common.texts.plain_text import shortened
+from .._kube.objects.conditions import condition, is_true
+from .._kube.objects.finalizers import deletion_of
 
 # What waiting does not put right.
 DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
@@ -105,6 +108,21 @@ def failure(obj: dict[str, Any] | None) -> str | None:
     return None
 
 
+def refused(obj: dict[str, Any] | None) -> str | None:
+    """Return why the API server lets no pod of a Deployment be made, and what to do about it; None when it does.
+
+    It may pass: a service account or a PriorityClass comes late, a quota is free again.
+
+    :param obj: as for :func:`missing`
+    """
+    entry = condition(obj, "ReplicaFailure")
+    if obj is None or obj["kind"] != "Deployment" or entry.get("status") != "True":
+        return None
+    _reason, text = _with_message(entry.get("reason") or "ReplicaFailure", entry.get("message"))
+    steps = [*_steps(_REFUSED, text), f"read kubectl -n {obj['metadata'].get('namespace')} describe replicasets"]
+    return f"{text}; {steps[0]}"
+
+
 def selects(obj: dict[str, Any], pod: dict[str, Any]) -> bool:
     """Say whether a pod is one of an object's, by its selector (LabelSelector, Kubernetes API)."""
     selector = obj["spec"].get("selector") or {}
@@ -133,14 +151,27 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     for container in (status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []):
         waiting = (container.get("state") or {}).get("waiting")
         if waiting and waiting.get("reason") not in (None, "PodInitializing", "ContainerCreating"):
-            ended = (container.get("lastState") or {}).get("terminated") or {}
-            last = f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" if ended else ""
             said = waiting.get("message") or "no message"
-            return _with_message(waiting["reason"], f"container {container['name']}: {said}{last}")
+            return _with_message(waiting["reason"], f"container {container['name']}: {said}{_end(container)}")
+        ended = (container.get("state") or {}).get("terminated") or {}
+        if ended.get("exitCode"):
+            # Before it is started again.
+            return _with_message(ended.get("reason") or "Error", f"container {container['name']} has ended"
+                                 + _end({"lastState": container["state"]}))
     for container in status.get("containerStatuses") or []:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
-            return _with_message("NotReady", f"container {container['name']} runs and is not ready")
+            return _with_message("NotReady", f"container {container['name']} runs and is not ready{_end(container)}")
     return None
+
+
+def _end(container: dict[str, Any]) -> str:
+    """Return how a container has ended before, with the last line that the kubelet has kept of its log."""
+    ended = (container.get("lastState") or {}).get("terminated") or {}
+    if not ended:
+        return ""
+    said = [line for line in (ended.get("message") or "").splitlines() if line.strip()][-1:]
+    return f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" + "".join(
+        ": " + without_url_secrets(shortened(line)) for line in said)
 
 
 # What a registry's or the scheduler's message has → what to do about it; the first that fits.
@@ -156,10 +187,21 @@ _SCHEDULED = (
     (r"affinity|selector", "correct node_selector or affinity, or label a node"),
     (r"taint", "set tolerations, or remove the taint"),
     (r"free ports", "end what uses the node's port, or choose another node by node_selector"))
+_CRASHED = ((r"unknown (shorthand )?flag|invalid argument|unrecognized feature gate",
+             "correct arguments or feature_gates"),)
+# What the API server's admission says of a pod.
+_REFUSED = (
+    (r"PodSecurity", "set pod_security to a level that the pod keeps, or correct the label "
+     "pod-security.kubernetes.io/enforce of its namespace"),
+    (r"PriorityClass", "create the PriorityClass, or correct priority_class"),
+    (r"quota", "lower the requests in resources, or raise the namespace's quota"))
 _STEPS = {"ErrImagePull": _PULLED, "ImagePullBackOff": _PULLED, "Unschedulable": _SCHEDULED,
           "InvalidImageName": ((r"", "correct the image's name"),),
           "ErrImageNeverPull": ((r"", "set another image_pull_policy, or put the image onto the node"),),
-          "CreateContainerConfigError": ((r"", "create what it names"),)}
+          "CreateContainerConfigError": ((r"", "create what it names"),),
+          "CrashLoopBackOff": _CRASHED, "Error": _CRASHED, "NotReady": _CRASHED}
+# Each node has its own reason.
+_ALL_APPLY = ("Unschedulable",)
 
 
 def next_step(pod: dict[str, Any], reason: str, message: str) -> str:
@@ -169,15 +211,18 @@ def next_step(pod: dict[str, Any], reason: str, message: str) -> str:
     :param reason: from :func:`pod_trouble`
     :param message: from there, too
     """
-    for pattern, step in _STEPS.get(reason, ()):
-        match = re.search(pattern, message)
-        if match:
-            return match.expand(step)
+    found = _steps(_STEPS.get(reason, ()), message)
+    if found:
+        return "; ".join(found if reason in _ALL_APPLY else found[:1])
     where = f"-n {pod['metadata'].get('namespace')}"
-    if reason in ("CrashLoopBackOff", "NotReady", "RunContainerError"):
+    if reason in ("CrashLoopBackOff", "Error", "NotReady", "RunContainerError"):
         previous = " --previous" if reason == "CrashLoopBackOff" else ""
         return f"read kubectl {where} logs {pod['metadata']['name']} --all-containers{previous}"
     return f"read kubectl {where} describe pod {pod['metadata']['name']}"
+
+
+def _steps(table: Iterable[tuple[str, str]], message: str) -> list[str]:
+    return [match.expand(step) for pattern, step in table for match in [re.search(pattern, message)] if match]
 
 
 def _with_message(reason: str, message: str | None) -> tuple[str, str]:

@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._common.errors import ReportedError
-from .._common.formats import duration
-from .._common.wait_loop import WaitLoop, poll
-from .._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from .._kube import bulk
-from .._kube.errors import KubeError
-from .._kube.patience import Patience
-from .._kube.plan import Entry, by_name
-from .._kube.resources import KNOWN
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import duration
+from .._common.waiting.wait_loop import WaitLoop, poll
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from .._kube.api import bulk
+from .._kube.kinds.resources import KNOWN
+from .._kube.reconcile.plan import Entry, by_name
+from .._kube.responses.errors import KubeError
+from .._kube.responses.patience import Patience
 from . import rollout
 
 INTERVAL_SECONDS = 1
@@ -68,6 +68,11 @@ class RolloutItem(Awaited):
         if stored is None or stored["kind"] not in rollout.WITH_PODS:
             return []
         result = []
+        refused = rollout.refused(stored)
+        if refused:
+            key = ("", True)
+            since = self._stuck_since.setdefault(key, self._clock())
+            result.append((key, refused, self._clock() - since >= STUCK_SECONDS))
         for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if rollout.selects(stored, pod)]:
             if trouble is None:
                 continue
@@ -91,15 +96,18 @@ class RolloutWait:
     :param progress: a Progress
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
+    :param interval_seconds: how long after an answer it asks again
     """
 
     def __init__(self, client: Any, entries: Sequence[Entry], progress: Any,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep):
+                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
+                 interval_seconds: float = INTERVAL_SECONDS):
         self.client = client
         self.entries = [entry for entry in entries if entry.resource.kind in rollout.KINDS]
         self.progress = progress
         self.clock = clock
         self.sleep = sleep
+        self.interval_seconds = interval_seconds
         self._patience = Patience(clock)
 
     def until(self, timeout_seconds: float) -> float:
@@ -111,8 +119,9 @@ class RolloutWait:
         began_at = self.clock()
         items = dict((entry.title, RolloutItem(entry, self.clock)) for entry in self.entries)
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
-        loop.run(items, poll(lambda: self._read(items), began_at + timeout_seconds, INTERVAL_SECONDS, self.clock,
-                             self.sleep, self._is_passing), lambda found, dummy: found, ends_at_failure=True)
+        loop.run(items, poll(lambda: self._read(items), began_at + timeout_seconds, self.interval_seconds,
+                             self.clock, self.sleep, self._is_passing), lambda found, dummy: found,
+                 ends_at_failure=True)
         for outcome, message in ((FAILED, "can't be rolled out"),
                                  (WAITING, f"not rolled out within {duration(timeout_seconds)}")):
             lines = [f"{title}: {item.verdict.cause or 'not found yet'}" for title, item in items.items()

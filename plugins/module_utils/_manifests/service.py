@@ -8,19 +8,21 @@ import time
 from collections.abc import Sequence
 from typing import Any, Callable
 
-from .._common.errors import RefusedError
-from .._common.plain_text import few
-from .._common.wait_loop import until_nothing
-from .._kube.discovery import resolve
-from .._kube.finalizers import goes_by_itself
-from .._kube.plan import CREATE, Entry, refuse_going
-from .._kube.reconcile import Reconcile, Written, raise_refused
-from .._kube.report import counts, difference
-from .._kube.resources import Resource
+from .._common.problems.errors import RefusedError
+from .._common.texts.plain_text import few
+from .._common.waiting.wait_loop import until_nothing
+from .._kube.api.discovery import resolve
+from .._kube.kinds.resources import Resource
+from .._kube.objects.finalizers import goes_by_itself
+from .._kube.reconcile.plan import CREATE, Entry, refuse_going
+from .._kube.reconcile.reconcile import Reconcile, Written, raise_refused
+from .._kube.reconcile.report import counts, difference
 from . import documents, order
 from .rollout_wait import RolloutWait
 
+DEFINITION = "CustomResourceDefinition"
 INTERVAL_SECONDS = 0.5
+ESTABLISHED_SECONDS = 60
 # How many objects a line of progress names.
 NAMED = 5
 
@@ -40,7 +42,7 @@ class ManifestsWrites(Reconcile):
         created = [entry for entry in entries if entry.action == CREATE]
         self.new = frozenset([("Namespace", entry.name) for entry in created if entry.resource.kind == "Namespace"] + [
             ("kind", (entry.desired or {})["spec"]["names"]["kind"]) for entry in created
-            if entry.resource.kind == "CustomResourceDefinition"] + [
+            if entry.resource.kind == DEFINITION] + [
             ("kind", definition["spec"]["names"]["kind"]) for definition in definitions])
 
     def can_try(self, entry: Entry) -> bool:
@@ -173,14 +175,11 @@ class ManifestsService:
             due = [entry for entry in due if entry.changes]
             if not due:
                 continue
+            self.before_wave(due)
             self.progress.event(f"writing {', '.join(entry.title for entry in due)}")
             answers = self.writes.write(due)
             raise_refused(self.client, answers)
             written.update((item.entry.title, item) for item in answers)
-            definitions = [entry for entry in due if entry.resource.kind == "CustomResourceDefinition"]
-            if definitions:
-                # Their kinds are served only when they are established.
-                RolloutWait(self.client, definitions, self.progress, sleep=self.sleep).until(60)
             self.after_wave(due)
         return list(written.values())
 
@@ -194,11 +193,27 @@ class ManifestsService:
         """Return objects in lists that are written one after the other."""
         return order.waves(items)
 
+    def before_wave(self, entries: list[Entry]) -> None:
+        """Do what must be done before the objects of a wave are written.
+
+        :param entries: those that are about to be written
+        """
+
     def after_wave(self, entries: list[Entry]) -> None:
         """Do what must be done before the next wave.
 
         :param entries: those that were written
         """
+        self.wait_for([entry for entry in entries if entry.resource.kind == DEFINITION])
+
+    def wait_for(self, entries: list[Entry], timeout_seconds: float = ESTABLISHED_SECONDS) -> None:
+        """Wait for what the next objects need: kinds are served only when their definitions are established.
+
+        :raises RolloutError: when that takes too long
+        """
+        if entries:
+            RolloutWait(self.client, entries, self.progress, sleep=self.sleep,
+                        interval_seconds=INTERVAL_SECONDS).until(timeout_seconds)
 
     @staticmethod
     def _result(written: list[Written]) -> dict[str, Any]:
@@ -210,7 +225,9 @@ class ManifestsService:
     def wait(self, timeout_seconds: float) -> float:
         """Wait until all objects that can be are rolled out; return the seconds that it took.
 
+        Definitions were waited for when they were written.
+
         :raises RolloutError: when something is not, or can't be
         """
-        wait = RolloutWait(self.client, self._look(self.objects()), self.progress, sleep=self.sleep)
-        return wait.until(timeout_seconds)
+        entries = [entry for entry in self._look(self.objects()) if entry.resource.kind != DEFINITION]
+        return RolloutWait(self.client, entries, self.progress, sleep=self.sleep).until(timeout_seconds)

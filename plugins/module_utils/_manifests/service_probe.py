@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._common.errors import ReportedError
-from .._common.formats import duration
-from .._common.wait_loop import poll
-from .._kube.patience import Patience
-from .._kube.resources import KNOWN
+from .._common.problems.errors import ReportedError
+from .._common.texts.formats import duration
+from .._common.waiting.wait_loop import poll
+from .._kube.kinds.resources import KNOWN
+from .._kube.responses.patience import Patience
 
 INTERVAL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 10

@@ -4,8 +4,8 @@
 """The kinds of Metal³, metal-stack and Cluster API beside those of Kubernetes: group, version, plural."""
 from __future__ import annotations
 
-from .._kube import resources
-from .._kube.resources import Older, Resource, table
+from .._kube.kinds import resources
+from .._kube.kinds.resources import Older, Resource, table
 from .conversion import stored
 
 # What the groups of all kinds of Metal³ and Cluster API end with.

@@ -19,10 +19,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from .._common import answer_limits
-from .._common.document_text import from_json
-from .._common.field_checks import show
-from .._common.formats import timestamp
+from .._common.documents.document_text import from_json
+from .._common.options.field_checks import show
+from .._common.texts.formats import timestamp
+from .._common.transfer import answer_limits
 from .errors import MetalError, error_from_answer
 from .kinds import Kind
 

@@ -4,9 +4,9 @@
 """What can go wrong when talking to metal-api, in words an operator can act on; pure."""
 from __future__ import annotations
 
-from .._common.document_text import from_json
-from .._common.errors import ReportedError
-from .._common.plain_text import cut, plain
+from .._common.documents.document_text import from_json
+from .._common.problems.errors import ReportedError
+from .._common.texts.plain_text import cut, plain
 
 _LONGEST_FAULT = 4000
 _ADVICE = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 
 READY_EVENT = "Phoned Home"
 READY, FREED = "ready", "freed"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import parallel
+from .._common.waiting import parallel
 from .client import WORKERS, MetalClient
 from .errors import MetalError
 from .kinds import FIREWALL, IP, MACHINE, NETWORK

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.field_checks import show
-from .._common.problem import Problem
+from .._common.options.field_checks import show
+from .._common.problems.problem import Problem
 from .goals import event, is_ready
 
 

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from .._common import parallel
-from .._common.confirmation import required_by
-from .._common.field_checks import show
-from .._common.problem import Problem
-from .._common.wait_loop import WaitLoop, poll
-from .._common.wait_report import Awaited
+from .._common.options.confirmation import required_by
+from .._common.options.field_checks import show
+from .._common.problems.problem import Problem
+from .._common.waiting import parallel
+from .._common.waiting.wait_loop import WaitLoop, poll
+from .._common.waiting.wait_report import Awaited
 from . import goals, validation
 from .client import WORKERS
 from .errors import MetalError

@@ -8,9 +8,9 @@ import ipaddress
 from collections import Counter
 from typing import Any
 
-from .._common.field_checks import UUID, show
-from .._common.ip_texts import is_network, is_shortest_address
-from .._common.problem import Problem
+from .._common.addresses.ip_texts import is_network, is_shortest_address
+from .._common.options.field_checks import UUID, show
+from .._common.problems.problem import Problem
 from .fields import INTERRUPTING
 from .kinds import IP, Kind, image_fits, is_private
 

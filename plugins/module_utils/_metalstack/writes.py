@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._common import parallel
-from .._common.field_checks import show
-from .._common.formats import duration
+from .._common.options.field_checks import show
+from .._common.texts.formats import duration
+from .._common.waiting import parallel
 from . import goals
 from .errors import MetalError
 from .kinds import IP, Kind, part

@@ -13,9 +13,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from .._common import file_digest, regular_file, tar_headers
-from .._common.document_text import from_json
-from .._common.errors import ReportedError
+from .._common.documents import tar_headers
+from .._common.documents.document_text import from_json
+from .._common.files import file_digest, regular_file
+from .._common.problems.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
 

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from .._common.document_text import from_json
-from .._common.field_checks import DIGEST, DIGEST_RULE, show
-from .._common.problem import Problem
+from .._common.documents.document_text import from_json
+from .._common.options.field_checks import DIGEST, DIGEST_RULE, show
+from .._common.problems.problem import Problem
 
 Bill = dict[str, Any]
 

@@ -17,9 +17,9 @@ import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from .._common import tar_headers
-from .._common.document_text import from_json
-from .._common.errors import ReportedError
+from .._common.documents import tar_headers
+from .._common.documents.document_text import from_json
+from .._common.problems.errors import ReportedError
 from . import archive, bill
 
 # Beyond what the largest program of the plane has, several times.

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common import registry, user_folders
-from .._common.errors import os_errors_reported
+from .._cluster.render.images import ADD_ONS
+from .._common.files import user_folders
 from .._common.module import Module
+from .._common.problems.errors import os_errors_reported
+from .._common.transfer import registry
 from .._plane.parts.catalogue import NAMES, RENDERED
 from .._plane.process import engine
 from . import programs, service
@@ -36,6 +38,8 @@ def run_mirror_gather() -> None:
                "default": [part.name for part in RENDERED]},
         source_dir={"type": "path"},
         images={"type": "list", "elements": "str", "default": []},
+        image_lists={"type": "list", "elements": "path", "default": []},
+        cluster_add_ons={"type": "list", "elements": "str", "choices": list(ADD_ONS), "default": []},
         files={"type": "list", "elements": "dict", "default": [], "options": _DIGEST_FILE},
         files_ca_file={"type": "path"},
         source_registry={"type": "str", "default": ""},

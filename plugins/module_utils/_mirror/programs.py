@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import registry, regular_file, whole_file
-from .._common.document_text import from_json
-from .._common.errors import RefusedError, ReportedError
-from .._common.problem import Problem
+from .._common.documents.document_text import from_json
+from .._common.files import regular_file, whole_file
+from .._common.problems.errors import RefusedError, ReportedError
+from .._common.problems.problem import Problem
+from .._common.transfer import registry
 from .._plane import program_images
 from .._plane.process import engine, rendered_manifests
 from . import archive, image_file

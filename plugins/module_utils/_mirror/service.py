@@ -10,14 +10,16 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .._common import download, file_digest, registry, regular_file, user_folders, whole_file
-from .._common.errors import RefusedError, ReportedError
-from .._common.formats import timestamp
-from .._common.problem import Problem
+from .._cluster.render import images as cluster_images
+from .._common.files import file_digest, regular_file, user_folders, whole_file
+from .._common.problems.errors import RefusedError, ReportedError
+from .._common.problems.problem import Problem
+from .._common.texts.formats import timestamp
+from .._common.transfer import download, registry
 from .._plane import program_images
 from .._plane.parts.catalogue import BY_NAME
 from .._plane.process import engine, go_mod, rendered_manifests
-from . import archive, verified_copy, work_folder
+from . import archive, image_lists, verified_copy, work_folder
 from . import bill as bills
 
 _DOCUMENT_MODE = 0o644
@@ -37,7 +39,8 @@ class Wanted(NamedTuple):
 
 
 def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[str, Any]],
-           source_dir: str | None, programs: bool = False, local: Mapping[str, str] | None = None) -> Wanted:
+           source_dir: str | None, programs: bool = False, local: Mapping[str, str] | None = None,
+           add_ons: Iterable[str] = ()) -> Wanted:
     """Return what is to be gathered.
 
     :param parts: names of parts of the plane, whose images are taken at the pinned version
@@ -46,10 +49,12 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     :param source_dir: folder with the ``go.mod`` that pins the parts
     :param programs: whether the images of the programs of a plane of processes are gathered, too
     :param local: see :class:`Wanted`
+    :param add_ons: of clusters, out of :data:`cluster_images.ADD_ONS`
     :raises RefusedError: with all that is no name of an image or no file
     """
     parts, files = list(parts), list(files)
-    named = list(images)
+    named = [*images, *(cluster_images.reference(image, None, None) for add_on in add_ons
+                        for image in cluster_images.ADD_ONS[add_on])]
     if parts or programs:
         if not source_dir:
             raise RefusedError([Problem("mirror-source", "", "source_dir", None, "the folder with go.mod",
@@ -88,8 +93,8 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     :raises RefusedError: for wrong names, and for a work folder that others could have filled
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
-    items = wanted(params["parts"], params["images"], params["files"], params["source_dir"], params["programs"],
-                   _local(params))
+    items = wanted(params["parts"], [*params["images"], *image_lists.read(params["image_lists"])], params["files"],
+                   params["source_dir"], params["programs"], _local(params), params["cluster_add_ons"])
     digests, errors = _digests(source, items.images)
     if errors:
         raise ReportedError("%d of %d images cannot be gathered:\n%s" % (

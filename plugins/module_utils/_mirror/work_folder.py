@@ -9,8 +9,8 @@ import os
 import shutil
 import stat
 
-from .._common.errors import RefusedError
-from .._common.problem import Problem
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
 from . import archive
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH

@@ -7,22 +7,25 @@ from __future__ import annotations
 from typing import Any
 
 from .._backup import age, files
-from .._common import user_folders
-from .._common.errors import RefusedError, os_errors_reported
-from .._common.field_checks import is_name, show
+from .._common.files import user_folders
 from .._common.module import Module
-from .._common.problem import Problem
+from .._common.options.field_checks import is_name, show
+from .._common.problems.errors import RefusedError, os_errors_reported
+from .._common.problems.problem import Problem
 from .._host.description import annotations as host_annotations
-from .._kube.client import KubeClient
-from .._kube.connection import HAS_KUBERNETES, kube_argument_spec
+from .._kube.api.client import KubeClient
+from .._kube.connection.connection import kube_argument_spec
+from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.module import KubeModule
 from .backup import service as backup_service
+from .backup import verdicts
 from .checks import rules as checks
-from .handover import provisioning
+from .handover import former, provisioning
 from .manager.service import SiteManager
 from .nodes.asked import NodesAsked
 from .pauses import hosts as hosts_service
 from .single_hosts.service import HostMove
+from .whole_plane import one_sided
 from .whole_plane.journal import Journal
 from .whole_plane.service import Move
 
@@ -40,7 +43,6 @@ def _planes_argument_spec() -> dict[str, dict[str, Any]]:
         "to_context": {"type": "str"},
         "namespace": {"type": "str", "default": "metal3"},
         "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
-        "kubectl": {"type": "path"},
         "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
         "ironic_deployment": {"type": "str", "default": "ironic"},
         "ironic_config": {"type": "path"},
@@ -64,6 +66,7 @@ def run_node_reach_check() -> None:
         image={"type": "str"},
         pod_namespace={"type": "str", "default": "kube-system"},
         timeout_seconds={"type": "int", "default": 120},
+        to_may_be_stopped={"type": "bool", "default": False},
     ))
     params = module.params
     with module.reporting():
@@ -84,8 +87,13 @@ def run_plane_move() -> None:
         rehearsal_programs={"type": "path"},
         rehearsal_operator={"type": "bool", "default": False},
         take_over={"type": "str"},
+        accept={"type": "list", "elements": "str", "default": []},
+        former_ironic_mode={"type": "str", "choices": list(former.MODES)},
         former_ironic_namespace={"type": "str", "default": "baremetal-operator-system"},
         former_ironic_deployment={"type": "str", "default": ""},
+        former_ironic_url={"type": "str", "default": ""},
+        former_ironic_found={"type": "bool"},
+        to_may_be_stopped={"type": "bool", "default": False},
         machine_ironic={"type": "dict", "apply_defaults": True, "options": {
             "ip": {"type": "str", "default": ""},
             "keepalived_ip": {"type": "str", "default": ""},
@@ -103,6 +111,10 @@ def run_plane_move() -> None:
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
         source = module.connect()
         target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
+        is_planned = module.check_mode and params["state"] == "moved" and params["to_may_be_stopped"]
+        why = one_sided.silence(target) if is_planned else ""
+        if why:
+            module.finish(one_sided.planned(source, params, target.server, why))
         journal = Journal(f"{user_folders.state_dir()}/moves", (source.server, target.server), params["namespace"],
                           module.progress.event)
         move = Move(source, target, params, module.check_mode, module.progress, journal=journal)
@@ -140,8 +152,8 @@ def run_plane_restore() -> None:
         "identity_file": {"type": "path", "required": True},
         "clusterctl": {"type": "path", "required": True},
         "work_dir": {"type": "path"},
-        "servers": {"type": "list", "elements": "dict", "default": [], "options": {
-            "name": {"type": "str", "required": True}, "powered_on": {"type": "bool"}}},
+        # As bmc_info returns them.
+        "servers": {"type": "list", "elements": "dict", "default": []},
         "accept": {"type": "list", "elements": "str", "default": []},
     })
     params = module.params
@@ -173,7 +185,8 @@ def run_plane_move_hosts() -> None:
             return
         result = hosts_service.released(client, params["namespace"], module.check_mode, module.progress,
                                         params["wait_timeout_seconds"], names=params["hosts"],
-                                        what_for=_HELD_FOR[params["held_for"]])
+                                        what_for=_HELD_FOR[params["held_for"]],
+                                        loses=verdicts.loses if params["held_for"] == "restore" else None)
         errors = result.pop("errors")
         failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts are not what they were:",
                              *(f"- {line}" for line in errors)]) if errors else ""

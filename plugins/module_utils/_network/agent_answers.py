@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.field_checks import type_name
-from .._common.plain_text import cut, plain
+from .._common.options.field_checks import type_name
+from .._common.texts.plain_text import cut, plain
 
 Object = dict[str, Any]
 

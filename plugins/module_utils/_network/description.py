@@ -13,10 +13,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Union
 
-from .._common import ip_texts
-from .._common.field_checks import show
-from .._common.mac_address import mac_error
-from .._common.problem import Problem
+from .._common.addresses import ip_texts
+from .._common.addresses.mac_address import mac_error
+from .._common.options.field_checks import show
+from .._common.problems.problem import Problem
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 Interface = Union[ipaddress.IPv4Interface, ipaddress.IPv6Interface]

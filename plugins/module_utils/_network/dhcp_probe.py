@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .._common.errors import ReportedError
+from .._common.problems.errors import ReportedError
 from . import dhcp_message
 
 # Every IPv4 frame that comes in; ETH_P_IP of linux/if_ether.h.

@@ -10,9 +10,10 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .._common import parallel, whole_file
-from .._common.errors import RefusedError, ReportedError
-from .._common.problem import Problem
+from .._common.files import whole_file
+from .._common.problems.errors import RefusedError, ReportedError
+from .._common.problems.problem import Problem
+from .._common.waiting import parallel
 from . import systems
 from .description import problems
 from .dhcp_message import Offer
@@ -34,8 +35,8 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
     """Bring the file of dnsmasq to a description and return the result of the module ``provisioning_dhcp``.
 
     :param network: the description, with ``dhcp``
-    :param options: ``config_file``, ``leases_file``, ``dnsmasq`` (program), ``allowed_servers`` (addresses of other
-        servers that are wanted), ``probe_seconds`` (0 asks nobody)
+    :param options: ``config_file``, ``leases_file``, ``log_file`` (None for the system's log), ``dnsmasq`` (program),
+        ``allowed_servers`` (addresses of other servers that are wanted), ``probe_seconds`` (0 asks nobody)
     :raises RefusedError: for a mistake, or when another server answers
     :raises DhcpError: when dnsmasq refuses the file, or is missing
     """
@@ -49,7 +50,7 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
     servers = _other_servers(network, options, check_mode, progress, probe, warnings)
     if servers:
         raise RefusedError(servers)
-    content = configuration(network, options["leases_file"])
+    content = configuration(network, options["leases_file"], options["log_file"])
     _tried(content, options, check_mode, runner, warnings)
     if not check_mode:
         for path in (options["config_file"], options["leases_file"]):

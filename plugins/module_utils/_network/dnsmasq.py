@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common import ip_texts
+from .._common.addresses import ip_texts
 from .description import LOADERS, family, interfaces
 from .interface_files import HEADER
 
@@ -26,11 +26,12 @@ _VENDOR_CLASS6, _NO_VENDOR = 16, "00"
 _HTTP_CLIENT = "HTTPClient"
 
 
-def configuration(network: Mapping[str, Any], leases: str) -> str:
+def configuration(network: Mapping[str, Any], leases: str, log: str | None = None) -> str:
     """Return the file for ``dnsmasq --conf-file``.
 
     :param network: a description without mistakes, with ``dhcp``
     :param leases: path of the file of leases
+    :param log: path of the log, None for the system's
     """
     dhcp = network["dhcp"]
     lines = [
@@ -44,7 +45,11 @@ def configuration(network: Mapping[str, Any], leases: str) -> str:
         "no-hosts",
         "no-resolv",
         "log-dhcp",
+        # Of IPv4: firmware, agent and system call themselves by different names, and a server would hold an address for
+        # each of them.
+        "dhcp-ignore-clid",
         f"dhcp-leasefile={leases}",
+        *([f"log-facility={log}"] if log else []),
     ]
     lines += _ranges(network, dhcp)
     lines += _options(network, dhcp)

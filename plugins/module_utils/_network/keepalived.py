@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import ip_texts
-from .._common.field_checks import show
-from .._common.problem import Problem
+from .._common.addresses import ip_texts
+from .._common.options.field_checks import show
+from .._common.problems.problem import Problem
 from .description import INTERFACE, Interface
 from .interface_files import HEADER
 

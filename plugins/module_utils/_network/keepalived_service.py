@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import whole_file
-from .._common.errors import RefusedError, ReportedError
+from .._common.files import whole_file
+from .._common.problems.errors import RefusedError, ReportedError
 from . import keepalived, systems
 
 _NOT_FOUND = 127

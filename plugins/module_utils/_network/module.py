@@ -7,13 +7,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._common.dhcp_lent import lent_options
-from .._common.errors import RefusedError, os_errors_reported
+from .._common.addresses.dhcp_lent import lent_options
 from .._common.module import Module
-from .._common.problem import Problem, as_results
-from .._kube import short_pod
-from .._kube.client import KubeClient
-from .._kube.connection import HAS_KUBERNETES
+from .._common.problems.errors import RefusedError, os_errors_reported
+from .._common.problems.problem import Problem, as_results
+from .._kube.api.client import KubeClient
+from .._kube.connection.library import HAS_KUBERNETES
+from .._kube.pods import short_pod
 from . import dhcp_service, keepalived, keepalived_service, pod_reach, reach, reach_answers
 from .description import BOND_MODES, KINDS, LOADERS
 from .dnsmasq import DEFAULT_LEASE_SECONDS
@@ -86,13 +86,14 @@ def run_provisioning_dhcp() -> None:
         description_options(),
         config_file={"type": "path", "required": True},
         leases_file={"type": "path", "required": True},
+        log_file={"type": "path"},
         dnsmasq={"type": "path", "default": "dnsmasq"},
         allowed_servers=_texts(),
         probe_seconds={"type": "int", "default": 5}))
     with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
         wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option],
-                         "an absolute path") for option in ("config_file", "leases_file")
-                 if not os.path.isabs(module.params[option])]
+                         "an absolute path") for option in ("config_file", "leases_file", "log_file")
+                 if module.params[option] and not os.path.isabs(module.params[option])]
         if wrong:
             raise RefusedError(wrong)
         module.finish(dhcp_service.ensure(_description(module.params), module.params, module.check_mode,

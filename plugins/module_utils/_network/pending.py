@@ -16,8 +16,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._common import whole_file
-from .._common.document_text import from_json
+from .._common.documents.document_text import from_json
+from .._common.files import whole_file
 
 FOLDER = "/var/lib/metal3.baremetal/network"
 POLL_SECONDS = 0.5

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .._common.errors import RefusedError
-from .._common.problem import Problem
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
 from .._elsewhere import answered, asking
-from .._kube import short_pod, short_pods
-from .._kube.errors import KubeError
-from .._kube.resources import KNOWN
+from .._kube.kinds.resources import KNOWN
+from .._kube.pods import short_pod, short_pods
+from .._kube.responses.errors import KubeError
 from . import reach_answers
 
 KIND = "metal3-baremetal-network-check"

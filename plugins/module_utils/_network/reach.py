@@ -10,10 +10,10 @@ import secrets
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._common import parallel
-from .._common.errors import ReportedError
-from .._common.image_server import image_fetcher
-from .._common.problem import Problem
+from .._common.problems.errors import ReportedError
+from .._common.problems.problem import Problem
+from .._common.transfer.image_server import image_fetcher
+from .._common.waiting import parallel
 from .._elsewhere import questions
 from . import reach_answers
 from .dhcp_probe import DhcpProbeError, offers

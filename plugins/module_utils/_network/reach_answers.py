@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.field_checks import show
-from .._common.mac_address import mac_error
-from .._common.plain_text import cut, plain
-from .._common.problem import Problem
-from .._common.redaction import before_query, redacted
+from .._common.addresses.mac_address import mac_error
+from .._common.options.field_checks import show
+from .._common.problems.problem import Problem
+from .._common.redaction.redaction import before_query, redacted
+from .._common.texts.plain_text import cut, plain
 
 Object = dict[str, Any]
 

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .._common import confirmation, whole_file
-from .._common.errors import RefusedError, ReportedError
-from .._common.problem import Problem
+from .._common.files import whole_file
+from .._common.options import confirmation
+from .._common.problems.errors import RefusedError, ReportedError
+from .._common.problems.problem import Problem
 from . import pending, systems
 from .description import problems
 from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown

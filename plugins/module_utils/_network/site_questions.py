@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common import ip_texts
+from .._common.addresses import ip_texts
 from .._plane.cluster.ironic import HTTP_PORT
 from .._plane.process.site_figures import DEFAULT_PORTS, NETWORK_BOOT
 from .description import LOADERS

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from .._common.document_text import from_json
-from .._common.errors import ReportedError
+from .._common.documents.document_text import from_json
+from .._common.problems.errors import ReportedError
 from .interface_files import Found, connection_of
 
 # A program that does not come back is not waited for longer; netplan starts daemons.

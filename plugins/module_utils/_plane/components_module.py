@@ -1,18 +1,15 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules plane_certificates_info, plane_check, plane_components and plane_scale."""
+"""Running the module plane_components."""
 from __future__ import annotations
 
-from .._common import user_folders
-from .._common.errors import RefusedError
-from .._common.problem import Problem
-from .._common.terminal import columns
-from .._kube.connection import kube_argument_spec
+from .._common.files import user_folders
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from . import expiry, expiry_service, ironic_module
-from .cluster import certificates, scale_service, service, sources
-from .parts import catalogue, fit_service, manifests
+from . import ironic_module
+from .cluster import certificates, service, sources
+from .parts import catalogue, manifests
 from .parts.catalogue import IRONIC
 
 _PART = {
@@ -66,7 +63,15 @@ def run_plane_components() -> None:
         cache_dir={"type": "path"},
         objects={"type": "list", "elements": "dict", "default": []},
         definitions={"type": "str", "choices": ["keep", "remove"], "default": "keep"},
+        adopt={"type": "list", "elements": "str", "choices": list(catalogue.ADOPTABLE), "default": []},
         with_ironic={"type": "bool", "default": False},
+        ironic_namespace={"type": "str"},
+        planned_ironic={"type": "dict", "options": {
+            "namespace": {"type": "str", "default": IRONIC.namespace},
+            "image_version": {"type": "str", "required": True},
+            "mariadb": {"type": "bool", "default": False},
+            "mariadb_claim": {"type": "str"},
+            "database": {"type": "dict"}}},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         show_table={"type": "bool", "default": False},
@@ -79,58 +84,10 @@ def run_plane_components() -> None:
         shipped = sources.read(params["parts"], sources.pinned_by(
             params["source_dir"], params["cache_dir"] or user_folders.cache_dir()))
         if params["with_ironic"] and params["state"] == "absent":
-            # It is in the operator's namespace.
-            namespace = next((item["namespace"] for item in params["parts"] if item["name"] == "bmo"), None)
+            # Nearly always in the operator's namespace, whose Secrets alone the operator can mount.
+            namespace = params["ironic_namespace"] or next(
+                (item["namespace"] for item in params["parts"] if item["name"] == "bmo"), None)
             params["parts"] = [*params["parts"], {"name": IRONIC.name, "namespace": namespace}]
             shipped[IRONIC.name] = (ironic_module.rendered(params), "")
         components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
         module.finish(components.present() if params["state"] == "present" else components.absent())
-
-
-def run_plane_check() -> None:
-    """Run the module ``plane_check``."""
-    module = KubeModule(dict(
-        kube_argument_spec(),
-        parts={"type": "list", "elements": "str", "choices": list(catalogue.NAMES),
-               "default": [part.name for part in catalogue.RENDERED]},
-        show_table={"type": "bool", "default": False},
-    ))
-    with module.reporting():
-        module.finish(fit_service.run(module.connect(), module.params["parts"]))
-
-
-def run_plane_scale() -> None:
-    """Run the module ``plane_scale``."""
-    module = KubeModule(dict(
-        kube_argument_spec(),
-        namespace={"type": "str", "required": True},
-        name={"type": "str", "required": True},
-        replicas={"type": "int", "required": True},
-        started_for={"type": "str"},
-        checked={"type": "dict", "options": {
-            "uid": {"type": "str", "required": True}, "generation": {"type": "int", "required": True}}},
-        confirm={"type": "str"},
-        wait_timeout_seconds={"type": "int", "default": 300},
-    ))
-    with module.reporting():
-        if module.params["replicas"] < 0:
-            raise RefusedError([Problem("scale-replicas", "", "replicas", module.params["replicas"], "0 or more")])
-        module.finish(scale_service.run(module.connect(), module.params, module.check_mode, module.progress))
-
-
-def run_plane_certificates_info() -> None:
-    """Run the module ``plane_certificates_info``."""
-    module = KubeModule(dict(
-        kube_argument_spec(),
-        pki_dir={"type": "path"},
-        namespaces={"type": "list", "elements": "str", "default": ["metal3"]},
-        warn_days={"type": "int", "default": 30},
-        show_table={"type": "bool", "default": False},
-    ))
-    module.require(cryptography=expiry.HAS_CRYPTOGRAPHY)
-    with module.reporting():
-        result = expiry_service.report(module.params, module.connect(), columns())
-        for namespace in module.params["namespaces"]:
-            if not any(row["place"].startswith(f"Secret {namespace}/") for row in result["certificates"]):
-                module.warn_without(namespace)
-        module.finish(result)

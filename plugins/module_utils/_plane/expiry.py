@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
-from .._common.text_table import lines
+from .._common.texts.text_table import lines
 from .cluster.objects import client_configs
 
 try:
@@ -26,7 +26,10 @@ Object = dict[str, Any]
 _PUBLIC_KEY = b"-----BEGIN PUBLIC KEY-----"
 
 EXPIRED, EXPIRING, UNTRUSTED, UNREADABLE, FINE = "expired", "expiring", "untrusted", "unreadable", "ok"
-_FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, EXPIRING, FINE)
+OUTDATED = "outdated"
+# Between whoever issues a certificate and the machine of the pod that reads it.
+_SKEW = datetime.timedelta(minutes=1)
+_FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, OUTDATED, EXPIRING, FINE)
 
 
 class Held(NamedTuple):
@@ -37,6 +40,7 @@ class Held(NamedTuple):
     :ivar pem: the certificates
     :ivar authority: certificates of the authorities that are to have signed it, or None when nobody says which
     :ivar trusted_by: who verifies it
+    :ivar read: when the holder has read it, if it reads it only then
     """
 
     place: str
@@ -44,6 +48,7 @@ class Held(NamedTuple):
     pem: bytes
     authority: bytes | None
     trusted_by: tuple[str, ...]
+    read: datetime.datetime | None = None
 
 
 class Known(NamedTuple):
@@ -189,6 +194,9 @@ def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
         row["status"] = EXPIRED
     elif item.authority is not None and not signed(item.pem, item.authority, now):
         row["status"] = UNTRUSTED
+    elif item.read is not None and certificate.not_valid_before_utc > item.read + _SKEW:
+        # It did not exist when its holder has read one.
+        row["status"] = OUTDATED
     else:
         row["status"] = EXPIRING if left < datetime.timedelta(days=warn_days) else FINE
     return row

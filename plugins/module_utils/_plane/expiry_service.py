@@ -10,14 +10,15 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._common.errors import ReportedError
-from .._kube import kubeconfig
-from .._kube.advice import reading_failed
-from .._kube.errors import KubeError
-from .._kube.resources import TLS_TYPE
+from .._common.problems.errors import ReportedError
+from .._kube.connection import kubeconfig
+from .._kube.kinds.resources import TLS_TYPE
+from .._kube.responses.advice import reading_failed
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
-from . import expiry
-from .parts.catalogue import PARTS
+from . import expiry, mounted
+from .parts import fit_service
+from .parts.catalogue import BY_NAME, IRONIC
 
 Object = dict[str, Any]
 
@@ -72,11 +73,29 @@ def _of_cluster(client: Any, namespaces: list[str], warnings: list[str]) -> list
     for kind in _WEBHOOKS:
         # A list's items do not name their kind.
         webhooks += [dict(item, kind=kind) for item in _listed(client, kind, None, None, warnings)]
-    secrets = [item for name in dict.fromkeys([part.namespace for part in PARTS] + namespaces)
-               for item in _listed(client, "Secret", name, _TLS, warnings)]
+    places = list(dict.fromkeys(fit_service.namespaces(client) + namespaces))
+    secrets = [item for name in places for item in _listed(client, "Secret", name, _TLS, warnings)]
+    of_ironic = [item for name in places for item in _of_ironic(client, name, warnings)]
     of_clusters = [item for name in namespaces for item in _listed(client, "Secret", name, _OF_CLUSTER, warnings)]
     serving = expiry.of_webhooks(webhooks, secrets)
-    return serving + expiry.of_secrets(secrets, serving) + expiry.of_clusters(of_clusters, _of_kubeconfig)
+    return (serving + of_ironic + expiry.of_secrets(secrets, serving + of_ironic)
+            + expiry.of_clusters(of_clusters, _of_kubeconfig))
+
+
+def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.Held]:
+    """Return the certificates of Ironic's pods in a namespace, which read them at their start."""
+    found = []
+    for item in _listed(client, "Deployment", namespace, None, warnings):
+        if item["metadata"]["name"] != next(iter(IRONIC.images)):
+            continue
+        names = mounted.secrets_of(item)
+        secrets = [secret for secret in _listed(client, "Secret", namespace, None, warnings)
+                   if secret["metadata"]["name"] in names]
+        labels = mounted.selector_of(item)
+        pods = [pod for pod in _listed(client, "Pod", namespace, None, warnings) if labels and labels.items() <= (
+            pod["metadata"].get("labels") or {}).items()]
+        found += mounted.held(item, secrets, mounted.first_start(pods), (BY_NAME["bmo"].title,))
+    return found
 
 
 def _listed(client: Any, kind: str, namespace: str | None, selector: str | None, warnings: list[str]) -> list[Object]:

@@ -7,14 +7,14 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .._common import user_folders
-from .._common.errors import ReportedError
-from .._common.fields import argument_spec
-from .._kube.connection import kube_argument_spec
+from .._common.files import user_folders
+from .._common.options.fields import argument_spec
+from .._common.problems.errors import ReportedError
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .cluster import given_certificate, ironic, ironic_service, operated, operated_service
+from .cluster import given_certificate, ironic, ironic_pod, ironic_service, operated, operated_service
 from .parts import manifests
-from .parts.catalogue import IRONIC
+from .parts.catalogue import ADOPTABLE, IRONIC
 from .process import engine
 
 
@@ -88,16 +88,25 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         boot_iso_source={"type": "str", "choices": ["http", "local"]},
         image_authority_file={"type": "path"},
         bmc_authority={"type": "str"},
+        image_authority={"type": "str"},
         environment={"type": "dict"},
-        image_version={"type": "str", "default": "latest"},
+        image_version={"type": "str", "default": ironic_pod.DEFAULT_TAG},
         image_registry_mirror={"type": "str"},
         image_pull_policy={"type": "str", "choices": ["Always", "IfNotPresent", "Never"]},
         digest={"type": "str"},
         pull_secrets={"type": "list", "elements": "str", "no_log": False},
+        images={"type": "dict", "options": dict((name, {"type": "dict", "options": {
+            "version": {"type": "str"}, "digest": {"type": "str"}}}) for name in ironic_pod.OTHER_IMAGES)},
+        resources={"type": "dict"},
+        affinity={"type": "dict"},
+        proxy={"type": "dict", "options": {
+            "http": {"type": "str"}, "https": {"type": "str"}, "no_proxy": {"type": "str"}}},
         node_selector={"type": "dict"},
         tolerations={"type": "list", "elements": "dict"},
         priority_class={"type": "str"},
+        adopt={"type": "list", "elements": "str", "choices": list(ADOPTABLE), "default": []},
         confirm={"type": "str"},
+        confirm_upgrade={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         wait={"type": "bool", "default": True},
         wait_timeout_seconds={"type": "int", "default": 300},

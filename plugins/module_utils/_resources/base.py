@@ -11,18 +11,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from .._common import field_checks
-from .._common.field_checks import show, text_of
-from .._common.fields import METADATA, Field, check_fields, to_crd, with_texts
-from .._common.problem import Problem
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host import lock as host_lock
-from .._host.actions import contains
+from .._common.options import field_checks
+from .._common.options.field_checks import show, text_of
+from .._common.options.fields import METADATA, Field, check_fields, to_crd, with_texts
+from .._common.problems.problem import Problem
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._host.actions.actions import contains
 from .._host.description import annotations as host_annotations
 from .._host.description.objects import API_VERSION
-from .._host.errors import explain
-from .._host.goals import error_of
-from .._kube.conditions import condition
+from .._host.state import lock as host_lock
+from .._host.state.errors import explain
+from .._host.state.goals import error_of
+from .._kube.objects.conditions import condition
 
 HOST = "BareMetalHost"
 Object = dict[str, Any]

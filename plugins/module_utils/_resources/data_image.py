@@ -11,11 +11,11 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.field_checks import show
-from .._common.fields import Field
-from .._common.problem import Problem
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.goals import RUNNING, state_of
+from .._common.options.field_checks import show
+from .._common.options.fields import Field
+from .._common.problems.problem import Problem
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._host.state.goals import RUNNING, state_of
 from .base import Family, Object, ObjectIndex, host_verdict
 from .firmware_change import host_state
 

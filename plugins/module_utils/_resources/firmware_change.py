@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.wait_report import FAILED, WAITING, Verdict
+from .._common.waiting.wait_report import FAILED, WAITING, Verdict
 from .._host.description import annotations as host_annotations
-from .._host.goals import RUNNING, error_of, state_of
-from .._kube.conditions import condition, is_true
+from .._host.state.goals import RUNNING, error_of, state_of
+from .._kube.objects.conditions import condition, is_true
 from .base import HOST, Object, ObjectIndex, host_verdict, is_observed, is_working
 
 POLICY = "HostUpdatePolicy"

@@ -8,14 +8,14 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common import text_table
-from .._common.field_checks import show
-from .._common.fields import METADATA, Field
-from .._common.problem import Problem
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._common.options.field_checks import show
+from .._common.options.fields import METADATA, Field
+from .._common.problems.problem import Problem
+from .._common.texts import text_table
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description import annotations as host_annotations
-from .._host.goals import error_of
-from .._kube.conditions import condition, is_true
+from .._host.state.goals import error_of
+from .._kube.objects.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import (
     CHANGED,

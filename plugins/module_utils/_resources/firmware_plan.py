@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._host.goals import RUNNING
+from .._host.state.goals import RUNNING
 
 
 def plan(settings: list[dict[str, Any]], components: list[dict[str, Any]], policies: list[dict[str, Any]],

@@ -11,12 +11,12 @@ from __future__ import annotations
 import difflib
 from typing import Any
 
-from .._common import text_table
-from .._common.field_checks import show
-from .._common.fields import METADATA, Field
-from .._common.problem import Problem
-from .._common.wait_report import REACHED, WAITING, Verdict
-from .._kube.conditions import is_true
+from .._common.options.field_checks import show
+from .._common.options.fields import METADATA, Field
+from .._common.problems.problem import Problem
+from .._common.texts import text_table
+from .._common.waiting.wait_report import REACHED, WAITING, Verdict
+from .._kube.objects.conditions import is_true
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import CHANGED, READS, change_verdict, conditions_facts, host_power, host_state, observed_verdict
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._host import table as host_table
+from .._host.state import table as host_table
 from .base import Family, Object, ObjectIndex
 
 

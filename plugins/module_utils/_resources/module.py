@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.errors import RefusedError
-from .._common.fields import argument_spec
-from .._kube.connection import kube_argument_spec
+from .._common.options.fields import argument_spec
+from .._common.problems.errors import RefusedError
+from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .base import Family, Object, check_raw, entry_fields
 from .registry import FAMILIES

@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .._common.field_checks import is_name, show
-from .._common.fields import Field
-from .._common.problem import Problem
+from .._common.options.field_checks import is_name, show
+from .._common.options.fields import Field
+from .._common.problems.problem import Problem
 from .base import Family, Object, ObjectIndex
 
 TIMES = ("onPreparing", "onReboot")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._common.field_checks import show
-from .._common.fields import Field
-from .._common.problem import Problem
-from .._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._kube.conditions import condition, is_true
+from .._common.options.field_checks import show
+from .._common.options.fields import Field
+from .._common.problems.problem import Problem
+from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._kube.objects.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex, is_observed
 
 

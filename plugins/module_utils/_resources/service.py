@@ -8,21 +8,21 @@ import time
 from collections.abc import Generator
 from typing import Any, Callable
 
-from .._common.errors import RefusedError
-from .._common.object_shape import of_kind
-from .._common.problem import Problem
-from .._common.terminal import columns
-from .._common.wait_loop import Step, WaitLoop
-from .._common.wait_report import FAILED, WAITING, Awaited, Verdict
-from .._kube import bulk
-from .._kube.conditions import conditions
-from .._kube.errors import KubeError
-from .._kube.finalizers import HINT, deletion_of
-from .._kube.follow import follow_kinds
-from .._kube.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, absent, by_name, deletion
-from .._kube.precondition import uid_of
-from .._kube.reconcile import Reconcile
-from .._kube.report import counts, difference
+from .._common.documents.object_shape import of_kind
+from .._common.problems.errors import RefusedError
+from .._common.problems.problem import Problem
+from .._common.texts.terminal import columns
+from .._common.waiting.wait_loop import Step, WaitLoop
+from .._common.waiting.wait_report import FAILED, WAITING, Awaited, Verdict
+from .._kube.api import bulk
+from .._kube.api.follow import follow_kinds
+from .._kube.objects.conditions import conditions
+from .._kube.objects.finalizers import HINT, deletion_of
+from .._kube.objects.precondition import uid_of
+from .._kube.reconcile.plan import DELETE, DONE, UNCHANGED, UPDATE, Entry, absent, by_name, deletion
+from .._kube.reconcile.reconcile import Reconcile
+from .._kube.reconcile.report import counts, difference
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN, resource_for
 from .base import HOST, Family, Object, ObjectIndex, check_host, check_lock, check_typed, desired, label_of
 from .wake import wake

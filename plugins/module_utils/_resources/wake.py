@@ -7,10 +7,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .._common.formats import timestamp
+from .._common.texts.formats import timestamp
 from .._host.description import annotations as host_annotations
-from .._kube import bulk
-from .._kube.errors import KubeError
+from .._kube.api import bulk
+from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .base import HOST
 

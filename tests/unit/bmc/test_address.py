@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import schemes
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import schemes
 
 BASES = ("redfish", "ilo5-redfish", "idrac-redfish", "redfish-virtualmedia", "ilo5-virtualmedia",
          "idrac-virtualmedia", "redfish-uefihttp")

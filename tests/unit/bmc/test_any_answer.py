@@ -18,27 +18,15 @@ from fakes.redfish import tree
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    address as bmc_address,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    checks as bmc_checks,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    discovered as bmc_discovered,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    discovered_inventory,
-    gather,
-    ipmi,
-    redfish_facts,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    table as bmc_table,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishError, checked_path
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.verdict import Limits, worst
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import plain
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered as bmc_discovered
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import checks as bmc_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import table as bmc_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight.verdict import Limits, worst
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import gather, ipmi, redfish_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.redfish import RedfishError, checked_path
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import plain
 
 TREES = dict((vendor, tree(vendor)) for vendor in ("dell", "hpe", "lenovo", "supermicro"))
 ADDRESS = bmc_address.parse("redfish://192.0.2.1")

@@ -9,25 +9,15 @@ import copy
 import pytest
 from fakes.redfish import tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    address as bmc_address,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    checks as bmc_checks,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    hardware as bmc_hardware,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    redfish_facts,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    table as bmc_table,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import blank
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishError
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.survey import Walk
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.verdict import Limits, worst
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import hardware as bmc_hardware
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import checks as bmc_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import table as bmc_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight.verdict import Limits, worst
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import redfish_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import blank
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.redfish import RedfishError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.survey import Walk
 
 # 2026-01-02T03:04:05Z, the time that the trees of HPE and others tell.
 NOW = 1767323045.0
@@ -166,7 +156,9 @@ def test_secure_boot_wants_keys():
     found = verdicts_of("lenovo", boot_mode="UEFISecureBoot")
     assert found["secure_boot"].status == "problem"
     assert "setup mode" in found["secure_boot"].actual
-    assert verdicts_of("dell", "idrac-redfish", boot_mode="UEFISecureBoot")["secure_boot"].status == "ok"
+    assert verdicts_of("dell", "idrac-virtualmedia", boot_mode="UEFISecureBoot")["secure_boot"].status == "ok"
+    by_network = verdicts_of("dell", "idrac-redfish", boot_mode="UEFISecureBoot")["secure_boot"]
+    assert by_network.status == "warning" and "distributions do not sign iPXE" in by_network.expected
     assert verdicts_of("supermicro", boot_mode="UEFISecureBoot")["secure_boot"].status == "problem"
 
 
@@ -310,6 +302,33 @@ def test_two_addresses_of_one_server():
     same = bmc_checks.shared([("a", facts), ("b", facts), ("c", facts_of("hpe"))])
     assert sorted(same) == ["a", "b"]
     assert same["a"].actual.endswith("as b")
+
+
+def of_hardware(uuid, serial_number, *macs):
+    return {"system": {"uuid": uuid, "serial_number": serial_number}, "nics": [{"mac": mac} for mac in macs]}
+
+
+def test_a_uuid_that_a_vendor_gives_to_several_servers_is_a_warning():
+    """They were taken for one server, which no inventory could correct."""
+    found = bmc_checks.shared([("a", of_hardware("u", "1", "m1")), ("b", of_hardware("U", "1", "m2")),
+                               ("c", of_hardware("u", "3")), ("d", of_hardware("other", "3"))])
+    assert sorted(found) == ["a", "b", "c"]
+    assert {name: verdict.status for name, verdict in found.items()} == dict.fromkeys("abc", "warning")
+    assert found["a"].actual == "UUID u, which b, c report, too, with other network cards or another serial number"
+
+
+@pytest.mark.parametrize("one, other", [
+    (("u", "1", "m1", "m2"), ("u", "2", "m2")), (("u", "1"), ("u", "1", "m1")), (("u", ""), ("u", "1", "m1")),
+    (("u", "None"), ("u", "None"))])
+def test_what_nothing_tells_apart_is_one_server(one, other):
+    found = bmc_checks.shared([("a", of_hardware(*one)), ("b", of_hardware(*other))])
+    assert {name: verdict.status for name, verdict in found.items()} == {"a": "problem", "b": "problem"}
+
+
+@pytest.mark.parametrize("uuid", [
+    "", None, "00000000-0000-0000-0000-000000000000", "03000200-0400-0500-0006-000700080009"])
+def test_a_uuid_that_nobody_has_set_is_nobodys(uuid):
+    assert bmc_checks.shared([("a", of_hardware(uuid, "1")), ("b", of_hardware(uuid, "1"))]) == {}
 
 
 def test_passwords_of_the_bios_are_left_out():

@@ -11,11 +11,11 @@ from ansible.module_utils.testing import patch_module_args
 from bmc_certificates import issue
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered as bmc_discovered
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovery_module
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.targets import expand
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered as bmc_discovered
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.discover import Scan, discover
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.targets import expand
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 SETTINGS = Settings(None, 2, 5, 8)
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory as inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory as inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 OPTIONS = {"name_format": "server-{serial_number}", "boot_nic": "", "username_expression": "vault_user",
            "password_expression": "vault_password", "disable_certificate_verification": False}
@@ -96,6 +96,91 @@ def test_a_bmc_that_moved_keeps_its_server():
     after, report, dummy = merge([moved], before)
     assert hosts_of(after)["server-sn-1"]["bmc_address"] == moved["address"]
     assert report[0]["action"] == "updated"
+
+
+WITHOUT_CARDS = {"nics": [], "boot_mac_candidates": []}
+
+
+@pytest.mark.parametrize("before, now", [
+    # By a card alone, by the serial number where cards are not reported, by both.
+    ({}, {"serial_number": "another"}), (WITHOUT_CARDS, {}), ({}, WITHOUT_CARDS), ({}, {})])
+def test_a_server_whose_bmc_moved_is_known_by_its_uuid_with_cards_or_serial_number(before, now):
+    content = merge([server(1, **before)])[0]
+    moved = server(1, **now, address="redfish://192.0.2.99/redfish/v1/Systems/1")
+    merged, report, problems = merge([moved], content)
+    assert problems == [] and [(item["name"], item["action"]) for item in report] == [("server-sn-1", "updated")]
+    assert list(hosts_of(merged)) == ["server-sn-1"]
+
+
+@pytest.mark.parametrize("other", [{}, WITHOUT_CARDS])
+def test_a_server_with_the_uuid_of_one_that_is_off_does_not_take_its_place(other):
+    """Its address became that of the other one, which was deployed then in its place."""
+    content = merge([server(1, **other)])[0]
+    new = server(2, uuid="0-1", **other)
+    merged, report, problems = merge([new], content)
+    assert problems == [] and [(item["name"], item["action"]) for item in report] == [("server-sn-2", "added")]
+    assert hosts_of(merged)["server-sn-1"] == hosts_of(content)["server-sn-1"]
+    assert report[0]["same_uuid"] == ["server-sn-1"]
+    assert inventory.line(report[0]) == (
+        "server-sn-2: added, redfish-virtualmedia://192.0.2.2/redfish/v1/Systems/1; server-sn-1 with the same UUID, "
+        "other by network cards or serial number")
+
+
+def test_a_uuid_of_all_boards_keeps_no_server_from_its_name():
+    servers = [server(number, uuid="all") for number in (1, 2, 3)]
+    content = merge(servers)[0]
+    moved = [dict(item, address=f"redfish://198.51.100.{number}/redfish/v1/Systems/1")
+             for number, item in enumerate(reversed(servers), 1)]
+    merged, report, problems = merge(moved, content)
+    assert problems == [] and set(hosts_of(merged)) == set(hosts_of(content))
+    assert all(item["action"] == "updated" and len(item["same_uuid"]) == 2 for item in report)
+    for number, name in enumerate(("server-sn-3", "server-sn-2", "server-sn-1"), 1):
+        assert hosts_of(merged)[name]["bmc_address"] == f"redfish://198.51.100.{number}/redfish/v1/Systems/1"
+
+
+UNCLEAR = [({"serial_number": "", **WITHOUT_CARDS}, {"serial_number": "", **WITHOUT_CARDS}),
+           # All its cards may be new; or the vendor gives all boards one serial number, too.
+           ({"serial_number": "A1"}, {"serial_number": "A1"}),
+           ({"serial_number": "Default string", **WITHOUT_CARDS}, {"serial_number": "Default string", **WITHOUT_CARDS})]
+
+
+@pytest.mark.parametrize("before, now", UNCLEAR)
+def test_a_server_that_may_be_one_of_the_file_is_refused(before, now):
+    content = merge([server(1, **before)], name_format="a-{uuid}")[0]
+    new = server(2, uuid="0-1", **now)
+    same, report, (problem,) = merge([new], content, name_format="b-{host}")
+    assert same == content and report == []
+    assert (problem.subject, problem.field) == (f"server at {new['address']}", "uuid")
+    assert 'found "0-1", expected a network card or a serial number that says whether it is a-0-1, with' in str(problem)
+    assert "set bmc_address of a-0-1 to this address" in str(problem)
+
+
+@pytest.mark.parametrize("before, now", UNCLEAR)
+@pytest.mark.parametrize("name", ["a-0-1", "mine"])
+def test_an_address_says_which_of_both_it_is(before, now, name):
+    content = merge([server(1, **before)], name_format="a-{uuid}")[0]
+    new = server(2, uuid="0-1", **now)
+    merged, report, problems = merge([new], content, [{"name": name, "bmc": {"address": new["address"]}}])
+    assert problems == [] and [item["name"] for item in report] == [name]
+    assert set(hosts_of(merged)) == {"a-0-1", name}
+
+
+@pytest.mark.parametrize("before, now", UNCLEAR)
+def test_what_another_server_of_the_run_is_nobody_else_is(before, now):
+    first = server(1, **before)
+    content = merge([first], name_format="a-{uuid}")[0]
+    merged, report, problems = merge([first, server(2, uuid="0-1", **now)], content, name_format="b-{host}")
+    assert problems == [] and [item["name"] for item in report] == ["a-0-1", "b-192-0-2-2"]
+    assert hosts_of(merged)["a-0-1"]["bmc_address"] == first["address"]
+
+
+@pytest.mark.parametrize("uuid", ["", "00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
+                                  "03000200-0400-0500-0006-000700080009"])
+def test_what_is_no_uuid_says_nothing(uuid):
+    content = merge([server(1, uuid=uuid, serial_number="", **WITHOUT_CARDS)], name_format="a-{host}")[0]
+    new = server(2, uuid=uuid, serial_number="", **WITHOUT_CARDS)
+    merged, report, problems = merge([new], content, name_format="b-{host}")
+    assert problems == [] and [item["name"] for item in report] == ["b-192-0-2-2"] and len(hosts_of(merged)) == 2
 
 
 def test_boot_mac_is_written_where_it_is_certain():

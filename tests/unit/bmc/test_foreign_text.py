@@ -15,7 +15,7 @@ import yaml
 from fakes.http_ironic import HttpIronic
 from fakes.redfish import FakeRedfish, hostile_tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovered_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory
 
 BIN = Path(sys.executable).parent
 COLLECTIONS = Path(__file__).resolve().parents[3] / ".build"

@@ -10,9 +10,9 @@ import pytest
 from bmc_certificates import issue
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import gather as gathering
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import gather as gathering
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings, Target, gather
 
 
 def target(bmc, path="", password="right", scheme="redfish+http", name="a", unchecked=False, username="admin"):

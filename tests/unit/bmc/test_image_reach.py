@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import image_reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import image_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 
-ASKED = asking.Asked([sys.executable, "-"], "Deployment n/ironic")
+ASKED = asking.by_command([sys.executable, "-"], "Deployment n/ironic")
 STATUS = {"/there": 200, "/elsewhere": 302, "/gone": 404, "/login": 401, "/refused-head": 405, "/behind": 502}
 
 
@@ -82,18 +81,16 @@ def test_who_does_not_answer_is_named_and_the_checksum_file_too(server):
 
 
 def test_what_is_no_url_of_a_web_server_is_not_asked_for():
-    def run(*_given, **_more):
+    def run(_program):
         raise AssertionError("asked")
 
     images = [image_reach.Image("a", "image", {"url": url, "checksum": "ab" * 32})
               for url in ("oci://registry.example/image", "file:///etc/passwd", "http:///no-host", "http://[", "")]
-    assert image_reach.problems(images, ASKED, run) == ([], [])
+    assert image_reach.problems(images, asking.Asked(run, "a pod")) == ([], [])
 
 
 def test_a_pod_that_can_not_be_asked_is_a_warning():
-    def run(*_given, **_more):
-        return subprocess.CompletedProcess([], 1, b"", b"pods not found\n")
-
-    found, warnings = image_reach.problems([image_reach.Image("a", "image", {"url": "http://192.0.2.1/a"})], ASKED, run)
+    asked = asking.Asked(lambda _program: asking.Printed(b"", b"pods not found\n", 1), "Deployment n/ironic")
+    found, warnings = image_reach.problems([image_reach.Image("a", "image", {"url": "http://192.0.2.1/a"})], asked)
     assert (found, warnings) == ([], ["images: whether Ironic reaches their servers was not asked from Deployment "
                                       "n/ironic: no answer (code 1): pods not found"])

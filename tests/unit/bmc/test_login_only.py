@@ -9,8 +9,8 @@ from bmc_certificates import issue
 from fakes.redfish import SESSIONS, FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 SETTINGS = Settings(None, 2, 5, 8, login_only=True)
 

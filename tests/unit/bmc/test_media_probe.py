@@ -8,10 +8,10 @@ import pytest
 from fakes.clock import Clock
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import media_checks
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.media_probe import MediaProbe
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.virtual_media import media_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.virtual_media.media_probe import MediaProbe
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 
 URL = "https://198.18.0.1:6183/images/probe.iso"
 DRIVE = "/redfish/v1/Systems/System.Embedded.1/VirtualMedia/1"

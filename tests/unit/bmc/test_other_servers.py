@@ -9,9 +9,9 @@ import json
 import pytest
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.discover import Scan, discover
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings, Target, gather
 
 SETTINGS = Settings(None, 2, 5, 8)
 SYSTEM = "/redfish/v1/Systems/System.Embedded.1"

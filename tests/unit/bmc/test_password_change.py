@@ -9,11 +9,12 @@ import json
 import pytest
 from fakes.redfish import SESSIONS, FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import accounts, ipmi
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.account_service import AccountRun, failure
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords import accounts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords.account_service import AccountRun, failure
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import ipmi
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 
 OLD, NEW = "old-secret-word", "new-secret-word"
 # Vendor → path of the account of the user "admin".

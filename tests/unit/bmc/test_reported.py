@@ -10,13 +10,10 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import (
-    discovered_inventory,
-    discovery_module,
-    reported,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discover import Scan, discover
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovery_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered_inventory, reported
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.discover import Scan, discover
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 MAC, OTHER_MAC = "00:5c:52:00:00:01", "00:5c:52:00:00:02"
 

@@ -10,9 +10,9 @@ import sys
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 
 SETTINGS = Settings(None, 2, 5, 8)
@@ -82,7 +82,7 @@ def test_a_bmc_that_ironics_pod_does_not_reach_is_a_problem_and_a_pod_that_says_
 
     def asked(command):
         found = bmc_service.preflight(hosts, SETTINGS._replace(login_only=True), 30, 10 ** 9,
-                                      asked=asking.Asked(command, "Deployment n/ironic"))
+                                      asked=asking.by_command(command, "Deployment n/ironic"))
         return dict((host["name"], [check for check in host["checks"] if check["check"] == reach.ITEM])
                     for host in found)
 

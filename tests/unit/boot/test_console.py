@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import is_medium_started, sign
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.console import is_medium_started, sign, stage
 
 
 @pytest.mark.parametrize(("line", "expected"), [
@@ -51,6 +51,7 @@ def test_the_last_sign_counts_and_nothing_of_the_line_is_repeated():
 def test_a_long_line_takes_no_long_time():
     began_at = time.monotonic()
     assert sign(["Kernel panic " * 80_000, "unable to get " * 80_000]) is None
+    assert stage([word * 80_000 for word in ("Welcome to ", "starting Boot0001 ", "systemd[1]: ", "A tty")]) == ""
     assert time.monotonic() - began_at < 5
 
 
@@ -66,3 +67,28 @@ def test_a_medium_is_started_when_nothing_comes_after_that(line):
                                    ['BdsDxe: loading Boot0001 "UEFI QEMU DVD-ROM QM00001 "']])
 def test_nothing_else_is_the_start_of_a_medium(lines):
     assert not is_medium_started(lines)
+
+
+# What the console of a virtual server with the lab's node image prints, shortened.
+BOOT = (
+    ('BdsDxe: starting Boot0003 "UEFI QEMU QEMU HARDDISK " from PciRoot(0x0)/Pci(0x4,0x0)/Scsi(0x0,0x0)',
+     "its firmware starts a disk"),
+    ("\x1b[1;1HWelcome to GRUB!", "its boot loader runs"),
+    ("[    0.000000] Linux version 6.1.0-40-cloud-amd64 (debian-kernel@lists.debian.org)", "its kernel has started"),
+    ("[    2.118330] systemd[1]: systemd 252.39-1~deb12u1 running in system mode (+PAM +AUDIT)", "its system starts"),
+    ("[   41.9] cloud-init[512]: Cloud-init v. 22.4.2 finished at Sun, 29 Nov 2026 08:00:00 +0000.",
+     "cloud-init has run"),
+    ("Debian GNU/Linux 12 server-01 ttyS0\r", "its console asks for a login"),
+)
+
+
+@pytest.mark.parametrize("count", range(1, len(BOOT) + 1))
+def test_how_far_a_system_is_is_the_last_that_its_console_says(count):
+    assert stage([*(line for line, _text in BOOT[:count]), "something else"]) == BOOT[count - 1][1]
+
+
+@pytest.mark.parametrize("line", [
+    'BdsDxe: starting Boot0001 "UEFI QEMU DVD-ROM QM00001 " from x', 'BdsDxe: starting Boot0002 "UEFI PXEv4 (MAC)"',
+    "GRUB loading.", "Linux version", "someone tty1"])
+def test_what_boots_from_elsewhere_is_no_stage_of_a_system(line):
+    assert stage([line]) == ""

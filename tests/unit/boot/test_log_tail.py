@@ -61,6 +61,29 @@ def test_bytes_of_no_text_are_no_failure(log):
     assert len(tail.lines()) == 1
 
 
+def test_it_is_there_when_it_was_found_last(tmp_path, log):
+    assert log_tail.LogTail(str(log)).is_there
+    tail = log_tail.LogTail(str(tmp_path / "later.log"))
+    assert not tail.is_there
+    (tmp_path / "later.log").write_text("first\n")
+    assert tail.lines() == ["first"] and tail.is_there
+    (tmp_path / "later.log").unlink()
+    assert tail.lines() == [] and not tail.is_there
+
+
+@pytest.mark.parametrize("failure", [PermissionError(13, "Permission denied"), NotADirectoryError(20, "Not a dir")])
+def test_a_path_that_leads_nowhere_is_an_error_when_it_is_read(log, monkeypatch, failure):
+    def refuse(path):
+        raise failure
+
+    with monkeypatch.context() as patched:
+        patched.setattr(log_tail.os, "stat", refuse)
+        tail = log_tail.LogTail(str(log))
+    assert not tail.is_there
+    with pytest.raises(NotADirectoryError):
+        log_tail.LogTail(str(log / "below.log")).lines()
+
+
 def test_what_is_no_file_is_an_error(tmp_path):
     with pytest.raises(OSError):
         log_tail.LogTail(str(tmp_path)).lines()

@@ -10,7 +10,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._boot import watch as boot_watch
 from ansible_collections.metal3.baremetal.plugins.module_utils._boot.watch import BootWatch
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.goals import HostHistory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.goals import HostHistory
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
 NODE, MAC = "b3062844-a8eb-4764-8d7e-0e22bd12654f", "00:5c:52:01:00:10"
@@ -33,9 +33,18 @@ class Ironic:
         return [dict(node) for node in self.nodes]
 
 
-def watch(ironic=None, logs=(), now=lambda: 100, consoles=None):
+class Images:
+    """An ImageWatch without sockets."""
+
+    def look(self, downloads):
+        """Return a text for each download."""
+        return dict((node, f"3 MiB of {download.url} sent") for node, download in downloads.items())
+
+
+def watch(ironic=None, logs=(), now=lambda: 100, consoles=None, power=lambda hosts: [""] * len(hosts)):
     return BootWatch({"ironic": None if ironic is None else {}, "boot_logs": [str(path) for path in logs],
-                      "boot_consoles": consoles or {}}, clock=now, connect=lambda options: ironic)
+                      "boot_consoles": consoles or {}}, clock=now, connect=lambda options: ironic, power=power,
+                     images=Images())
 
 
 def node(state="inspect wait", **fields):
@@ -128,10 +137,14 @@ def test_a_refusal_is_one_warning_and_what_passes_is_none():
 
 
 def test_a_log_that_can_not_be_read_is_one_warning(tmp_path):
-    looked = watch(logs=[tmp_path])
+    (tmp_path / "file").touch()
+    below = tmp_path / "file/dhcp.log"
+    looked = watch(logs=[tmp_path, below])
     looked.look()
     looked.look()
-    assert len(looked.warnings) == 1 and f"{tmp_path} is not read: Is a directory" in looked.warnings[0]
+    directory, nowhere = looked.warnings
+    assert f"{tmp_path} is not read: Is a directory" in directory
+    assert f"{below} is not read: Not a directory; correct the path" in nowhere
 
 
 def test_a_sign_on_the_console_counts_until_something_comes_after_it(tmp_path):
@@ -189,6 +202,136 @@ def test_an_address_after_which_nothing_is_read_says_what_to_check(tmp_path):
     times[0] += 61
     found = looked.text(HOST, 600)
     assert found.startswith("has read nothing since its address by DHCP 1 min 1 s ago; check TFTP")
+
+
+def test_how_much_of_an_image_was_sent_is_beside_the_step():
+    image = dict(HOST, spec={"image": {"url": "http://images/a"}})
+    ironic = Ironic(node("wait call-back", deploy_step={"step": "write_image"}, driver_internal_info={
+        "agent_url": "https://192.0.2.11:9999"}))
+    looked = watch(ironic)
+    looked.text(image, 60)
+    looked.look()
+    assert looked.text(image, 60) == "the agent is at write_image, 3 MiB of http://images/a sent"
+    ironic.nodes = [node("deploying", deploy_step={"step": "write_image"})]
+    looked.look()
+    assert looked.text(image, 60) == "Ironic is at write_image"
+
+
+def test_of_a_provisioned_host_its_console_says_how_far_its_system_is(tmp_path):
+    console, times = tmp_path / "serial.log", [1000]
+    console.touch()
+    ironic = Ironic(node("wait call-back", driver_internal_info={"agent_url": "u", "agent_last_heartbeat": "1"}))
+    looked = watch(ironic, now=lambda: times[0], consoles={"h1": str(console)})
+
+    def said(text, later_seconds, seconds):
+        with open(console, "a", encoding="utf-8") as file:
+            file.write(text)
+        times[0] += later_seconds
+        looked.look()
+        return looked.system_text(HOST, seconds)
+
+    looked.text(HOST, 0)
+    # The agent's own boot.
+    assert said("[    0.000000] Linux version 6.1\n", 5, 500) == ""
+    ironic.nodes = [node("active")]
+    # The operator says later that the host is provisioned than its system begins to boot.
+    assert said("Welcome to GRUB!\n", 30, 0) == "its boot loader runs 0 s ago"
+    assert said("Kernel panic - not syncing: VFS\n", 30, 30).startswith(
+        "its kernel has stopped by a panic 0 s ago; check its ramdisk")
+    # Without Ironic nobody knows whose boot it was that came before.
+    alone = watch(now=lambda: times[0], consoles={"h1": str(console)})
+    console.write_text("")
+    console.write_text("Welcome to GRUB!\n")
+    alone.look()
+    times[0] += 60
+    assert alone.system_text(HOST, 59) == "" and alone.system_text(HOST, 61) == "its boot loader runs 1 min ago"
+
+
+def by_network(scheme="redfish"):
+    return dict(HOST, spec=dict(HOST["spec"], bmc={"address": f"{scheme}://192.0.2.1/redfish/v1/Systems/1"}))
+
+
+def test_a_server_of_which_dhcp_hears_nothing_is_named_after_a_while(tmp_path):
+    log, times = tmp_path / "dhcp.log", [100]
+    log.touch()
+    ironic = Ironic(node(power_state="power off"))
+    looked = watch(ironic, [log], lambda: times[0])
+
+    def said(later_seconds, host):
+        times[0] += later_seconds
+        looked.look()
+        return looked.text(host, 5000)
+
+    # What it does while it is off is no silence.
+    assert said(0, by_network()) == said(400, by_network()) == "powered off"
+    ironic.nodes = [node()]
+    assert said(5, by_network()) == "powered on, the agent has not called yet"
+    assert said(299, by_network()) == "powered on, the agent has not called yet"
+    assert said(1, by_network()) == (
+        "left no trace in DHCP's log since it was found powered on 5 min ago; check that the DHCP server runs, the "
+        "port's VLAN and cable, and the boot order")
+    # It reads its medium, and DHCP only afterwards.
+    assert said(0, by_network("redfish-virtualmedia")) == "powered on, the agent has not called yet"
+    log.write_text(f"dnsmasq-dhcp[5]: 1 DHCPDISCOVER(prov) {MAC}\n")
+    assert said(0, by_network()) == "asked for an address by DHCP 0 s ago"
+
+
+@pytest.mark.parametrize("name", ["access.log", "dnsmasq-prov.log"])
+def test_without_a_log_of_dhcp_nothing_is_said_of_it(tmp_path, name):
+    """One of another server, and one that nothing has written."""
+    times = [100]
+    (tmp_path / "access.log").touch()
+    looked = watch(Ironic(node()), [tmp_path / name], lambda: times[0])
+    looked.look()
+    times[0] += 1000
+    assert looked.text(by_network(), 5000) == "powered on, the agent has not called yet"
+
+
+def test_the_bmc_of_an_agent_that_has_fallen_silent_is_asked_once_for_power():
+    times, asked, answer = [1000], [], ["on"]
+
+    def at(called, state="wait call-back", **fields):
+        return node(state, deploy_step={"step": "write_image"}, **fields,
+                    driver_internal_info={"agent_url": "u", "agent_last_heartbeat": called})
+
+    def power(hosts):
+        asked.append([host["metadata"]["name"] for host in hosts])
+        return answer
+
+    ironic = Ironic(at("1"))
+    looked = watch(ironic, now=lambda: times[0], power=power)
+
+    def said(later_seconds):
+        times[0] += later_seconds
+        looked.look()
+        return looked.text(HOST, 5000)
+
+    said(0)
+    assert "silent" not in said(179) and asked == []
+    assert said(1) == ("its BMC reported it as on 0 s ago; check its cable, the port's VLAN and its console; the agent "
+                       "is at write_image, silent for 3 min")
+    assert "its BMC reported it as on 1 min ago" in said(60) and asked == [["h1"]]
+    # It calls again, and falls silent once more.
+    ironic.nodes, answer[:] = [at("2")], ["off"]
+    assert said(5) == "the agent is at write_image"
+    assert said(200).startswith("its BMC reported it as off 0 s ago; check its power supply") and len(asked) == 2
+    # When Ironic has given it up, it is what the silence was about; not in its next attempt.
+    ironic.nodes = [at("2", "deploy failed", last_error="timeout")]
+    assert said(60) == ("its BMC reported it as off 1 min ago; check its power supply, and who has switched it off; "
+                        "Ironic: deploy failed")
+    ironic.nodes = [at("2", "deploying")]
+    assert said(5) == "Ironic is at write_image"
+
+
+def test_a_bmc_that_says_nothing_of_power_leaves_the_silence_as_it_is():
+    times = [1000]
+    ironic = Ironic(node("wait call-back", driver_internal_info={"agent_url": "u", "agent_last_heartbeat": "1"}))
+    looked = watch(ironic, now=lambda: times[0])
+    looked.text(HOST, 0)
+    looked.look()
+    times[0] += 200
+    looked.look()
+    assert looked.text(HOST, 5000) == "the agent has called, silent for 3 min 20 s"
 
 
 def test_the_nodes_with_their_volumes_are_asked_for_and_a_refusal_is_a_warning():

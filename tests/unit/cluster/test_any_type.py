@@ -9,23 +9,21 @@ import copy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    inventory as cluster_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    needs as cluster_needs,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     addon as cluster_addon,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import (
     validation as cluster_validation,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import needs as cluster_needs
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import spec as cluster_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle.run import read_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.objects import render
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.run import read_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import checks as lint_checks
 
 POOL = {"ranges": [{"start": "198.51.100.20", "end": "198.51.100.39", "prefix": 24, "gateway": "198.51.100.1",

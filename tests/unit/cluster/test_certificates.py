@@ -9,7 +9,7 @@ from ansible.errors import AnsibleFilterError
 from fakes.clusters import Plane, run
 
 from ansible_collections.metal3.baremetal.plugins.filter.certificate_rollout import certificate_rollout
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.info_service import read_cluster
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.info_service import read_cluster
 
 # 2026-01-01T00:00:00Z
 NOW = 1767225600

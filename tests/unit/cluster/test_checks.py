@@ -25,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.image_format import image_format
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.model import WORKER, Group
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import image_checks
 
 DESCRIPTION = cluster_description.read({
     "name": "c1", "kubernetes_version": "v1.35.4",

@@ -17,8 +17,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.
     ClusterWait,
     WaitFailedError,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import duration
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import duration
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 
 # 130 seconds after the machine was created.
 WALL_SECONDS = calendar.timegm((2026, 1, 1, 12, 9, 10))

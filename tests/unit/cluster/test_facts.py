@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import facts as cluster_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import facts as cluster_facts
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 OWN = {"metadata": {"name": "c2", "namespace": "metal3"}}
 ELSEWHERE = {"metadata": {"name": "c3", "namespace": "other"}}

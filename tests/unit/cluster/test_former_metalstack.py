@@ -12,9 +12,11 @@ from ansible.errors import AnsibleFilterError
 from fakes import playbook
 
 from ansible_collections.metal3.baremetal.plugins.filter.metalstack_former import metalstack_former
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.former_metalstack import translate
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion.former_metalstack import translate
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import kinds, validation
 
 FIREWALL, SERVER = "2294c949-88f6-5390-8154-fa53d93a3313", "e0ab02d2-27cd-5a5e-8efc-080ba80cf258"

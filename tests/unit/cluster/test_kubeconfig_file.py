@@ -13,9 +13,9 @@ import yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.kubeconfig_file import KubeconfigFile
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import kubeconfig
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import whole_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kubeconfig
 
 
 def pem(text):

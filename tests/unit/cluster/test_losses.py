@@ -9,15 +9,13 @@ import copy
 import pytest
 from fakes.clusters import IMAGE, OTHER_IMAGE, PARAMS, Plane, run, service_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    run as cluster_run,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import provider_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writes import OWNER_KINDS
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writing.writes import OWNER_KINDS
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 POOLS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
 
@@ -82,6 +80,18 @@ def test_what_takes_machines_away_wants_their_number(plane, case):
     assert result["changed"] and sum(loss["count"] for loss in result["losses"]) == number
     assert {machine["host"] for loss in result["losses"] for machine in loss["machines"]} <= {
         f"host-of-{name}" for name in plane.names("Machine")}
+
+
+def test_a_plan_is_refused_as_the_run_would_be_and_writes_nothing(plane):
+    """So a backup is begun only for a change that is confirmed; check mode says that it will be asked for."""
+    changes, number, dummy = LOSSES["fewer control planes"]
+    writes = len(plane.writes())
+    with pytest.raises(RefusedError, match=f"expected {number}, the number of machines"):
+        go(plane, check_mode=True, plan_only=True, **changes)
+    planned = go(plane, check_mode=True, plan_only=True, confirm=str(number), **changes)
+    assert sum(loss["count"] for loss in planned["losses"]) == number
+    assert go(plane, check_mode=True, plan_only=True)["losses"] == []
+    assert not [write for write in plane.writes()[writes:] if not write[3]]
 
 
 def test_in_a_run_over_several_clusters_a_number_alone_does_not_count(plane):

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
+from fakes.kubernetes import Server
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 MARK = "cluster.x-k8s.io/delete-machine"
 
@@ -28,10 +31,29 @@ def plane():
     return found
 
 
-def act(plane, action, *machines, check_mode=False, confirm=None):
+class Workload(Server):
+    """The cluster's own API server: a pod on each worker, held by a budget."""
+
+    def __init__(self):
+        super().__init__()
+        for number in range(3):
+            self.objects["Pod", f"web-{number}"] = {
+                "kind": "Pod", "metadata": {"name": f"web-{number}", "namespace": "default", "labels": {"app": "web"}},
+                "spec": {"nodeName": f"c1-one-{number}"}}
+        self.objects["PodDisruptionBudget", "web"] = {
+            "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}}, "status": {"disruptionsAllowed": 0}}
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        items, version = super().list(resource, namespace, label_selector)
+        name = (field_selector or "").partition("spec.nodeName=")[2]
+        return [item for item in items if not name or item["spec"].get("nodeName") == name], version
+
+
+def act(plane, action, *machines, check_mode=False, confirm=None, workload=lambda *_name: None, progress=None):
     params = {"namespace": "metal3", "cluster_name": "c1", "machines": list(machines), "action": action,
               "confirm": confirm, "wait": False, "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
-    return MachineActionService(plane, params, check_mode, Progress()).run()
+    return MachineActionService(plane, params, check_mode, progress or Progress(), workload=workload).run()
 
 
 def annotations(plane, name):
@@ -82,6 +104,67 @@ def test_machines_are_replaced_when_their_number_is_repeated(plane):
     assert "c1-one-0" in plane.names("Machine")
     act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
     assert [name for name in plane.names("Machine") if "one" in name] == ["c1-one-2"]
+
+
+def outlook(plane, *machines, workload=lambda *_name: None):
+    """Return what a refused replacement says besides the number."""
+    with pytest.raises(RefusedError) as refused:
+        act(plane, "replace", *machines, workload=workload)
+    return [line.strip() for line in str(refused.value).splitlines() if line.startswith("    ")]
+
+
+def test_a_replacement_says_what_it_costs_and_what_stands_against_it(plane):
+    for number in (0, 1):
+        plane.make_ready(f"c1-one-{number}")
+    plane.objects["BareMetalHost", "host-of-c1-one-1"]["spec"]["automatedCleaningMode"] = "disabled"
+    machine = plane.objects["Machine", "c1-one-0"]
+    machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    machine["status"]["conditions"].append(
+        {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": "2026-01-01T00:12:00Z"})
+    machine["spec"]["deletion"] = {"nodeDrainTimeoutSeconds": 600}
+    plane.make_ready("c1-one-2")
+    plane.objects["Machine", "c1-one-2"]["status"]["conditions"] = [
+        {"type": "Ready", "status": "False", "message": "kubelet is silent"}]
+    workload = Workload()
+    figure = ("c1-one: from its creation to its Node a machine took 12 min; 0 hosts that match are free; all disks of "
+              "1 host are wiped")
+    assert outlook(plane, "c1-one-0", workload=lambda *_name: workload) == [
+        figure, "attention: c1-one: 0 hosts that match are free for 1 new machine: the rest waits until "
+        "host-of-c1-one-0 is deprovisioned and available; free or enrol a host first to be without it for less time",
+        "attention: Machine c1-one-2 on host host-of-c1-one-2 is not ready (kubelet is silent): others go beside it; "
+        "bring it back first, or delete the Machine for its owner to make another",
+        "attention: PodDisruptionBudget default/web allows no disruption and holds web-0: the drain waits for 10 min "
+        "and then goes on without it; give it more replicas, or a smaller minAvailable"]
+    both = outlook(plane, "c1-one-0", "c1-one-1", workload=lambda *_name: workload)
+    assert "not cleaned are the disks of host-of-c1-one-1" in both[0]
+    assert "holds web-0, web-1: the drain waits for ever" in both[3]
+    # Confirmed, it is said all the same, before anything is written.
+    reports = Reports()
+    result = act(plane, "replace", "c1-one-0", confirm="1", check_mode=True, workload=lambda *_name: workload,
+                 progress=reports)
+    assert figure in reports.lines and len(result["warnings"]) == 3
+
+
+def test_free_hosts_are_those_that_the_machine_s_selector_matches(plane):
+    for name, labels, state in (("a", {"use": "web"}, "available"), ("b", {}, "available"),
+                                ("c", {"use": "web"}, "inspecting"), ("d", {"use": "web"}, "provisioned")):
+        plane.add("metal3.io/v1alpha1", "BareMetalHost", name, spec={}, status={"provisioning": {"state": state}})
+        plane.objects["BareMetalHost", name]["metadata"]["labels"] = labels
+    plane.objects["Metal3Machine", "c1-one-0"]["spec"]["hostSelector"] = {"matchLabels": {"use": "web"}}
+    assert outlook(plane, "c1-one-0") == ["c1-one: 1 host that matches is free; all disks of 1 host are wiped"]
+    del plane.objects["BareMetalHost", "a"]
+    assert "the rest waits until c, host-of-c1-one-0 are deprovisioned" in outlook(plane, "c1-one-0")[1]
+
+
+def test_a_cluster_that_does_not_answer_is_no_reason_against_it(plane):
+    plane.make_ready("c1-one-0")
+
+    def silent(*_name):
+        raise KubeError("no answer")
+
+    assert outlook(plane, "c1-one-0", workload=silent)[-1] == (
+        "attention: cluster metal3/c1: whether disruption budgets keep nodes from being drained is not checked: no "
+        "answer")
 
 
 def test_a_machine_that_nobody_makes_again_stays(plane):

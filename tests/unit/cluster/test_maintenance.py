@@ -4,82 +4,18 @@
 """Hosts that leave their cluster for a while: what is refused, evicted, waited for, and taken away again."""
 from __future__ import annotations
 
-import copy
-
 import pytest
-from fakes.clusters import Plane, run
 from fakes.kubernetes import Server
+from fakes.maintenance import HOST, NODE, Workload, go, plane_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import drain, node
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.service import (
-    DrainError,
-    MaintenanceService,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_rules import identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import DrainError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 
-HOST = "host-of-c1-one-0"
-NODE = "c1-one-0"
 SKIP = "cluster.x-k8s.io/skip-remediation"
-
-
-class Workload(Server):
-    """The cluster's own API server: a node, pods, budgets as refusals, and a kubelet's lease."""
-
-    def __init__(self):
-        super().__init__()
-        self.refusals, self.evicted, self.beats = {}, [], 0
-        for name in ("c1-one-0", "c1-one-1", "c1-control-plane-0"):
-            self.objects["Node", name] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name},
-                                          "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
-
-    def add_pod(self, name, owner="ReplicaSet", **parts):
-        owners = [{"kind": owner, "name": "o", "controller": True}] if owner else []
-        self.objects["Pod", name] = dict({
-            "apiVersion": "v1", "kind": "Pod", "spec": {"nodeName": NODE}, "status": {"phase": "Running"},
-            "metadata": {"name": name, "namespace": "default", "uid": "uid-" + name, "ownerReferences": owners}},
-            **parts)
-
-    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
-        items, version = super().list(resource, namespace, label_selector)
-        name = (field_selector or "").partition("spec.nodeName=")[2]
-        return [item for item in items if not name or item["spec"].get("nodeName") == name], version
-
-    def get(self, resource, namespace, name):
-        if resource.kind == "Lease":
-            self.beats += 1
-            return {"spec": {"renewTime": f"beat {self.beats}"}}
-        return super().get(resource, namespace, name)
-
-    def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False, checked=None):
-        stored = self.objects[resource.kind, name]
-        changed = merged(stored, body)
-        if not dry_run:
-            self.objects[resource.kind, name] = changed
-        return copy.deepcopy(changed)
-
-    def request(self, method, path, query=None, body=None, **dummy):
-        name = body["metadata"]["name"]
-        assert method == "POST" and path == f"/api/v1/namespaces/default/pods/{name}/eviction"
-        assert body["deleteOptions"]["preconditions"]["uid"] == "uid-" + name
-        if self.refusals.get(name):
-            raise KubeError(self.refusals[name].pop(), 429)
-        self.evicted.append(name)
-        del self.objects["Pod", name]
-
-
-def merged(obj, patch):
-    result = copy.deepcopy(obj)
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key) or {}, value) if isinstance(value, dict) else value
-    return result
 
 
 @pytest.fixture
@@ -90,35 +26,14 @@ def workload():
 @pytest.fixture
 def plane():
     """A cluster of one control plane machine and three workers, all of them Ready on hosts that are on."""
-    found = Plane()
-    run(found)
-    for owner, number in (("c1-control-plane", 1), ("c1-one", 3)):
-        found.add_members(owner, number)
-        for position in range(number):
-            name = f"{owner}-{position}"
-            found.make_ready(name)
-            found.objects["Metal3Machine", name]["metadata"]["ownerReferences"] = [{"kind": "Machine", "name": name}]
-            found.objects["BareMetalHost", "host-of-" + name]["status"] = {"poweredOn": True}
-    return found
-
-
-def go(plane, workload, state="drained", hosts=(HOST,), check_mode=False, then=lambda: None, **more):
-    """Run the service; ``then`` is called at each pause."""
-    params = dict({"namespace": "metal3", "hosts": list(hosts), "state": state, "reason": "fan", "confirm": "1",
-                   "confirm_among": [], "allow_bare_pods": False, "allow_local_data": False,
-                   "wait_timeout_seconds": 60}, **more)
-    now = [0.0]
-
-    def sleep(seconds):
-        now[0] += seconds
-        then()
-
-    return MaintenanceService(plane, params, check_mode, Progress(), lambda: now[0], sleep,
-                              lambda *dummy: workload).run()
+    return plane_of()
 
 
 def annotations(plane, kind, name):
-    return plane.objects[kind, name]["metadata"].get("annotations") or {}
+    """Return the annotations of an object but for the times of a maintenance."""
+    found = plane.objects[kind, name]["metadata"].get("annotations") or {}
+    return dict((key, value) for key, value in found.items()
+                if key not in (host_annotations.MAINTENANCE_BEGUN, host_annotations.MAINTENANCE_TOOK))
 
 
 def test_a_host_leaves_and_comes_back(plane, workload):
@@ -195,7 +110,7 @@ def test_check_mode_warns_that_a_confirmation_is_missing(plane, workload):
     assert asked["warnings"] == [
         'without check mode this would be refused: namespace metal3: confirm: found 3, expected 1, the number of hosts '
         f"whose pods are evicted: {HOST} (node {NODE} of cluster c1); to continue set metal3_confirm=1 (module option "
-        "confirm)"]
+        f"confirm):\n    {HOST} (node {NODE} of cluster c1): evicts no pod"]
     assert asked["changed"] and annotations(plane, "BareMetalHost", HOST) == {}
     assert go(plane, workload, check_mode=True)["warnings"] == []
     assert go(plane, workload, "returned", check_mode=True)["warnings"] == []
@@ -251,6 +166,59 @@ def test_a_node_that_is_not_back_stays_cordoned(plane, workload, silent, text):
     with pytest.raises(DrainError, match=f"not Ready within 1 min:\n- {HOST}: waits for {text}"):
         go(plane, workload, "returned")
     assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}
+
+
+PLANE_HOST, PLANE_NODE = "host-of-c1-control-plane-0", "c1-control-plane-0"
+
+
+def etcd(ready):
+    return {"apiVersion": "v1", "kind": "Pod", "spec": {"nodeName": PLANE_NODE}, "metadata": {
+        "name": "etcd-" + PLANE_NODE, "namespace": "kube-system", "uid": "e", "labels": {"tier": "control-plane"},
+        "annotations": {"kubernetes.io/config.mirror": "x"}},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def test_a_control_plane_machine_is_back_when_its_etcd_and_cluster_api_say_so(plane, workload):
+    """Before, the next machine of its control plane would be refused, or go beside it."""
+    machine = plane.objects["Machine", PLANE_NODE]
+    machine["status"]["conditions"][0].update(status="False", message="etcd member is not healthy")
+    workload.objects["Pod", "etcd"] = etcd("False")
+    lines = []
+
+    def heal():
+        lines.append((workload.objects["Pod", "etcd"]["status"]["conditions"][0]["status"],
+                      machine["status"]["conditions"][0]["status"]))
+        if len(lines) > 4:
+            machine["status"]["conditions"][0]["status"] = "True"
+        elif len(lines) > 2:
+            workload.objects["Pod", "etcd"] = etcd("True")
+
+    workload.objects["Node", PLANE_NODE].update(spec={"unschedulable": True})
+    workload.objects["Node", PLANE_NODE]["metadata"]["annotations"] = {"metal3.baremetal/cordoned": "true"}
+    assert go(plane, workload, "returned", hosts=[PLANE_HOST], then=heal)["seconds"] >= 25
+    assert workload.objects["Node", PLANE_NODE]["spec"] == {}
+
+
+@pytest.mark.parametrize("ready, text", [
+    ("False", "etcd-c1-control-plane-0 to be Ready"),
+    ("True", "Cluster API to find Machine c1-control-plane-0 healthy: etcd member is not healthy"),
+], ids=["etcd", "Cluster API"])
+def test_a_control_plane_machine_that_stays_unhealthy_is_given_back_and_named(plane, workload, ready, text):
+    plane.objects["Machine", PLANE_NODE]["status"]["conditions"][0].update(
+        status="False", message="etcd member is not healthy")
+    workload.objects["Pod", "etcd"] = etcd(ready)
+    plane.objects["BareMetalHost", PLANE_HOST]["metadata"]["annotations"] = {"metal3.baremetal/maintenance": "fan"}
+    with pytest.raises(DrainError, match=f"not healthy within 1 min:\n- {PLANE_HOST}: waits for {text}\nThe hosts are "
+                                         "back in their cluster"):
+        go(plane, workload, "returned", hosts=[PLANE_HOST])
+    assert annotations(plane, "BareMetalHost", PLANE_HOST) == {}
+
+
+def test_nobody_looks_at_the_machines_of_a_paused_cluster(plane, workload):
+    plane.objects["Machine", PLANE_NODE]["status"]["conditions"][0]["status"] = "False"
+    plane.objects["Cluster", "c1"]["spec"]["paused"] = True
+    workload.objects["Pod", "etcd"] = etcd("True")
+    assert go(plane, workload, "returned", hosts=[PLANE_HOST])["seconds"] < 25
 
 
 def test_the_pods_that_come_meanwhile_are_not_waited_for():

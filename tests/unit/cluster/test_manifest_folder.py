@@ -12,12 +12,12 @@ import pytest
 import yaml
 from fakes import playbook
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import manifest_folder
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import manifest_folder
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -10,20 +10,20 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import needs as cluster_needs
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import addon, metalstack, versions
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import needs as cluster_needs
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import (
     provider_of,
     with_classes,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.losses import losses
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.prune import unused_templates
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.losses import losses
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import machine_steps
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writing.prune import unused_templates
 
 GOOD = yaml.safe_load((pathlib.Path(__file__).parent / "golden" / "metalstack.yml").read_text(encoding="utf-8"))
 SERVER = "00000000-0000-4000-8000-000000000101"

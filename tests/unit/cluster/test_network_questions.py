@@ -14,8 +14,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks i
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.inventory import field_names
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, text
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.inventory import field_names
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem, text
 
 
 @pytest.mark.parametrize("host", ["198.18.2.10", "192.0.2.10", "cluster.example.org"])

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.run import read_description
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle.run import read_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 
 @pytest.mark.parametrize("options, field", [

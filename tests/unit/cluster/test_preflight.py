@@ -9,10 +9,8 @@ import copy
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    needs as cluster_needs,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import preflight as cluster_preflight
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import needs as cluster_needs
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
@@ -193,6 +191,15 @@ def test_needs_hold_nothing_but_what_chooses_hosts():
         {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}}]}
     assert cluster_needs.needs(dict(params, workers={"one": {"replics": 2}})) is None
     assert ArgumentSpecValidator(cluster_needs.needs_options()).validate(needs).error_messages == []
+
+
+@pytest.mark.parametrize("least, wanted", [(1, 0), (2, 1), (9, 4)])
+def test_what_an_autoscaler_asks_for_beyond_its_fewest_is_no_reason_to_refuse(least, wanted):
+    objects = existing()
+    objects["MachineDeployment"][0]["spec"]["replicas"] = 5
+    workers = {"one": {"autoscaler": {"min_size": least, "max_size": 9}}}
+    group = next(item for item in described(workers=workers).groups if item.name == "one")
+    assert cluster_preflight.hosts_wanted(group, facts(objects).snapshot) == wanted
 
 
 @pytest.mark.parametrize("selector, wanted", [({}, 0), ({"rack": "elsewhere"}, 1)])

@@ -10,12 +10,12 @@ import subprocess
 import pytest
 import tomllib
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import reasons
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import kubeadm, registries
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import reasons
 
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 MIRROR = {"registry": "quay.io", "url": "https://mirror.example.org:5000/quay.io"}

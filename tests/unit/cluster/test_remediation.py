@@ -17,9 +17,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediat
     RemediationService,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.etcd_member import crashing_etcd
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 ILL, WELL = "host-of-c1-one-0", "host-of-c1-one-1"
 PLANE = "host-of-c1-control-plane-0"
@@ -133,6 +133,23 @@ def test_a_reboot_is_confirmed_asked_for_and_waited_for(plane):
     assert seen[0][1] and SKIP not in annotations(plane, "Machine", "c1-one-0")
     assert UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
     assert not go(plane, confirm=None)["changed"]
+
+
+def test_a_replacement_says_what_is_free_and_what_the_disks_lose(plane):
+    """Its own host is kept from machines then, so that it does not come back."""
+    attention = r"attention: c1-one: 0 hosts that match are free for 1 new machine: the rest waits until one is;"
+    with pytest.raises(RefusedError, match=rf"(?s)reboot, replace; to continue .*:\n    c1-one: 0 hosts that match are "
+                                           rf"free; all disks of 1 host are wiped\n    {attention}"):
+        go(plane, up_to="replace", confirm=None)
+    with pytest.raises(RefusedError) as refused:
+        go(plane, confirm=None)
+    assert "attention" not in str(refused.value), "nothing is replaced"
+    plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={}, status={"provisioning": {"state": "available"}})
+    set_ready(plane, "c1-one-2", "False", KUBELET)
+    plane.objects["Machine", "c1-one-2"]["status"]["conditions"][0].update(status="False", message="silent")
+    warnings = go(plane, up_to="replace", check_mode=True)["warnings"]
+    assert [line.partition(":")[0] for line in warnings] == [
+        "Machine c1-one-2 on host host-of-c1-one-2 is not ready (silent)"]
 
 
 def test_an_error_is_tried_again_before_anything_is_rebooted(plane):
@@ -607,6 +624,11 @@ class Kubelets:
         if self.error:
             raise self.error
         return self.pods
+
+    @staticmethod
+    def list(*_arguments, **_options):
+        """Return no disruption budget."""
+        return [], "1"
 
 
 CRASHING = {"ready": False, "restartCount": 2, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}

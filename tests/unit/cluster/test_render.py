@@ -118,6 +118,27 @@ def test_replicas_left_out_are_left_to_others():
         "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size": "4"}
 
 
+@pytest.mark.parametrize("topology", [False, True])
+def test_an_autoscaler_is_given_what_a_machine_of_an_empty_pool_has(topology):
+    """Labels and taints as the kubelets are given them."""
+    capacity = {"cpu": "8", "memory": "64Gi", "ephemeral_disk": "100Gi", "max_pods": 200,
+                "gpu_type": "nvidia.com/gpu", "gpu_count": 2}
+    workers = {"gpu": {
+        "autoscaler": {"min_size": 0, "max_size": 4, "capacity": capacity}, "node_labels": {"b": True, "a": "x"},
+        "node_taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}, {"key": "k", "effect": "NoExecute"}]}}
+    items = objects("small", workers=workers, topology=topology)
+    if topology:
+        found = of_kind(items, "Cluster")[0]["spec"]["topology"]["workers"]["machineDeployments"][0]
+    else:
+        found, = of_kind(items, "MachineDeployment")
+    prefix = "capacity.cluster-autoscaler.kubernetes.io/"
+    assert dict((key.removeprefix(prefix), value) for key, value in found["metadata"]["annotations"].items()
+                if key.startswith(prefix)) == {
+        "cpu": "8", "memory": "64Gi", "ephemeral-disk": "100Gi", "maxPods": "200", "gpu-type": "nvidia.com/gpu",
+        "gpu-count": "2", "labels": "a=x,b=true", "taints": "gpu=yes:NoSchedule,k=:NoExecute"}
+    assert "replicas" not in (found if topology else found["spec"])
+
+
 def test_dns_servers_of_a_range_reach_its_machines():
     """Which range a machine's address is of, only IPAM knows."""
     ranges = [{"start": "198.18.0.20", "end": "198.18.0.29", "dns_servers": ["198.18.0.2"]}]

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import resource_set
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import resource_set
 
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}}
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "own"}, "data": {"k": "eA=="}}

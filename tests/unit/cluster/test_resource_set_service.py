@@ -7,12 +7,12 @@ from __future__ import annotations
 import pytest
 from fakes.clusters import Plane, run, service_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.resource_set_service import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle.resource_set_service import (
     ResourceSetError,
     ResourceSets,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "b"}}
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"k": "Y2FuYXJ5LTdmM2E="}}

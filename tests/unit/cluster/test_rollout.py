@@ -9,21 +9,17 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    prune as cluster_prune,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
-    rollout as cluster_rollout,
-)
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.reasons import reasons
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import rollout as cluster_rollout
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.reasons import reasons
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import leftovers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import snapshot as workflow_snapshot
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import plan
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.writing import prune as cluster_prune
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.transport import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 
 PARAMS = {"name": "c1", "kubernetes_version": "v1.35.4", "endpoint": {"host": "198.18.0.10"},

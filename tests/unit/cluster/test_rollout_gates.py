@@ -7,16 +7,16 @@ from __future__ import annotations
 import pytest
 from fakes.clusters import OTHER_IMAGE, Plane, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import run as cluster_run
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.rollout_gates import budget_warnings
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.reader import read
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.drain_questions import drain_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.drain_questions import drain_warnings
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.rollout_gates import budget_warnings
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import moment
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import moment
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
 

@@ -17,8 +17,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import (
+    KubeError,
+    error_from_answer,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import resource_for
 from ansible_collections.metal3.baremetal.plugins.modules import cluster, cluster_template
 

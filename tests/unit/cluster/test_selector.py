@@ -16,7 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.descript
     reader as cluster_description,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import text_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import text_of
 
 
 def description(selector):

@@ -9,7 +9,7 @@ import json
 import pytest
 from fakes.clusters import IMAGE, OTHER_IMAGE, Plane, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 NETWORKS = {
     "prov": {"interface": "eth0", "ipv4": {

@@ -17,7 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render.o
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import machine_steps
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 DB = {"db": {"node_labels": {"example.org/use": "db"}}}
 PARTS = ("Metal3Machine", "KubeadmConfig", "Machine")

@@ -12,10 +12,14 @@ import pytest
 import yaml
 from fakes import playbook
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import manifest_folder, resource_set, templated
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.inventory import field_names
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.inventory import field_names
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import (
+    manifest_folder,
+    resource_set,
+    templated,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 
 GOLDEN = Path(__file__).parent / "golden"
 NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "monitoring"}}

@@ -13,8 +13,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.v
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, topology
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.formats import moment
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import moment
 
 PARAMS = dict(clusters.PARAMS, topology=True)
 LABEL = {"one": {"replicas": 3, "node_labels": {"example.org/a": "b"}}, "two": {"replicas": 1}}

@@ -157,6 +157,16 @@ BAD = [
     ("workers/pool-b", {"autoscaler": {"min_size": -1, "max_size": 1}},
      "workers.pool-b.autoscaler.min_size: found -1, expected 0 or more"),
     ("control_plane/autoscaler", {"min_size": 1, "max_size": 3}, "control_plane.autoscaler: found"),
+    ("workers/pool-b", {"autoscaler": {"min_size": 0, "max_size": 3, "capacity": {"cpu": "8", "memory": "64 GB"}}},
+     'workers.pool-b.autoscaler.capacity.memory: found "64 GB", expected a quantity such as 8 or 64Gi'),
+    ("workers/pool-b", {"autoscaler": {"min_size": 0, "max_size": 3, "capacity": {"cpu": "0", "memory": "64Gi"}}},
+     'workers.pool-b.autoscaler.capacity.cpu: found "0", expected a quantity'),
+    ("workers/pool-b", {"autoscaler": {"min_size": 0, "max_size": 3, "capacity": {
+        "cpu": "8", "memory": "64Gi", "max_pods": 0}}},
+     "workers.pool-b.autoscaler.capacity.max_pods: found 0, expected 1 or more"),
+    ("workers/pool-b", {"autoscaler": {"min_size": 0, "max_size": 3, "capacity": {
+        "cpu": "8", "memory": "64Gi", "gpu_count": 2}}},
+     "workers.pool-b.autoscaler.capacity.gpu_type: not set, expected a value with gpu_count"),
     ("workers/pool-a/host_selector_expressions", [{"key": "a", "operator": "Exists"},
                                                   {"key": "a", "operator": "NotIn", "values": ["x"]}],
      "workers.pool-a.host_selector_expressions: found key a twice"),

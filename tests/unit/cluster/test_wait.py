@@ -13,7 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.
     ClusterWait,
     WaitFailedError,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 
 
 class Silent:

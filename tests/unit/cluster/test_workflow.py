@@ -19,7 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import (
     tree as workflow_tree,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import formats
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import formats
 
 T0 = "2026-01-01T00:00:00Z"
 LABELS = {"cluster.x-k8s.io/cluster-name": "c1"}

@@ -8,8 +8,8 @@ import os
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import cache_entry
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import cache_entry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 
 
 def test_a_failed_build_leaves_nothing(tmp_path):

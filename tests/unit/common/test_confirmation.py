@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import confirmation
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import confirmation
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 
 MISSING = Problem("confirmation-missing", "cluster c1", "confirm", None, "1", "repeat its number")
 

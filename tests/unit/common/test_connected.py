@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.connected import connected
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.matching.connected import connected
 
 
 @pytest.mark.parametrize(("items", "groups"), [

@@ -12,8 +12,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import document_text
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.document_text import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents import document_text
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents.document_text import (
     DocumentError,
     from_json,
     from_yaml,

@@ -11,8 +11,8 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from fakes.http_server import HttpServer
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import download
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import download
 
 CONTENT = b"content of a file"
 CHECKSUM = "sha256:" + hashlib.sha256(CONTENT).hexdigest()

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError, os_errors_reported
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    ReportedError,
+    os_errors_reported,
+)
 
 
 @pytest.mark.parametrize("error, text", [

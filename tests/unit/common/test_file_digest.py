@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import file_digest
 
 # More than is read at once.
 CONTENT = b"0123456789abcdef" * 2 ** 17 + b"end"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import formats
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import formats
 
 
 @pytest.mark.parametrize(("seconds", "text"), [

@@ -9,7 +9,7 @@ import json
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import given
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import given
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 
 SECRET = "canary-2d1f"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import image as cluster_image
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, image_server
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import image_checks, image_server
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 IMAGE = "/node.qcow2"
@@ -55,6 +55,16 @@ def server():
 
 def body(content):
     return OK % len(content) + content
+
+
+@pytest.mark.parametrize(("length", "size"), [("812", 812), ("", None), ("-1", None), ("9" * 30, None)])
+def test_the_size_is_what_the_server_names(server, length, size):
+    url, requests = server(node_qcow2=f"HTTP/1.1 200 OK\r\n{'Content-Length: ' + length if length else 'X: y'}\r\n"
+                                      "Connection: close\r\n\r\n".encode())
+    assert image_server.size_of(url + IMAGE) == size
+    assert requests[0].startswith("HEAD ")
+    with pytest.raises(OSError, match="HTTP 404"):
+        image_server.size_of(url + "/none")
 
 
 def redirect(location):

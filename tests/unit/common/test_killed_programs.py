@@ -13,9 +13,9 @@ import time
 import pytest
 
 CALLS = {
-    "skopeo": ("_common", "registry",
+    "skopeo": ("_common.transfer", "registry",
                "registry.manifest(registry.Registry('r.test', None, sys.argv[1], sys.argv[1]), 'a:1')"),
-    "ipmitool": ("_bmc", "ipmi",
+    "ipmitool": ("_bmc.protocols", "ipmi",
                  "ipmi.set_password(ipmi.Login('h', 1, 'u', 'old', 'ADMINISTRATOR', 1), 2, 'S3cret-new')"),
 }
 PROGRAM = "import sys\nfrom ansible_collections.metal3.baremetal.plugins.module_utils.{0} import {1}\n{2}\n"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.version_number import VERSION_RULE
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import mac_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Request
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses import mac_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_figures
 
 AGENT = Path(__file__).resolve().parents[3] / "lab/agent_image/root/usr/local/lib/agent_network/network_data.py"

@@ -10,8 +10,8 @@ import pytest
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.module import Module
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
 
 # Sets the terminal's title, which some report back as if it were typed; a C1 control; a line that is turned.
 STEERING = "\x1b]0;id\x07 \x9b31m \u202egnp"

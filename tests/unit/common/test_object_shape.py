@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import object_shape
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import table
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents import object_shape
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table
 
 RUN = {"start": "2026-11-22T17:20:00Z", "end": "2026-11-22T17:22:05Z"}
 

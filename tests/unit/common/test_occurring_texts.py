@@ -9,8 +9,8 @@ from unittest import mock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import occurring_texts
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.occurring_texts import occurring
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.matching import occurring_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.matching.occurring_texts import occurring
 
 FEW = st.text(alphabet="ab\n", max_size=40)
 

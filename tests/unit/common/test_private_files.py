@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.whole_file import write_private
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.whole_file import write_private
 
 
 def test_a_file_is_its_owners_alone(tmp_path):

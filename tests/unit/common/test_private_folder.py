@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import private_folder
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import private_folder
 
 PREFIX = "metal3-test-"
 HOLDER = """
 import os, sys, tempfile, time
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import private_folder
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import private_folder
 tempfile.tempdir = sys.argv[1]
 with private_folder.folder("metal3-test-") as path:
     open(os.path.join(path, "secret"), "w").close()

@@ -12,9 +12,14 @@ import re
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.field_checks import show
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem, as_results, message, text
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import (
+    Problem,
+    as_results,
+    message,
+    text,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 
 PLUGINS = pathlib.Path(__file__).parents[3] / "plugins"

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_text import gist, plain, shortened
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE, Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import gist, plain, shortened
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import (
+    PROGRESS_FILE_VARIABLE,
+    Progress,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress_pace import Pace
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import Display, ProgressAction
 
 

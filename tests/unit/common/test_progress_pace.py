@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress_pace import Pace
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress_pace import Pace
 
 
 class Printed:

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.quoted_secrets import without_secrets
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import secret_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.quoted_secrets import without_secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import secret_texts
 
 MARK = "(hidden)"
 CERTIFICATE = "-----BEGIN\n<a> & \"b\"\n"

@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import (
     hidden,
     hidden_difference,
     hidden_parameters,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import registry
 
 SECRET = "canary-registry-7"
 

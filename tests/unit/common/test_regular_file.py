@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import regular_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import regular_file
 
 
 @pytest.mark.parametrize(("owner", "mode", "expected"), [

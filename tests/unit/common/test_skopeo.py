@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import registry
 
 # As Go says it, whose programs get an error in place of the signal.
 ENDLESS = """#!/bin/sh

@@ -8,7 +8,7 @@ import io
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import terminal
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import terminal
 
 
 @pytest.mark.parametrize(("environment", "columns"), [

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import text_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import text_table
 
 TITLES = ["NAME", "STATE", "NICS", "BMC"]
 URL = "redfish-virtualmedia://198.18.0.1:8000/redfish/v1/Systems/4e1c9f0a-0001"

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import field_checks, redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import field_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
 
 
 @pytest.mark.parametrize("text, shown", [

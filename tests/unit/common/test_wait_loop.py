@@ -8,14 +8,14 @@ import pytest
 from fakes.clock import Clock
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import (
     Step,
     WaitLoop,
     poll,
     until_nothing,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_report import (
     FAILED,
     REACHED,
     WAITING,

@@ -9,7 +9,7 @@ import stat
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import whole_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import whole_file
 
 
 @pytest.fixture

@@ -7,11 +7,11 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import manifest_file
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents as conversion
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import yaml_bounds
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import HIDDEN
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import manifest_file
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents import yaml_bounds
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import HIDDEN
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import file_reading
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import release

@@ -8,8 +8,8 @@ import copy
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import blank
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import blank
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import bmc_expectations, profile, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance.rules import LEVELS
 

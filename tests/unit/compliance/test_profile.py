@@ -9,10 +9,10 @@ import xml.etree.ElementTree
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import profile, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance.rules import LEVELS, RULES
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 HARDWARE = {
     "cpu": {"arch": "x86_64", "count": 64}, "ramMebibytes": 262144,

@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance import file_reading, profile, site_files
 from ansible_collections.metal3.baremetal.plugins.module_utils._compliance.rules import LEVELS
 

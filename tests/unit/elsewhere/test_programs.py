@@ -21,7 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import
 )
 
 PROGRAMS = [etcd_receiver, questions, trust]
-HERE = asking.Asked([sys.executable, "-"], "this machine")
+HERE = asking.by_command([sys.executable, "-"], "this machine")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

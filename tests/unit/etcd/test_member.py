@@ -23,7 +23,7 @@ from fakes.restored_plane import authority
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import client_certificate
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.member import Member, Status
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 STATUS = {"version": "3.6.16", "header": {"revision": "7"}}
 

@@ -17,7 +17,7 @@ from fakes.etcd_snapshots import DATABASE, SNAPSHOT, messages
 from fakes.restored_plane import NAME, NAMESPACE, OLD, Plane, Workload
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import member, site, snapshot_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.errors import EtcdError
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd.snapshot import unpacked

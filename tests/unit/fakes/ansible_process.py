@@ -25,15 +25,29 @@ def _started():
     return (stack.enter_context(ProgramForks(home, settings)), stack.enter_context(ModuleForks(home)), settings)
 
 
-def ansible_playbook(arguments, folder, environment):
+def ansible_playbook(arguments, folder, environment, answers=""):
     """Run ansible-playbook in a folder, with the collection and none of this machine's settings for Ansible.
 
     :param arguments: of the program
     :param environment: all variables of the run; none of Ansible's, and Python's own as they are here: both are read
         before a run begins
+    :param answers: what is answered to its questions, one in a line
     :returns: exit status, standard output and standard error
     """
     assert not [name for name in environment if name.startswith("ANSIBLE_")]
     programs, modules, settings = _started()
     return programs.run(["ansible-playbook", *arguments, "-e", f"ansible_python_interpreter={modules.interpreter}"],
-                        folder, dict(environment, **settings))
+                        folder, dict(environment, **settings), answers)
+
+
+def without_task(play, name):
+    """Return what a run does that leaves out one task, whatever asks for it (``--step``).
+
+    :param play: callable that takes further arguments of ansible-playbook and answers, and returns what was printed
+    :param name: of the task
+    """
+    asked = play(["--step"], "y\n" * 100)
+    asked = asked[0] if isinstance(asked, tuple) else asked
+    before, found, _rest = asked.partition(f"Perform task: TASK: {name} ")
+    assert found, asked
+    return play(["--step"], "y\n" * before.count("Perform task: ") + "n\nc\n")

@@ -10,8 +10,8 @@ from fakes.kubernetes import Server
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.service import ClusterService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 IMAGE = {"url": "https://x/a.raw", "checksum": "0" * 64}
 OTHER_IMAGE = dict(IMAGE, url="https://x/b.raw")
@@ -137,11 +137,12 @@ class Plane(Server):
 
 
 def service_of(plane, check_mode=False, prune=True, check_hosts=False, wait_for="none", manifests=(), confirm=None,
-               adopt=None, confirm_by_name=False, resource_set="none", **changes):
+               adopt=None, confirm_by_name=False, resource_set="none", rollout="described", plan_only=False,
+               verify=False, **changes):
     options = {"check_hosts": check_hosts, "check_network": False, "image_ca_file": None, "wait_for": wait_for,
                "wait_timeout_seconds": 5, "node_startup_timeout_seconds": 5, "prune": prune, "confirm": confirm,
                "confirm_by_name": confirm_by_name, "adopt": adopt, "manifests": list(manifests),
-               "resource_set": resource_set}
+               "resource_set": resource_set, "rollout": rollout, "plan_only": plan_only, "verify": verify}
     return ClusterService(plane, dict(PARAMS, **changes), options, check_mode, Reports(), sleep=lambda seconds: None)
 
 

@@ -8,7 +8,7 @@ import copy
 import threading
 from urllib.parse import unquote
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import is_secret_key
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import is_secret_key
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import states
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 

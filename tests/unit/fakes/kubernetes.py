@@ -8,9 +8,9 @@ import copy
 import threading
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.transport import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.transport import FIELD_MANAGER
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 
 def owned_fields(value):
@@ -120,6 +120,7 @@ class Server:
         self._meet("APPLY", resource, name, checked)
         stored = copy.deepcopy(self.objects.get((resource.kind, name))) or {"metadata": {}}
         owned = (stored["metadata"].get("managedFields") or [{"fieldsV1": {}}])[0]["fieldsV1"].get("f:spec", {})
+        annotations = self._annotations(stored["metadata"], body["metadata"].get("annotations") or {})
         present = stored.get("spec") if isinstance(stored.get("spec"), dict) else {}
         spec = dict((key, value) for key, value in present.items() if "f:" + key not in owned)
         result = dict(stored, **copy.deepcopy(body))
@@ -128,15 +129,29 @@ class Server:
         fields = {"f:spec": owned_fields(body.get("spec", {}))}
         if body["metadata"].get("labels"):
             fields["f:metadata"] = {"f:labels": dict(("f:" + key, {}) for key in body["metadata"]["labels"])}
+        if body["metadata"].get("annotations"):
+            fields.setdefault("f:metadata", {})["f:annotations"] = dict(
+                ("f:" + key, {}) for key in body["metadata"]["annotations"])
         with self.lock:
             self.version += 1
             result["metadata"] = dict(
                 stored["metadata"], uid="uid-" + name, resourceVersion=str(self.version), managedFields=[
                     {"manager": FIELD_MANAGER, "operation": "Apply", "fieldsV1": fields}],
                 **copy.deepcopy(body["metadata"]))
+            if annotations or "annotations" in result["metadata"]:
+                result["metadata"]["annotations"] = annotations
             if not dry_run:
                 self.objects[resource.kind, name] = result
         return self._answer("APPLY", resource, name, copy.deepcopy(result), dry_run)
+
+    @staticmethod
+    def _annotations(stored, applied):
+        """Return what an apply makes of annotations: those that it owned and has no more go."""
+        owned = [entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:annotations", {})
+                 for entry in stored.get("managedFields") or [] if entry["operation"] == "Apply"]
+        kept = dict((key, value) for key, value in (stored.get("annotations") or {}).items()
+                    if not any("f:" + key in tree for tree in owned))
+        return dict(kept, **applied)
 
     def patch(self, resource, namespace, name, body, content_type=None, subresource=None, dry_run=False, checked=None):
         self._request("PATCH", resource, name, dry_run)
@@ -145,6 +160,9 @@ class Server:
         if dry_run:
             stored = copy.deepcopy(stored)
         for key, value in body.get("metadata", {}).get("annotations", {}).items():
+            for entry in stored["metadata"].get("managedFields") or []:
+                # What another request changes is no longer the apply's.
+                entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:annotations", {}).pop("f:" + key, None)
             stored["metadata"].setdefault("annotations", {})[key] = value
             if value is None:
                 del stored["metadata"]["annotations"][key]

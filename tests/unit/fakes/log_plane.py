@@ -8,7 +8,7 @@ import base64
 
 from fakes.api_server import ApiServer, Fault, status
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._logs import service
 
 NAMESPACE = "capm3-system"

@@ -36,6 +36,7 @@ ARGUMENTS = {
     "agent_image": {"cache_dir": IMAGE_CACHE, "directory": "published", "downloads": [
         dict(DOWNLOAD, name="vmlinuz")]},
     "bmc_info": {"hosts": [HOST], "connect_timeout_seconds": 1},
+    "cluster_kubeconfig": {"name": "c1", "path": "kubeconfig-of-c1"},
     "discovered_inventory": {"servers": [], "hosts": [HOST], "return_inventory": True},
     "etcd_restore": {"kubeconfig": "/nonexistent", "cluster_name": "c1", "path": "/nonexistent",
                      "identity_file": "/nonexistent", "etcdutl": "/nonexistent"},

@@ -11,13 +11,13 @@ import contextlib
 import os
 import subprocess
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import until_nothing
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import until_nothing
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import bulk
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import copies, graph
@@ -185,16 +185,17 @@ def cluster(name):
     ]
 
 
-def populate(of, namespace, hosts, clusters=("c",), held=True, change=lambda number, entries: entries):
+def populate(of, namespace, hosts, clusters=("c",), held=True, change=lambda number, entries: entries, first=0):
     """Create hosts and clusters with status in a new namespace; return how many objects that is.
 
     :param hosts: how many hosts
+    :param first: number of the first host: a server of another namespace's host is refused
     :param clusters: names of the clusters
     :param held: whether the hosts are held for a move
     :param change: callable that takes the number of a host and what :func:`host` returns, and returns what is created
     """
     make_namespace(of, namespace)
-    due = [entry for number in range(hosts) for entry in change(number, host(number, held=held))]
+    due = [entry for number in range(first, first + hosts) for entry in change(number, host(number, held=held))]
     due += [entry for name in clusters for entry in cluster(name)]
     uids = {}
     total = len(due)

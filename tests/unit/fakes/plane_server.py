@@ -4,8 +4,8 @@
 """An API server in memory, of a cluster that gets parts of the plane."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 GROUPS = {"cluster.x-k8s.io": ("clusters", "Cluster"), "cert-manager.io": ("issuers", "Issuer")}
 
@@ -86,6 +86,14 @@ class Server:
             return dict(body, metadata=dict(body["metadata"]))
         self.writes.append(body["metadata"]["name"])
         return self.store(resource.kind, namespace, body)
+
+    def patch(self, resource, namespace, name, body, checked=None):
+        stored = self.objects[resource.kind, namespace, name]
+        assert set(body) == {"metadata"} and precondition.identity(checked) == precondition.identity(stored)
+        self.version += 1
+        metadata = dict(stored["metadata"], resourceVersion=str(self.version), **body["metadata"])
+        self.objects[resource.kind, namespace, name] = dict(stored, metadata=metadata)
+        return self.objects[resource.kind, namespace, name]
 
     def delete(self, resource, namespace, name, dry_run=False, checked=None):
         stored = self.objects[resource.kind, namespace, name]

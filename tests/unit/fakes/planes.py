@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 
 from fakes.kubernetes import Server
 from fakes.plane_server import definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import (
@@ -30,6 +31,7 @@ DEFINITIONS = (
     ("metal3.io", "hostfirmwaresettings", "HostFirmwareSettings", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
     ("cluster.x-k8s.io", "clusters", "Cluster", "v1beta2", {CLUSTERCTL_LABEL: ""}),
     ("cluster.x-k8s.io", "machines", "Machine", "v1beta2", {CLUSTERCTL_LABEL: ""}),
+    ("infrastructure.cluster.x-k8s.io", "metal3machines", "Metal3Machine", "v1beta2", {CLUSTERCTL_LABEL: ""}),
     ("ipam.metal3.io", "ippools", "IPPool", "v1alpha1", {CLUSTERCTL_LABEL: ""}),
 )
 
@@ -45,7 +47,7 @@ def obj(api_version, kind, name, owner=None, **more):
 
 def host(name, state="available", **spec):
     result = obj("metal3.io/v1alpha1", "BareMetalHost", name, spec=dict(
-        {"online": True, "bmc": {"address": "ipmi://192.0.2.1"}}, **spec), status={
+        {"online": True, "bmc": {"address": f"ipmi://192.0.2.{2 if name == 'free' else 1}"}}, **spec), status={
         "lastUpdated": "2026-11-23T00:00:00Z", "operationalStatus": "OK", "poweredOn": True,
         "provisioning": {"state": state, "ID": "node-" + name}})
     result["metadata"]["annotations"] = {host_annotations.PAUSED: checks.HELD, host_annotations.STATUS: "{}"}
@@ -85,8 +87,19 @@ class Plane(Server):
         assert path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
         asked = body["spec"]["resourceAttributes"]
         is_all = asked["verb"] == "*"
+        name = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
         return {"status": {"allowed": not self.forbidden if is_all else
-                           f"{asked['verb']} {asked['resource']}" not in self.forbidden}}
+                           f"{asked['verb']} {name}" not in self.forbidden}}
+
+    def list(self, resource, namespace=None, *selectors, **more):
+        found, version = super().list(resource, namespace, *selectors, **more)
+        return [item for item in found if namespace is None
+                or item["metadata"].get("namespace", namespace) == namespace], version
+
+    def create(self, resource, namespace, body, dry_run=False):
+        assert dry_run, "clusterctl creates"
+        self._request("CREATE", resource, body["metadata"]["name"], dry_run)
+        return copy.deepcopy(body)
 
     def _check(self, kind, name, uid):
         stored = self.objects.get((kind, name))
@@ -159,7 +172,8 @@ def classes(here, there, error):
     asked = []
 
     def answer(resource, namespace, body, dry_run):
-        assert resource.kind == "ClusterClass"
+        if resource.kind != "ClusterClass":
+            return body
         asked.append((namespace, body["metadata"], dry_run))
         if error is not None:
             raise error

@@ -8,7 +8,7 @@ import copy
 
 from fakes.clusters import Plane
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 OWNED = "topology.cluster.x-k8s.io/owned"

@@ -60,13 +60,13 @@ def test_paths_begin_where_ansible_was_started(tmp_path, monkeypatch):
 
 def test_ironics_pod_is_that_of_a_plane_in_a_cluster():
     ironic_pod = load("filter", "ironic_pod")
-    plane = {"management_plane": {"kubeconfig": "/k"}, "ironic_mode": "cluster"}
-    assert ironic_pod(plane, "/bin/kubectl") == {"kubeconfig": "/k", "context": None, "kubectl": "/bin/kubectl",
-                                                 "namespace": "baremetal-operator-system"}
-    assert ironic_pod(dict(plane, ironic_namespace="own"), "kubectl")["namespace"] == "own"
-    for other in ({"ironic_mode": "process"}, {"ironic_mode": None}, {"management_plane": {"mode": "process"}}):
-        assert ironic_pod(dict(plane, **other), "kubectl") == {}
-    assert ironic_pod({}, "kubectl") == {}
+    plane, given = {"kubeconfig": "/k", "context": "c"}, {"ironic_mode": "cluster"}
+    assert ironic_pod(given, plane) == {"kubeconfig": "/k", "context": "c", "namespace": "baremetal-operator-system"}
+    assert ironic_pod(dict(given, ironic_namespace="own"), plane)["namespace"] == "own"
+    for mode in ("process", None):
+        assert ironic_pod({"ironic_mode": mode}, plane) == {}
+    for other in ({"mode": "process"}, {}, None):
+        assert ironic_pod(given, other) == {}
 
 
 def test_addresses_of_bmcs_are_taken_apart_and_put_together():
@@ -137,6 +137,26 @@ def test_servers_of_several_planes_are_no_entries_of_one(only, other):
         load("filter", "host_entries")(hostvars, ["h1", "h2", "h3"], only)
     for names in (["h1", "h3"], ["h2"]):
         assert [entry["name"] for entry in load("filter", "host_entries")(hostvars, names, only)] == names
+
+
+@pytest.mark.parametrize("other", ["ironic_nodes_cloud", "ironic_nodes_clouds_file"])
+@pytest.mark.parametrize("name", ["ironic_entries", "ironic_deployment"])
+def test_servers_of_several_ironics_are_no_entries_of_one(name, other):
+    """All were registered, erased and deleted at the Ironic of the first server."""
+    server = {"bmc_address": "redfish://192.0.2.1/redfish/v1/Systems/1", "ironic_nodes_cloud": "one",
+              "bmh_image": {"url": "http://192.0.2.9/a.raw"}}
+    hostvars = {"h1": server, "h2": dict(server, **{other: "two"}), "h3": server}
+    found = f"^{name}: ironic_nodes_cloud, ironic_nodes_clouds_file: found servers of several Ironics .h[13]: .*; h2: "
+    with pytest.raises(AnsibleFilterError, match=found):
+        load("filter", name)(hostvars, ["h1", "h2", "h3"])
+    for names in (["h1", "h3"], ["h2"]):
+        entries = load("filter", name)(hostvars, names)
+        assert len(entries["nodes"] if name == "ironic_deployment" else entries) == len(names)
+
+
+def test_a_server_without_an_image_is_no_part_of_a_deployment_whatever_its_ironic():
+    hostvars = {"h1": {"bmh_image": {"url": "http://192.0.2.9/a.raw"}}, "h2": {"ironic_nodes_cloud": "two"}}
+    assert load("filter", "ironic_deployment")(hostvars, ["h1", "h2"])["nodes"] == ["h1"]
 
 
 @pytest.mark.parametrize("name, arguments, text", [

@@ -11,13 +11,13 @@ import pytest
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_rules import identity_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 
 class Server:

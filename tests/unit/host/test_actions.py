@@ -8,13 +8,11 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_rules as host_action_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    actions as host_actions,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import Change, Request
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_rules as host_action_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import actions as host_actions
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import Change, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 
 PAUSED = {"baremetalhost.metal3.io/paused": ""}
@@ -444,3 +442,34 @@ def test_annotations_are_read_as_bmo_reads_them():
     assert host_annotations.held_by(held) == ["a", "b"]
     assert host_annotations.held_by(held, forced_only=True) == ["a"]
     assert not host_annotations.is_reboot("reboot.metal3.iox")
+
+
+@pytest.mark.parametrize("spec, change, words", [
+    ({"image": {"url": "http://j"}}, {}, '"http://i" is deployed'), ({}, {}, '"http://i" is deployed'),
+    ({"image": {"url": "http://i"}}, {"online": False}, "online false"), ({"image": {"url": "http://i"}}, {}, None)])
+def test_of_a_paused_host_without_a_status_the_saved_one_counts(spec, change, words):
+    """As a restore brings a host that somebody had paused: the operator takes its status from the annotation."""
+    saved = dict(bmh("provisioned")["status"], **DEPLOYED)
+    host = dict(bmh(annotations=dict(PAUSED, **{host_annotations.STATUS: json.dumps(saved)}), spec=spec, **change),
+                status={})
+    found = refused("resume", host)
+    assert len(found) == (words is not None) and all(words in problem.actual for problem in found)
+    assert refused("resume", host, forced=("h1",)) == []
+
+
+@pytest.mark.parametrize("saved", ['"x"', '{"provisioning":"x","poweredOn":[]}', "{"])
+def test_a_saved_status_that_is_none_tells_nothing(saved):
+    assert refused("resume", dict(bmh(annotations=dict(PAUSED, **{host_annotations.STATUS: saved})), status={})) == []
+
+
+@pytest.mark.parametrize("marks, lost", [
+    (PAUSED, True), (dict(PAUSED, **{host_annotations.DETACHED: '{"deleteAction":"delay"}'}), True),
+    (dict(PAUSED, **DETACHED), False)])
+def test_a_deletion_that_waits_for_a_pause_to_end_costs_the_system(marks, lost):
+    """Who resumes the host need not know of it; one that is detached goes, and its server runs on."""
+    host = bmh(annotations=marks, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]},
+               **deployed("http://i", image={"url": "http://i"}))
+    found = refused("resume", host)
+    assert [problem.code for problem in found] == ["host-action"] * lost
+    assert all("and which is being deleted since 2026-01-01" in problem.actual for problem in found)
+    assert refused("resume", host, forced=("h1",)) == []

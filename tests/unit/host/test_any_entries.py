@@ -8,15 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import option_checks
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    inventory as host_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    validation as host_validation,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import option_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems import problem as common_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import validation as host_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import validation as ipam_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.module import (
     claim_argument_spec,

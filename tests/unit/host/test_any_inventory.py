@@ -9,14 +9,10 @@ import json
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import service as bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    inventory as host_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    validation as host_validation,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems import problem as common_problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import validation as host_validation
 
 TEXTS = st.one_of(st.sampled_from([
     "", "{{ x }}", "\x1b[2J", "\ud800", "redfish://192.0.2.1/x", "redfish://%zz", "00:5c:52:31:3a:01", "http://x/y",

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_change as host_bmc_change
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import bmc_change as host_bmc_change
 
 OLD, NEW = "redfish://192.0.2.1/redfish/v1/Systems/1", "redfish://192.0.2.1/redfish/v1/Systems/2"
 THEIRS = {"baremetalhost.metal3.io/detached": "by hand"}

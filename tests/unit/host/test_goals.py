@@ -6,16 +6,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import status_texts
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    errors as host_errors,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    goals as host_goals,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    table as host_table,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_report import status_texts
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import errors as host_errors
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import goals as host_goals
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table as host_table
 
 IMAGE = {"image": {"url": "http://192.0.2.1/i"}}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
 
 HOST = {"metadata": {"name": "h1"}, "spec": {"bmc": {"address": "ipmi://192.0.2.1"}}}
 

@@ -9,7 +9,7 @@ import copy
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.filter.hardware_changes import hardware_changes as filter_changes
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import hardware_changes
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import hardware_changes
 
 HARDWARE = {
     "ramMebibytes": 32768, "hostname": "h1",

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import images as host_images
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import images as host_images
 
 SUM = "a" * 64
 

@@ -8,12 +8,12 @@ import pytest
 from fakes.kubernetes import Server, host
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_request
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import action_rules as host_action_rules
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS, Request
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_rules as host_action_rules
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import ACTIONS, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 
 # 2026-01-01T00:00:00Z
 NOW = 1767225600

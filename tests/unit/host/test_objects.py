@@ -8,12 +8,10 @@ import base64
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.fields import argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    inventory as host_inventory,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.fields import argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import objects as host_objects
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.module import host_argument_spec
 

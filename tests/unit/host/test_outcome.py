@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import outcome
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import outcome
 
 RESULT = {"changed": True, "failed": True, "hosts": [
     {"name": "h1", "state": "available", "changed": True, "failed": False, "error": "", "hardware": {"cpu": {}}},

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import preparation
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import preparation
 
 ONE, OTHER = {"level": "1", "sizeGibibytes": 5}, {"level": "0", "sizeGibibytes": 5}
 HARD, SOFT = "hardwareRAIDVolumes", "softwareRAIDVolumes"

@@ -4,10 +4,12 @@
 """Which changes of a host take away what is deployed on it."""
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import redeploy as host_redeploy
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.change_rules import check_held
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment.change_rules import check_held
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import redeploy as host_redeploy
 
 IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
 OTHER = dict(IMAGE, url="http://192.0.2.1/j")
@@ -48,12 +50,20 @@ def held(annotation, value="", **provisioning):
     return bmh
 
 
+def without_status(bmh):
+    bmh["metadata"]["annotations"]["baremetalhost.metal3.io/status"] = json.dumps(bmh.pop("status"))
+    return bmh
+
+
 @pytest.mark.parametrize("bmh, image, words", [
     (held("paused"), OTHER, "h1: image.url: found a change of a paused host"),
     (held("detached"), {}, "h1: image.url: found a change of a detached host"),
     (held("paused"), IMAGE, None),
     # The description that was lost is given back.
     (held("paused", image=OTHER), OTHER, None),
+    # A move or a restore has brought it, and its status is saved at it.
+    (without_status(held("paused")), OTHER, "h1: image.url: found a change of a paused host"),
+    (without_status(held("paused")), IMAGE, None),
     # The run that changes its BMC attaches it.
     (held("detached", '{"metal3.baremetal/bmc-change":true}'), OTHER, None),
     (stored(image=IMAGE), OTHER, None),

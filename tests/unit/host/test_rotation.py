@@ -13,12 +13,12 @@ import pytest
 from fakes.kubernetes import Server
 from fakes.redfish import FakeRedfish, tree
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import password_file, rotation_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation_service import RotationService
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import password_file, rotation_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation.rotation_service import RotationService
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 OLD, NEW = "old-secret-word", "new-secret-word"
 

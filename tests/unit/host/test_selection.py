@@ -4,7 +4,8 @@
 """Which servers a step is for, and where their status is saved."""
 from __future__ import annotations
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import saved_status, selection
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import selection
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import saved_status
 
 ENTRIES = [{"name": "h1", "image": {"url": "u"}, "online": True}, {"name": "h2"}, {"name": "h3", "custom_deploy": {}}]
 

@@ -10,23 +10,35 @@ import pytest
 from fakes.kubernetes import Server, host
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import bmc_service as host_bmc_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import credentials
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over as host_handed_over
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import BMH, SECRET
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import bmc_service as host_bmc_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import credentials
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over as host_handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.reading import BMH, SECRET
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 
-def run(server, hosts, check_mode=False, raid_nodes=None, **values):
+def run(server, hosts, check_mode=False, raid_nodes=None, system=None, **values):
     reports = Reports()
     params = dict({"namespace": "metal3", "create_namespace": False, "hosts": hosts, "deploy": True, "force_hosts": [],
                    "allow_detach": False, "allow_deprovision": False, "allow_power_off": False, "wait_for": None,
                    "delete_only_detached": False, "wait_timeout_seconds": 5,
                    "error_limit": 3, "field_names": "options"}, **values)
-    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None, raid_nodes=raid_nodes)
+    service = HostService(server, params, check_mode, reports, sleep=lambda seconds: None, raid_nodes=raid_nodes,
+                          system=system)
     return service.run(), reports.lines
+
+
+class Systems:
+    """Says of each host what its system lacks, one after the other; then nothing."""
+
+    def __init__(self, *texts):
+        self.texts, self.asked = list(texts), []
+
+    def __call__(self, bmh):
+        self.asked.append(bmh["status"]["provisioning"]["state"])
+        return self.texts.pop(0) if self.texts else ""
 
 
 REDFISH = {"username": "admin", "password": "secret-1"}
@@ -155,6 +167,29 @@ def test_a_host_that_can_not_be_detached_is_left_attached(monkeypatch):
     assert stored["spec"]["bmc"]["address"] == "ipmi://192.0.2.1" and stored["metadata"]["annotations"] == {}
 
 
+def test_a_provisioned_host_is_waited_for_until_its_system_answers():
+    server = Server()
+    image = {"url": "http://192.0.2.1/i", "checksum": "a" * 64, "checksum_type": "sha256"}
+    run(server, [host(1, image=image)])
+    stored = server.objects["BareMetalHost", "h1"]
+    stored["status"] = {"operationalStatus": "OK", "provisioning": {
+        "state": "provisioned", "ID": "n", "image": {"url": image["url"]}}}
+
+    def waited(system, goal="provisioned"):
+        result, dummy = run(server, [host(1, image=image)], wait_for=goal, system=system, wait_timeout_seconds=1)
+        return result["hosts"][0]
+
+    system = Systems("port 22 does not answer yet")
+    assert not waited(system)["failed"] and set(system.asked) == {"provisioned"} and len(system.asked) >= 2
+    error = waited(Systems(*["its boot loader runs"] * 1000))["error"]
+    assert error.startswith("not provisioned within 1 s: still provisioned") and "its boot loader runs; " in error
+    # Nobody waits for a system before it is there.
+    system = Systems("its boot loader runs")
+    assert not waited(system, "available")["failed"] and system.asked == []
+    stored["status"]["provisioning"]["state"] = "provisioning"
+    assert waited(system)["failed"] and system.asked == []
+
+
 def test_changes_that_nothing_takes_up_are_reported():
     server = Server()
     image = {"url": "http://192.0.2.1/i", "checksum": "a" * 64, "checksum_type": "sha256"}
@@ -192,10 +227,25 @@ def test_hosts_of_other_namespaces_are_seen():
         run(server, [host(1)])
     assert [problem.field for problem in refused.value.problems] == ["boot_mac_address", "bmc.address"]
     assert all("elsewhere/other has it" in problem.expected for problem in refused.value.problems)
+
+
+@pytest.mark.parametrize("mark", ["paused", "detached"])
+def test_a_server_of_another_namespace_is_not_inspected_here_because_its_host_is_at_rest_there(mark):
+    """The operator would boot its agent on it and erase its disks, whatever runs on it."""
+    server = Server()
+    annotations = {f"baremetalhost.metal3.io/{mark}": ""}
+    server.objects["BareMetalHost", "other"] = {
+        "metadata": {"name": "other", "namespace": "elsewhere", "annotations": annotations},
+        "spec": {"bmc": {"address": "ipmi://192.0.2.1:623"}}}
+    with pytest.raises(RefusedError, match="elsewhere/other has it"):
+        run(server, [host(1)])
+    assert not server.stored
     # As when hosts are moved from one namespace to another.
-    server.objects["BareMetalHost", "other"]["metadata"]["annotations"] = {"baremetalhost.metal3.io/paused": ""}
-    result, dummy = run(server, [host(1)])
+    result, dummy = run(server, [host(1, annotations={"baremetalhost.metal3.io/paused": ""})])
     assert result["counts"]["created"] == 1 and result["warnings"] == []
+    # And what is there already is not refused for it.
+    result, dummy = run(server, [host(1)])
+    assert result["counts"]["created"] == 0
 
 
 def test_what_can_not_be_compared_is_reported():

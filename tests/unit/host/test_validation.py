@@ -9,14 +9,10 @@ import re
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import problem as common_problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    inventory as host_inventory,
-)
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import (
-    validation as host_validation,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems import problem as common_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import validation as host_validation
 
 ADDRESS = "redfish-virtualmedia://192.0.2.11/redfish/v1/Systems/1"
 SUM = "http://192.0.2.1/image.sha256sum"
@@ -261,6 +257,7 @@ def second(**changes):
     (second(name="h1"), "name", "hosts[0] and hosts[1]"),
     (second(boot_mac_address="00:5C:52:31:3A:01"), "boot_mac_address", "the same as h1"),
     (second(bmc={"address": "redfish://192.0.2.11:443/redfish/v1/Systems/1/"}), "bmc.address", "the same as h1"),
+    (second(bmc={"address": "ipmi://192.0.2.11"}), "bmc.address", "the same as h1"),
     (second(bmc={"address": "ipmi://192.0.2.12", "credentials_name": "h1-bmc-secret", "password": "other"}),
      "bmc.credentials_name", '"h1-bmc-secret"'),
     (second(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", '"h1-bmc-secret"'),
@@ -328,6 +325,12 @@ def stored(name="h1", state="available", spec=None, **metadata):
                 "address": ADDRESS, "credentialsName": "h1-bmc-secret"}}, **(spec or {}))}
 
 
+def held(finalizers=("baremetalhost.metal3.io",), **annotations):
+    """Return a host that BMO leaves alone; annotations without the prefix that they all have."""
+    return stored(finalizers=list(finalizers), annotations=dict(
+        (f"baremetalhost.metal3.io/{name}", value) for name, value in annotations.items()))
+
+
 CONSUMER = {"consumerRef": {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}}
 AGAINST = [
     (host(name="new", bmc={"address": "ipmi://192.0.2.99"}), [stored()], {}, None, "boot_mac_address",
@@ -355,6 +358,9 @@ AGAINST = [
     (host(), [stored()], {}, "provisioned", "image", "to reach provisioned"),
     (host(image=image()), [stored(spec={"online": False})], {}, "provisioned", "online", "shall be online"),
     (host(state="absent"), [stored(spec=CONSUMER)], {}, None, "state", "Metal3Machine metal3/m1"),
+    # What is confirmed is not to happen when a colleague resumes the host.
+    (host(state="absent"), [held(paused="disks")], {}, "deleted", "state", "this one is paused, and its server"),
+    (host(state="absent"), [held(detached='{"deleteAction":"delay"}')], {}, "deleted", "state", "this one is detached"),
 ]
 
 
@@ -375,6 +381,10 @@ def test_conflicts_with_the_cluster(entry, there, secrets, goal, field, message)
     (host(user_data={"name": "mine"}), [], {"mine": {"data": {"value": "eA=="}}}, None),
     (host(), [stored(spec={"image": {"url": "http://192.0.2.1/i"}})], {}, "provisioned"),
     (host(state="absent"), [stored()], {}, "deleted"),
+    (host(state="absent"), [held(detached='{"deleteAction":"delete"}')], {}, "deleted"),
+    (host(state="absent"), [held(detached="")], {}, "deleted"),
+    # BMO has not seen it yet.
+    (host(state="absent"), [held((), paused="moved")], {}, "deleted"),
     (host(state="absent"), [], {}, "deleted"),
 ])
 def test_no_conflict_with_the_cluster(entry, there, secrets, goal):
@@ -434,3 +444,12 @@ def test_actions_name_what_a_user_of_the_role_sets():
 def test_each_option_has_a_bad_input():
     faulty = set(re.split(r"[.\[]", case[1])[0] for case in SINGLE)
     assert faulty == set(field.name for field in host_fields.HOST) - ANYTHING
+
+
+@pytest.mark.parametrize("pause, hint", [
+    ("metal3.baremetal/move", "what the playbook pivot has begun"),
+    ("metal3.baremetal/restore", "what the playbook restore has begun"),
+    ("metal3.io/capm3", "resume its Cluster first"), ("disks", "resume the host first")])
+def test_what_keeps_a_host_from_its_deletion_is_ended_first(pause, hint):
+    problem, = host_validation.check_against_cluster([host(state="absent")], {"h1": held(paused=pause)}, {}, "metal3")
+    assert hint in problem.hint

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import agent_options, rescue_files
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent import agent_options, rescue_files
 
 MANAGER = {"name": "site_hardware", "class_name": "Manager", "content": b"class Manager:\n    pass\n"}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"

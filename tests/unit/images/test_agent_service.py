@@ -14,16 +14,19 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent import (
     agent_options,
     agent_ramdisk,
     agent_service,
     boot_iso,
     cpio,
-    debian_root,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 
 ROOT = Path(__file__).resolve().parents[3]
 RECIPE = ROOT / "lab" / "agent_image"

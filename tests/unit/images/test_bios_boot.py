@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import bios_boot
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian_root import ImageBuildError
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian.debian_root import ImageBuildError
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import bios_boot
 
 BOOT, CORE = b"\xeb" * 512, b"\x90" * 2000
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.cpio import File, archive
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent.cpio import File, archive
 
 FILES = [File("/etc/agent/ca.crt", b"certificate"), File("/root/.ssh/authorized_keys", b"key\n", 0o600)]
 

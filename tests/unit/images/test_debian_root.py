@@ -10,12 +10,9 @@ import pytest
 from images.test_agent_options import GOOD as AGENT_OPTIONS
 from images.test_node_image import GOOD, fields
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
-    agent_options,
-    debian_root,
-    node_build,
-    node_options,
-)
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent import agent_options
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.node import node_build, node_options
 
 SECRET = "canary-proxy-18"
 

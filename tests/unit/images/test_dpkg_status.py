@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.dpkg_status import closure
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian.dpkg_status import closure
 
 STATUS = """Package: lldpd
 Status: install ok installed

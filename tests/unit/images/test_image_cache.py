@@ -14,14 +14,14 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from fakes.http_server import HttpServer
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import (
-    cache_options,
-    cache_service,
-    disk_image,
-    private_work,
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.cache import cache_options, cache_service
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_image
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.publishing import private_work
 
 SHA256, SHA512 = "0" * 64, "0" * 128
 URL = "https://images.example.org/a.qcow2"

@@ -10,8 +10,8 @@ import os
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.image_folder import ImageFolder
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.publishing.image_folder import ImageFolder
 
 CONTENTS = {"vmlinuz": "kernel", "initrd": "ramdisk"}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import kernel_modules
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import kernel_modules
 
 LISTED = """kernel/drivers/a.ko: kernel/lib/b.ko kernel/lib/c-d.ko
 kernel/lib/b.ko: kernel/lib/c-d.ko

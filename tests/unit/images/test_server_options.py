@@ -8,7 +8,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.metal3.baremetal.plugins.filter.image_server_problems import image_server_problems
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import server_options
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.cache import server_options
 
 GOOD = {"name": "images", "addresses": ["172.22.0.1", "fd00::1"], "port": 443, "names": [], "directory": "/srv/www",
         "tls": True, "certificate_file": "", "key_file": "", "ca_certificate_file": "", "ca_key_file": "",

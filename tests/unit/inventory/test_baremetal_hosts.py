@@ -19,9 +19,9 @@ from ansible_collections.metal3.baremetal.plugins.doc_fragments import ironic, k
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection_choice import ENVIRONMENT
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection_choice import ENVIRONMENT
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_sources as inventory_sources
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import object_shape
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import table as host_table
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.documents import object_shape
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table as host_table
 from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import hosts as inventory_hosts
 
 UID = "2fe169ef-3757-415f-b705-10ed66a9a541"

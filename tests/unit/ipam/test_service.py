@@ -8,12 +8,12 @@ import pytest
 from fakes.kubernetes import Server
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam import pool as ipam_pool
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import POOL as POOL_KIND
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 RANGE = {"start": "192.0.2.10", "end": "192.0.2.20"}
 POOL = {"name": "p", "name_prefix": "p", "prefix": 24, "gateway": "192.0.2.1", "ranges": [RANGE]}

@@ -9,7 +9,7 @@ import os
 import sys
 
 import pytest
-from fakes.ansible_process import ansible_playbook
+from fakes.ansible_process import ansible_playbook, without_task
 from fakes.api_server import ApiServer, kubeconfig_of
 from fakes.http_ironic import HttpIronic
 from fakes.playbook import recap
@@ -18,14 +18,14 @@ from fakes.playbook import recap
 @pytest.fixture
 def playbook(tmp_path):
     """Return a callable that runs a playbook and returns its output and whether it succeeded."""
-    def run(name, ironic, inventory, extra=None, arguments=()):
+    def run(name, ironic, inventory, extra=None, arguments=(), answers=""):
         (tmp_path / "hosts.json").write_text(json.dumps({"baremetal": {"hosts": inventory}}))
         environment = dict((key, value) for key, value in os.environ.items()
                            if not key.startswith(("OS_", "K8S_AUTH_", "KUBE", "ANSIBLE_")))
         code, output, errors = ansible_playbook(
             ["metal3.baremetal." + name, "-i", "hosts.json", *arguments, "-e",
              json.dumps(dict({"ansible_python_interpreter": sys.executable}, **(extra or {})))],
-            tmp_path, dict(environment, HOME=str(tmp_path), OS_ENDPOINT=ironic.url))
+            tmp_path, dict(environment, HOME=str(tmp_path), OS_ENDPOINT=ironic.url), answers)
         return output + errors, code == 0
     return run
 
@@ -163,6 +163,24 @@ def test_delete_deletes_the_nodes_that_are_there_once(playbook):
         for again in (extra, {}):
             output, succeeded = playbook("ironic_delete", server, servers("a", "b", "c"), again)
             assert succeeded and changed(output) == 0, output
+
+
+@pytest.mark.parametrize(("name", "extra"), [
+    ("ironic_delete", {}), ("ironic_delete", {"metal3_confirm": 3}), ("ironic_nodes", {}),
+    ("ironic_nodes", {"metal3_confirm": "a"})])
+def test_a_question_that_alone_is_left_out_holds(playbook, name, extra):
+    """All that it needs had been read by then, so that nodes were deleted and servers in use interrupted and erased."""
+    with HttpIronic() as server:
+        with_systems(server)
+        if name == "ironic_delete":
+            for node in server.ironic.nodes.values():
+                node["instance_uuid"] = None
+        given = dict({"ironic_nodes_provide": ["a", "b"]} if name == "ironic_nodes" else {}, **extra)
+        output, succeeded = without_task(
+            lambda arguments, answers: playbook(name, server, servers("a", "b"), given, arguments, answers),
+            "Ask for confirmation")
+        assert not succeeded and "set metal3_confirm=2" in text(output), output
+        assert verbs(server, "a") == verbs(server, "b") == [] and len(server.ironic.nodes) == 2
 
 
 def test_delete_refuses_all_when_a_system_is_deployed_on_one(playbook):

@@ -12,12 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import answers
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import next_step_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.discovery import namespaced, resolve
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError, error_from_answer, text_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.discovery import namespaced, resolve
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses import answers
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.advice import next_step_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import (
+    KubeError,
+    error_from_answer,
+    text_of,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 BMH = KNOWN["BareMetalHost"]

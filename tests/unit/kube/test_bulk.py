@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import bulk
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 
 def scripted(*answers):

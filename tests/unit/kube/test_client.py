@@ -9,11 +9,11 @@ import gzip
 import pytest
 from fakes.api_server import ApiServer, Fault
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import answer_limits
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import transport
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import answer_limits
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import client as kube_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import transport
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 

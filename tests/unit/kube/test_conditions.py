@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import resource_set
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.manifests import resource_set
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import finalizers, short_pod
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.conditions import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import finalizers
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects.conditions import (
     condition,
     conditions,
     is_true,
     older_conditions,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pods import short_pod
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import operated, renewal
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import provider
 

@@ -8,7 +8,7 @@ import copy
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.diff import compare, goes_away
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import compare, goes_away
 
 DESIRED = {
     "apiVersion": "metal3.io/v1alpha1",

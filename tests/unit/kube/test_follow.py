@@ -9,10 +9,10 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow as follow_module
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import patience
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import follow as follow_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.follow import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses import patience
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 HOST = KNOWN["BareMetalHost"]

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.follow import follow_kinds
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.follow import follow_kinds
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 

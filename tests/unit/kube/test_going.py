@@ -12,11 +12,12 @@ import pytest
 from fakes.kubernetes import Server
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import finalizers, plan
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.advice import next_step_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import error_from_answer
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import finalizers
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import plan
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.reconcile import Reconcile
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.advice import next_step_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import error_from_answer
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]
@@ -134,10 +135,10 @@ def test_a_create_in_a_namespace_that_goes_names_it_and_the_next_step():
 ROOT = pathlib.Path(__file__).parents[3] / "plugins" / "module_utils"
 # Who plans without refusing, and why that writes to nothing that is being deleted.
 LOOKS = {
-    "_host/reconcile.py": "rules/change.py refuses such hosts, with what else is against the list",
-    "_host/writes.py": "rules/secret.py refuses such Secrets, before a host is detached",
+    "_host/enrolment/reconcile.py": "change_rules.py refuses such hosts, with what else is against the list",
+    "_host/enrolment/writes.py": "rules/secret.py refuses such Secrets, before a host is detached",
     "_ipam/claim_service.py": "change_problems refuses such claims, before refused ones are deleted",
-    "_kube/reconcile.py": "Reconcile.plan",
+    "_kube/reconcile/reconcile.py": "Reconcile.plan",
     "_manifests/service.py": "_plan refuses them, after it has waited for those that go by themselves",
     "_plane/cluster/ironic_service.py": "a trial, which stores nothing",
     "_plane/cluster/operated_service.py": "a trial, which stores nothing",
@@ -145,9 +146,10 @@ LOOKS = {
     "_plane/upgrade/service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {
-    "_cluster/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",
-    "_cluster/resource_set_service.py": "a cluster's ClusterResourceSet and its bundles, before anything is written",
-    "_host/writes.py": "the Namespace of hosts, which is not there",
+    "_cluster/lifecycle/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",
+    "_cluster/lifecycle/resource_set_service.py":
+        "a cluster's ClusterResourceSet and its bundles, before anything is written",
+    "_host/enrolment/writes.py": "the Namespace of hosts, which is not there",
     "_ipam/pool_service.py": "pools",
     "_manifests/service.py": "all manifests, by what _look has found",
     "_plane/cluster/ironic_service.py": "all objects of Ironic, before the first of several writes",
@@ -160,7 +162,7 @@ PLANS = {
 def test_each_caller_has_said_whether_it_refuses(method, files):
     """A room that plans in a new place adds it here, with the reason."""
     call = re.compile(rf"\b(?:self|writes|reconcile)\._?{method}\(")
-    of_writes = re.compile(r"_kube\.reconcile import|class Reconcile|service import Components")
+    of_writes = re.compile(r"_kube\.reconcile\.reconcile import|class Reconcile|service import Components")
     texts = dict((str(path.relative_to(ROOT)), path.read_text()) for path in ROOT.rglob("*.py"))
     found = set(name for name, text in texts.items() if call.search(text) and of_writes.search(text))
     assert found == set(files)
@@ -168,5 +170,5 @@ def test_each_caller_has_said_whether_it_refuses(method, files):
 
 def test_only_the_reconcile_plans_by_itself():
     found = set(str(path.relative_to(ROOT)) for path in ROOT.rglob("*.py")
-                if re.search(r"\bplan\.plan\(", path.read_text()) and path.parent.name == "_kube")
-    assert found == {"_kube/reconcile.py"}
+                if re.search(r"\bplan\.plan\(", path.read_text()) and "_kube" in path.parts)
+    assert found == {"_kube/reconcile/reconcile.py"}

@@ -16,8 +16,8 @@ import pytest
 import websocket
 from fakes.slow_server import ENDLESS, slow_server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import port_forward
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import port_forward, web_socket
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 BINARY, CLOSE, TEXT = (getattr(websocket.ABNF, f"OPCODE_{name}") for name in ("BINARY", "CLOSE", "TEXT"))
 BEGINNING = [(BINARY, b"\0" + (2379).to_bytes(2, "little")), (BINARY, b"\1" + (2379).to_bytes(2, "little"))]
@@ -115,9 +115,9 @@ def connected(monkeypatch):
                 raise answers.pop(0)
 
         def getsubprotocol(self):
-            return port_forward.PROTOCOL
+            return web_socket.PROTOCOL
 
-    monkeypatch.setattr(port_forward.websocket, "WebSocket", WebSocket)
+    monkeypatch.setattr(web_socket.websocket, "WebSocket", WebSocket)
     return asked, answers
 
 
@@ -222,13 +222,13 @@ def received(url, limit_seconds):
     # Pings.
     (b"", b"\x89\x7d" + b"x" * 125)], ids=["frame", "parts", "pings"])
 def test_a_message_of_any_length_is_left(monkeypatch, begin, piece):
-    monkeypatch.setattr(port_forward, "_MESSAGE_BYTES", ALLOWED_BYTES)
+    monkeypatch.setattr(web_socket, "_MESSAGE_BYTES", ALLOWED_BYTES)
     with endless_server(begin, piece) as url, pytest.raises(KubeError, match="longer than any that is expected"):
         received(url, 60)
 
 
 def test_a_refusal_of_any_length_is_left(monkeypatch):
-    monkeypatch.setattr(port_forward, "_ANSWER_BYTES", ALLOWED_BYTES)
+    monkeypatch.setattr(web_socket, "_ANSWER_BYTES", ALLOWED_BYTES)
     head = b"HTTP/1.1 503 Busy\r\nContent-Length: 1000000000\r\n\r\n"
     with slow_server(head + b"x" * (2 * ALLOWED_BYTES), b"x") as url, \
             pytest.raises(KubeError, match="longer than any that is expected"):

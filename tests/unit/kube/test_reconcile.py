@@ -11,10 +11,11 @@ import re
 import pytest
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import checked, plan, precondition
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import Reconcile, raise_refused
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.report import counts, difference
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile import checked, plan
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.reconcile import Reconcile, raise_refused
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.report import counts, difference
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
 SECRET = KNOWN["Secret"]
@@ -282,7 +283,8 @@ def test_counts_have_one_form():
 
 def test_only_the_reconcile_uses_the_loop_below_it():
     """A second skeleton would answer conflicts and lost answers in a way of its own."""
-    root = pathlib.Path(checked.__file__).parents[1]
-    users = [path.name for path in sorted(root.rglob("*.py")) if re.search(
-        r"import .*\bchecked\b(?! as)|_kube\.checked", path.read_text(encoding="utf-8")) and "_lint" not in path.parts]
+    root = pathlib.Path(checked.__file__).parents[2]
+    importing = re.compile(r"import .*\bchecked\b(?! as)|_kube\.reconcile\.checked")
+    users = [path.name for path in sorted(root.rglob("*.py"))
+             if importing.search(path.read_text(encoding="utf-8")) and "_lint" not in path.parts]
     assert users == ["reconcile.py"]

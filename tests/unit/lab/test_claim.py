@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -155,6 +156,37 @@ def test_processes_of_a_lab_are_found_and_ended(tmp_path, monkeypatch):
         assert other.poll() is None
     finally:
         for process in (mine, other):
+            process.kill()
+            process.wait()
+            process.stdin.close()
+            process.stdout.close()
+
+
+def without_pidfd(_pid):
+    raise OSError(errno.ENOSYS, "Function not implemented")
+
+
+@pytest.mark.parametrize("pidfd_open", [os.pidfd_open, without_pidfd])
+def test_an_id_that_another_process_has_by_now_gets_no_signal(tmp_path, monkeypatch, pidfd_open):
+    monkeypatch.undo()
+    monkeypatch.setattr(orphans.os, "pidfd_open", pidfd_open)
+    command = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+    lab_dir, started = str(tmp_path / "lab"), []
+    try:
+        for folder in (lab_dir, str(tmp_path / "other")):
+            started.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            env=dict(os.environ, METAL3_LAB_DIR=folder)))
+            started[-1].stdout.readline()
+        mine, other = started
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        # As they were found a moment ago, and nothing when it is looked for again.
+        looks = [[ended.pid, mine.pid, other.pid], []]
+        monkeypatch.setattr(orphans, "processes", lambda _lab_dir: looks.pop(0))
+        orphans.stop_processes(lab_dir)
+        assert mine.wait(10) == -15 and other.poll() is None
+    finally:
+        for process in started:
             process.kill()
             process.wait()
             process.stdin.close()

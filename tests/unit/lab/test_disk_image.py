@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import file_digest
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import file_digest
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import disk_image
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import configparser
+import dataclasses
 import gzip
 import hashlib
 import io
@@ -71,6 +72,12 @@ def test_variables_end_up_where_ironic_image_puts_them():
     assert parsed["DEFAULT"]["webserver_verify_ca"] == "/certs/ca/ironic/tls.crt"
     assert parsed["deploy"]["ramdisk_image_download_source"] == "local"
     assert ironic(found(), downloaded=True)["conductor"]["deploy_ramdisk"].startswith("file:///shared/html/images/")
+
+
+@pytest.mark.parametrize(("there", "file"), [(True, "/conf/bmc-tls.pem"), (False, None)])
+def test_bmcs_are_verified_by_the_authorities_of_their_folder(there, file):
+    given = dataclasses.replace(found(), bmc_tls=there)
+    assert ironic(given)["redfish"].get("verify_ca") == file
 
 
 def test_with_mariadb_ironic_reaches_it_by_tls_and_needs_its_password():

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.user_folders import cache_dir
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.user_folders import cache_dir
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import lab_dir, labs_dir, layout
 
 

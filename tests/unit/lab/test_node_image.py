@@ -10,8 +10,8 @@ import tarfile
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._images import debian_root
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import container_image, node_image
 
 LDD = """/usr/sbin/nft:

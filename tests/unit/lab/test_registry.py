@@ -14,7 +14,7 @@ import tarfile
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import (
     container_image,
     credentials,

@@ -10,7 +10,7 @@ import pathlib
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import spec as cluster_spec
@@ -108,6 +108,8 @@ BROKEN = {
                       "server-04", "image.format", "sanboot"),
     "agent-network-data": (site(more(server(4, preprovisioning_network_data={"name": "a"}, bmc=dict(
         server(4)["bmc"], address="redfish://192.0.2.4")))), "server-04", "preprovisioning_network_data", "DHCP"),
+    "secure-boot-loader": (site(more(server(4, boot_mode="UEFISecureBoot", bmc=dict(
+        server(4)["bmc"], address="redfish://192.0.2.4")))), "server-04", "boot_mode", "do not sign"),
     "legacy-on-arm": (site(more(server(4, boot_mode="legacy", architecture="aarch64"))), "server-04", "boot_mode",
                       "UEFI"),
     "software-raid-root": (site(more(server(4, raid={"software_raid_volumes": [{"level": "1"}]}))), "server-04",
@@ -191,6 +193,15 @@ def test_every_rule_has_a_site():
 def test_every_combination_names_its_source():
     assert host_combinations.COMBINATIONS and all(item.source for item in host_combinations.COMBINATIONS)
     assert lint_rules.RULES and all(rule.source and rule.summary.endswith(".") for rule in lint_rules.RULES)
+
+
+@pytest.mark.parametrize("scheme, mode, found", [
+    ("redfish", "UEFISecureBoot", True), ("ilo5-redfish", "UEFISecureBoot", True), ("redfish", "UEFI", False),
+    ("redfish-virtualmedia", "UEFISecureBoot", False), ("redfish-uefihttp", "UEFISecureBoot", False)])
+def test_secure_boot_is_not_for_schemes_that_boot_by_ipxe(scheme, mode, found):
+    host = server(4, boot_mode=mode, bmc=dict(server(4)["bmc"], address=f"{scheme}://192.0.2.4/redfish/v1/Systems/1"))
+    rules = [finding.problem.code for finding in lint_checks.lint(site(more(host)))]
+    assert ("secure-boot-loader" in rules) is found
 
 
 @pytest.mark.parametrize("fields, found", [

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import report as lint_report
 from ansible_collections.metal3.baremetal.plugins.module_utils._lint import rules as lint_rules
 

@@ -15,8 +15,11 @@ from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import ApiServer, status
 from fakes.log_plane import FORBIDDEN, NAMESPACE, NO_PREVIOUS, Plane, definition, host, namespace, pod, secret, texts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._logs import contents, folders
 from ansible_collections.metal3.baremetal.plugins.modules import plane_logs
 
@@ -72,6 +75,18 @@ def test_logs_events_and_objects_have_their_places(dest):
     assert summary["collection"] == {"name": "metal3.baremetal", "version": "0.1.0"}
     assert summary["api_server"]["version"] == "v1.35.4"
     assert summary["namespaces"] == ["metal3", NAMESPACE] and summary["not_read"] == []
+
+
+def test_parts_in_namespaces_of_the_sites_choice_are_gathered_too(dest):
+    image = "quay.io/metal3-io/ironic:v35.0.0"
+    deployments = [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": name},
+                    "spec": {"template": {"spec": {"containers": [{"name": "a", "image": used}]}}}}
+                   for name, used in (("metal", image), ("website", "example.org/website:1"))]
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("metal", "website")]
+    Plane(*deployments, *spaces).collect(dest)
+    found = texts(dest)
+    assert "objects/Deployment.apps/metal.metal.yaml" in found
+    assert not any("website" in name for name in found)
 
 
 def test_the_kubelet_is_asked_for_times_and_for_what_is_recent(dest):

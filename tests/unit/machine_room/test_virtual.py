@@ -9,6 +9,9 @@ import json
 from fakes.machine_room import spec
 from machine_room.virtual import qemu, qmp, tap
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout
+from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import describe, servers
+
 
 def command(boot_device, cd=None, disks=("/machines/a,b/sda.raw",), taps=(7,), boot_mode="UEFI", secure_boot=False):
     one = spec(1)
@@ -81,6 +84,28 @@ def test_a_disk_has_its_identity_and_a_comma_in_a_path_is_no_separator():
     assert f"serial={disk['serial']}" in device
     assert f"wwn={disk['wwn']}" in device
     assert option(arguments, "/machines/a,,b/sda.raw")
+
+
+def on_buses(*buses, boot_device="Hdd"):
+    """Return the devices of a server with one disk on each of the buses, as the lab describes it."""
+    described = describe(1, overrides={"server-01": {"disks": [{"bus": bus} for bus in buses]}})
+    one, = servers(layout("lab", 3, {"HOME": "/home/me"}), described)
+    arguments = qemu.command(one, [(disk, disk["serial"] + ".raw") for disk in one["disks"]], qemu.UEFI,
+                             "/machines/variables.fd", boot_device, None, [], "tcg")
+    names = ("scsi-hd", "ide-hd", "nvme", "virtio-blk")
+    return one["disks"], [argument for argument in arguments if argument.startswith(names)]
+
+
+def test_each_bus_has_its_device_with_serial_number_and_place_in_the_boot_order():
+    disks, devices = on_buses("nvme", "sata", "virtio", "scsi")
+    assert [device.partition(",")[0] for device in devices] == ["nvme", "ide-hd", "virtio-blk-pci", "scsi-hd"]
+    for number, (disk, device) in enumerate(zip(disks, devices)):
+        assert f"serial={disk['serial']}" in device and device.endswith(f",bootindex={number}")
+
+
+def test_sata_disks_leave_the_port_of_the_cd_drive_free():
+    _disks, devices = on_buses("sata", "scsi", "sata")
+    assert [device.split(",")[1] for device in devices] == ["bus=ide.1", "bus=scsi.0", "bus=ide.2"]
 
 
 def test_a_clock_without_a_battery_begins_years_ago():

@@ -7,10 +7,13 @@ from __future__ import annotations
 import contextlib
 import threading
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 
 import pytest
+from bmc_certificates import issue
 from fakes.http_server import HttpServer
-from machine_room.web import Web
+from fakes.redfish import FakeRedfish
+from machine_room.web import Unreachable, Web
 
 
 @pytest.fixture
@@ -39,6 +42,22 @@ def serve():
             servers.callback(server.shutdown)
             return f"http://127.0.0.1:{server.server_port}", seen
         yield start
+
+
+def test_what_is_trusted_beside_the_file_is_an_authority_more(tmp_path):
+    pairs = [issue(tmp_path, name)[0] for name in ("lab", "other")]
+    with contextlib.ExitStack() as servers:
+        urls = []
+        for pair in pairs:
+            server = FakeRedfish({"/redfish/v1": {}}, certificate=pair)
+            servers.enter_context(server)
+            urls.append(f"https://127.0.0.1:{server.port}/redfish/v1")
+        lab, other = urls
+        assert Web(pairs[0][0]).request(lab).status == 200
+        with pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"):
+            Web(pairs[0][0]).request(other)
+        both = Web(pairs[0][0], Path(pairs[1][0]).read_text())
+        assert both.request(lab).status == both.request(other).status == 200
 
 
 def follow(server):

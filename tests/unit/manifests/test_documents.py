@@ -15,7 +15,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN, Resource
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import KNOWN, Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import documents, order
 
 WIDGET = Resource("example.org", "v1", "widgets", "Widget", True)

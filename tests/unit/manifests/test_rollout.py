@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import Entry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.plan import Entry
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests.rollout_wait import RolloutError, RolloutWait
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -74,9 +74,34 @@ def test_what_will_not_be(obj, words):
     assert rollout.failure(obj) == words
 
 
-def pod(waiting=None, running=None, ready=False, scheduled=True, last=None):
+def refused(message, kind="Deployment"):
+    return stored(kind, conditions=[{"type": "ReplicaFailure", "status": "True", "reason": "FailedCreate",
+                                     "message": f'pods "a-1" is forbidden: {message}'}])
+
+
+@pytest.mark.parametrize("obj, step", [
+    (refused('violates PodSecurity "restricted:latest": privileged'), "set pod_security to a level that the pod keeps"),
+    (refused("no PriorityClass with name p was found"), "create the PriorityClass, or correct priority_class"),
+    (refused("exceeded quota: q, requested: pods=1"), "lower the requests in resources"),
+    (refused('error looking up service account n/a: serviceaccount "a" not found'),
+     "read kubectl -n n describe replicasets"),
+])
+def test_what_admission_refuses_is_named_with_the_next_step(obj, step):
+    text = rollout.refused(obj)
+    assert text.startswith('FailedCreate: pods "a-1" is forbidden: ') and f"; {step}" in text
+
+
+@pytest.mark.parametrize("obj", [
+    None, stored("Deployment", **DONE), refused("x", "StatefulSet"),
+    stored("Deployment", conditions=[{"type": "ReplicaFailure", "status": "False"}])])
+def test_pods_that_nobody_refuses(obj):
+    assert rollout.refused(obj) is None
+
+
+def pod(waiting=None, running=None, ready=False, scheduled=True, last=None, ended=None):
     conditions = [{"type": "PodScheduled", "status": str(scheduled), "reason": "Unschedulable", "message": "no node"}]
     state = {"waiting": waiting} if waiting else {"running": running or {}} if running is not None else {}
+    state = {"terminated": ended} if ended else state
     return {"metadata": {"name": "a-1", "namespace": "n", "labels": {"app": "a"}},
             "status": {"conditions": conditions, "containerStatuses": [
                 {"name": "c", "state": state, "ready": ready, "lastState": {"terminated": last} if last else {}}]}}
@@ -89,6 +114,15 @@ def pod(waiting=None, running=None, ready=False, scheduled=True, last=None):
      ("ImagePullBackOff", "ImagePullBackOff: container c: no such image")),
     (pod({"reason": "CrashLoopBackOff"}, last={"exitCode": 3, "reason": "Error"}),
      ("CrashLoopBackOff", "CrashLoopBackOff: container c: no message; it ended with exit code 3 (Error)")),
+    (pod({"reason": "CrashLoopBackOff", "message": "back-off"}, last={
+        "exitCode": 2, "reason": "Error", "message": "Usage:\n  --a\nunknown flag: https://u:p@a/\n\n"}),
+     ("CrashLoopBackOff", "CrashLoopBackOff: container c: back-off; it ended with exit code 2 (Error): "
+      "unknown flag: https://(hidden)@a/")),
+    (pod(ended={"exitCode": 1, "reason": "Error", "message": "a\n" + 300 * "x"}),
+     ("Error", f"Error: container c has ended; it ended with exit code 1 (Error): {200 * 'x'}...")),
+    (pod(ended={"exitCode": 0, "reason": "Completed"}), None),
+    (pod(running={"startedAt": "now"}, last={"exitCode": 1, "reason": "Error"}),
+     ("NotReady", "NotReady: container c runs and is not ready; it ended with exit code 1 (Error)")),
     (pod(running={"startedAt": "now"}), ("NotReady", "NotReady: container c runs and is not ready")),
     (pod(running={"startedAt": "now"}, ready=True), None),
 ])
@@ -106,6 +140,12 @@ def test_what_keeps_a_pod(what, trouble):
     ("Unschedulable", "1 node(s) had untolerated taint {a: b}.", "set tolerations"),
     ("Unschedulable", "1 node(s) didn't have free ports", "end what uses the node's port"),
     ("CrashLoopBackOff", "", "read kubectl -n n logs a-1 --all-containers --previous"),
+    ("Unschedulable", "1 Insufficient cpu, 1 node(s) had untolerated taint {a: b}, 1 didn't match Pod's node "
+     "affinity/selector.", "lower the request for cpu in resources, or add a node that has as much free; correct "
+     "node_selector or affinity, or label a node; set tolerations, or remove the taint"),
+    ("CrashLoopBackOff", "unknown flag: --a", "correct arguments or feature_gates"),
+    ("Error", "unrecognized feature gate: A", "correct arguments or feature_gates"),
+    ("Error", "", "read kubectl -n n logs a-1 --all-containers"),
     ("Unschedulable", "other", "read kubectl -n n describe pod a-1"),
 ])
 def test_next_steps(reason, message, step):
@@ -163,6 +203,19 @@ def test_wait_names_the_pods_reason_when_it_gives_up():
                                            r"ImagePullBackOff: container c: no such image; read kubectl -n n describe"):
         wait(server)
     assert server.now == 60
+
+
+def test_wait_ends_when_no_pod_is_let_in_for_a_minute():
+    server = Server([refused("violates PodSecurity")])
+    with pytest.raises(RolloutError, match=r"can't be rolled out:\n- Deployment n/a: 0 of 1 pods updated; "
+                                           r'FailedCreate: pods "a-1" is forbidden: violates PodSecurity; set pod'):
+        wait(server)
+    assert server.now == 60
+
+
+def test_wait_goes_on_when_a_pod_is_let_in_in_time():
+    done = stored("Deployment", updatedReplicas=1, availableReplicas=1)
+    assert wait(Server([refused("serviceaccount not found")], [refused("serviceaccount not found")], [done])) == 2.0
 
 
 def test_wait_ends_at_once_when_waiting_can_not_help():

@@ -22,7 +22,7 @@ from fakes.metal_api import (
     Refused,
 )
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import client
 
 PINNED = "00000000-0000-4000-8000-000000000102"

@@ -14,9 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import registry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import image_file, programs, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import program_images
@@ -268,7 +271,8 @@ def test_manifests_that_others_could_have_written_are_not_applied(site, tmp_path
 
 
 def gathered(tmp_path, folder, **params):
-    given = dict({"parts": [], "images": [], "files": [], "source_dir": None, "programs": False, "manifests": False,
+    given = dict({"parts": [], "images": [], "image_lists": [], "cluster_add_ons": [], "files": [],
+                  "source_dir": None, "programs": False, "manifests": False,
                   "folders": [str(folder)], "archive": str(tmp_path / "a.tar"), "work_dir": None, "release": "0.1.0",
                   "files_ca_file": None, "cache_dir": None}, **params)
     return service.gather(given, registry.Registry(""), lambda line: None, False, lambda: 0)

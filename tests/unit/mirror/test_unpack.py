@@ -12,8 +12,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import download
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import download
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, service, work_folder
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 

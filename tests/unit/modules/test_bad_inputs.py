@@ -28,15 +28,15 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 DATA = pathlib.Path(__file__).parent / "bad_inputs"
 TABLES = dict((path.stem, yaml.safe_load(path.read_text())) for path in sorted(DATA.glob("*.yml")))
 MODULES = pathlib.Path(__file__).parents[3] / "plugins" / "modules"
 # What makes or runs a lab or an engine, and what only reads, or writes files; they have tests of their own.
-NOT_OF_A_SITE = {"agent_image", "discovered_inventory", "etcd_restore", "etcd_snapshot",
+NOT_OF_A_SITE = {"agent_image", "cluster_kubeconfig", "discovered_inventory", "etcd_restore", "etcd_snapshot",
                  "host_compliance", "host_maintenance", "host_move",
                  "host_remediation", "host_result", "image_cache", "ironic_audit", "ironic_check", "ironic_discovery",
                  "lab", "lab_disk_image", "lab_node_image", "lab_registry_images",

@@ -25,12 +25,14 @@ from fakes.api_server import kubeconfig_of
 from fakes.module_tasks import NAMESPACE, server_for, task
 from fakes.modules import FILES, MODULES, REPOSITORY, spec_of
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel, redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.module import Module
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import follow, patience
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import follow
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection import kube_argument_spec
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses import patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import registry as lab_registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (

@@ -21,13 +21,14 @@ import yaml
 from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import password_change
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.accounts import Look, Outcome
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import PROGRESS_FILE_VARIABLE
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords import password_change
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords.accounts import Look, Outcome
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import PAUSED, STATUS
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client, follow, patience, transport
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import client, follow, transport
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.module import KubeModule
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses import patience
 from ansible_collections.metal3.baremetal.plugins.module_utils._manifests import rollout_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks.rules import HELD
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import ironic_module
@@ -64,6 +65,7 @@ OF_IRONIC_OPERATOR = {
 # Of modules whose table in bad_inputs does not say all, or that have none.
 ARGUMENTS = {
     "cluster": {"wait_for": "available"},
+    "cluster_kubeconfig": {"name": "c", "path": "kubeconfig-of-c"},
     "etcd_snapshot": {"clusters": ["c"], "directory": "snapshots", "recipients": [
         # A key that counts: what is none is refused before anything is asked.
         "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]},
@@ -392,7 +394,8 @@ def _refuses_after(server, stops):
 
 
 def writing_modules():
-    reading = ("etcd_snapshot", "host_compliance", "plane_backup", "plane_check", "plane_logs", "service_probe")
+    reading = ("cluster_kubeconfig", "etcd_snapshot", "host_compliance", "plane_backup", "plane_check", "plane_logs",
+               "service_probe")
     return [name for name in MODULES if not name.endswith("_info") and name not in reading]
 
 

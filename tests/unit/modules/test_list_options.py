@@ -11,9 +11,9 @@ from ansible.module_utils.testing import patch_module_args
 from fakes.modules import MODULES, spec_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import reader as description
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.given import refuse_structures
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.plain_names import with_dictionaries
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.given import refuse_structures
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.plain_names import with_dictionaries
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.modules import baremetal_host_action
 
 NAME = "a-name.of_1"

@@ -15,17 +15,17 @@ from fakes.resources import Cluster
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_module import requests_of
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.action_service import HostActionService
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import ACTIONS
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.reading import read_hosts
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import ACTIONS
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rules import oci_auth
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.reading import read_hosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.claim_service import ClaimService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.pool_service import PoolService
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import read_usage
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 

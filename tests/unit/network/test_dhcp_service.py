@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result
@@ -34,7 +34,8 @@ def ensure(tmp_path):
             asked.append((interface, mac, seconds))
             return offers
         settings = dict({"config_file": str(tmp_path / "etc" / "dnsmasq.conf"), "dnsmasq": "dnsmasq",
-                         "leases_file": str(tmp_path / "var" / "leases"), "allowed_servers": [], "probe_seconds": 5},
+                         "leases_file": str(tmp_path / "var" / "leases"), "log_file": None, "allowed_servers": [],
+                         "probe_seconds": 5},
                         **options)
         result = dhcp_service.ensure(network or NETWORK, settings, check_mode, Quiet(), lambda command: answer, probe)
         return result, asked

@@ -13,6 +13,7 @@ import sys
 import pytest
 from network.test_description import GOOD
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._boot.traces import Traces
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, dnsmasq
 
 KNOWN, UNKNOWN = "00:5c:52:31:3a:01", "00:5c:52:31:3a:77"
@@ -55,7 +56,8 @@ def write(folder, described):
     # Folders of pytest have names of their own, which a site's need not be: only the rest is checked.
     assert [problem for problem in description.problems(described) if problem.field != "dhcp.tftp_root"] == []
     name = described["name"]
-    (folder / f"{name}.conf").write_text(dnsmasq.configuration(described, str(folder / f"{name}.leases")))
+    (folder / f"{name}.conf").write_text(dnsmasq.configuration(described, str(folder / f"{name}.leases"),
+                                                               str(folder / f"{name}.log")))
 
 
 def test_each_firmware_is_given_what_it_can_boot(tmp_path):
@@ -74,6 +76,17 @@ def test_an_unknown_client_is_answered_only_where_that_is_wanted(tmp_path, unkno
     write(tmp_path, network(tmp_path, unknown_hosts=unknown_hosts))
     (answer,) = ask(tmp_path, {"mac": UNKNOWN, "architecture": 7})
     assert [offer["server"] for offer in answer] == servers
+
+
+def test_its_log_says_how_far_a_boot_is(tmp_path):
+    write(tmp_path, network(tmp_path))
+    ask(tmp_path, {"mac": KNOWN, "architecture": 7, "wanted": 1}, {"mac": UNKNOWN, "architecture": 7})
+    traces = Traces()
+    traces.known = frozenset([KNOWN, UNKNOWN])
+    for line in (tmp_path / "prov.log").read_text().splitlines():
+        traces.take(line, 0)
+    assert [traces.last([mac]).text for mac in (KNOWN, UNKNOWN)] == [
+        "was offered an address by DHCP", "DHCP ignores its MAC address"]
 
 
 def test_a_network_without_a_gateway_names_no_router(tmp_path):

@@ -12,6 +12,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 
 from network.test_description import GOOD
 
@@ -75,6 +76,17 @@ def test_a_known_client_without_addresses_of_its_own_has_some_of_the_ranges(tmp_
     found = clients(tmp_path, network(tmp_path, [{"mac": KNOWN, "addresses": []}], ranges=one), mac=KNOWN,
                     addresses=["172.22.0.50/24", "fd00:22::50/128"])
     assert "fd00:22::/64" in found["routes"]["-6"]
+
+
+def test_a_server_has_one_address_of_ipv4_whatever_asks_for_it(tmp_path):
+    # Lent to what has called itself by another name than this client, as firmware and agent do.
+    expiry = int(time.time()) + 3600
+    (tmp_path / "leases").write_text(f"{expiry} {KNOWN} 172.22.0.50 * ff:52:31:3a:01:00:02:00:00:ab:11\n")
+    one = [{"first": "172.22.0.50", "last": "172.22.0.50"}]
+    clients(tmp_path, network(tmp_path, [{"mac": KNOWN, "addresses": []}], ranges=one), mac=KNOWN,
+            addresses=["172.22.0.50/24"])
+    lease, = (tmp_path / "leases").read_text().splitlines()
+    assert lease.split()[1:3] == [KNOWN, "172.22.0.50"]
 
 
 def test_an_unknown_client_gets_no_address_of_ipv6(tmp_path):

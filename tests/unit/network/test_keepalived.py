@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import keepalived, keepalived_service, systems
 
 GOOD = {"name": "prov", "address": "172.22.0.2/24", "own_address": "172.22.0.11/24", "machines": ["first", "second"],

@@ -14,7 +14,7 @@ import threading
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import pod_reach, reach_answers
 
 GIVEN = {"namespace": "operators", "image": "ironic", "nodes": [], "host_network": False, "node_selector": None,

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import interface_files, pending, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.service import NetworkError, NetworkService
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result

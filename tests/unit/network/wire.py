@@ -37,9 +37,10 @@ def main():
             ip("link", "set", f"p{position}", "master", "wire", "up")
             ip("addr", "add", f"172.22.0.{position}/24", "dev", name)
             ip("link", "set", name, "up")
+            # By its configuration.
             log = folder / f"{name}.log"
             servers.append(subprocess.Popen(["dnsmasq", "--keep-in-foreground", f"--conf-file={file}", "--user=root",
-                                             "--group=root", "--pid-file=", f"--log-facility={log}"]))
+                                             "--group=root", "--pid-file="]))
             deadline = time.monotonic() + START_SECONDS
             while not (log.exists() and "DHCP, IP range" in log.read_text()):
                 if servers[-1].poll() is not None or time.monotonic() > deadline:

@@ -14,8 +14,12 @@ import bmc_certificates
 import pytest
 from fakes.plane_server import Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import owned_tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     ironic,
     ironic_database,
@@ -23,6 +27,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
     objects,
     service,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import settings as part_settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import manifests
 
 NAMESPACE = "baremetal-operator-system"
@@ -59,7 +64,8 @@ def options(**changes):
         "http_port": 6180, "deploy_kernel_url": "https://images.example/kernel",
         "deploy_ramdisk_url": "https://images.example/ramdisk", "fast_track": True, "image_version": "v39.0.0",
         "environment": {"OS_CONDUCTOR__WORKERS_POOL_SIZE": 2000},
-        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "confirm": None,
+        "rotation": "none", "renew_certificate": False, "with_cert_manager": False, "adopt": [], "confirm": None,
+        "confirm_upgrade": None,
         "confirm_among": [], "wait": False, "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
 
 
@@ -158,6 +164,22 @@ def test_bmcs_are_verified_by_the_given_authority_whatever_ironic_itself_serves(
         (item["kind"], item["metadata"]["name"]) for item in ironic.removable(shipped(), NAMESPACE))
 
 
+@pytest.mark.parametrize("tls", ["files", "cert_manager", "none"])
+def test_image_servers_are_verified_by_an_authority_of_their_own(tls):
+    found = made(options(tls=tls, image_authority=CERTIFICATE))
+    container, = (item for item in pod(found)["spec"]["containers"] if item["name"] == "ironic")
+    volume, = (item["name"] for item in container["volumeMounts"] if item["mountPath"] == "/certs/ca/images")
+    assert {"name": volume, "secret": {"secretName": "ironic-image-cacert"}} in pod(found)["spec"]["volumes"]
+    assert found["ConfigMap", ironic.CONFIG_MAP]["data"]["WEBSERVER_CACERT_FILE"] == "/certs/ca/images/tls.crt"
+    stored = found["Secret", "ironic-image-cacert"]["data"]
+    assert base64.b64decode(stored["tls.crt"]).decode() == CERTIFICATE
+    without = made(options(tls=tls))
+    assert ("Secret", "ironic-image-cacert") not in without
+    assert "WEBSERVER_CACERT_FILE" not in without["ConfigMap", ironic.CONFIG_MAP]["data"]
+    assert ("Secret", "ironic-image-cacert") in set(
+        (item["kind"], item["metadata"]["name"]) for item in ironic.removable(shipped(), NAMESPACE))
+
+
 def test_a_certificate_of_cert_manager_has_the_provisioning_address():
     found = made(options(tls="cert_manager"))
     assert found["Certificate", "ironic-cert"]["spec"]["ipAddresses"] == ["192.0.2.2"]
@@ -241,7 +263,8 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
         return pod(made(options(**changes)))["metadata"]["annotations"][ironic.DIGEST_ANNOTATION]
 
     assert digest() == digest(credentials_dir="/elsewhere")
-    assert len({digest(), digest(fast_track=False), digest(tls_key="other"), digest(bmc_authority="other")}) == 4
+    assert len({digest(), digest(fast_track=False), digest(tls_key="other"), digest(bmc_authority="other"),
+                digest(image_authority="other")}) == 5
 
 
 @pytest.mark.parametrize(("changes", "text"), [
@@ -254,6 +277,9 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
      "ironic: provisioning_ip: not set, expected an address that no machine has"),
     ({"tls_key": None}, "ironic: tls_key: not set"),
     ({"bmc_authority": KEY}, "ironic: bmc_authority: found no certificate in it, expected certificates in PEM"),
+    ({"image_authority": KEY}, "ironic: image_authority: found no certificate in it, expected certificates in PEM"),
+    ({"image_authority": CERTIFICATE, "image_authority_file": "/ca.crt"},
+     'ironic: image_authority_file: found "/ca.crt", expected none with image_authority'),
     ({"tls_issuer": ISSUER}, 'ironic: tls_issuer: found "site", expected none with tls=files'),
     ({"tls_issuer": ISSUER, "tls": "cert_manager", "tls_authority": None}, "ironic: tls_authority: not set, expected "
      "certificates of the authority of ClusterIssuer site in PEM"),
@@ -292,6 +318,19 @@ def test_an_ironic_that_is_to_wait_gets_no_pod_and_one_that_runs_by_then_stays()
     again = run(server, given).present()
     assert again["standby"] is False
     assert server.objects["Deployment", NAMESPACE, "ironic"]["spec"].get("replicas", 1) == 1
+
+
+@pytest.mark.parametrize("manager, kept", [("metal3.baremetal", True), ("kubectl", False)])
+def test_the_level_of_the_namespace_that_the_operators_part_has_set_stays(manager, kept):
+    """What a user has set stays without being applied here, too."""
+    server = Server()
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
+        "name": NAMESPACE, "labels": {part_settings.POD_SECURITY_LABEL: "privileged"}}}
+    server.store("Namespace", None, namespace, manager)
+    run(server, options()).present()
+    applied = owned_tree(server.objects["Namespace", None, NAMESPACE])["f:metadata"]["f:labels"]
+    assert ("f:" + part_settings.POD_SECURITY_LABEL in applied) is kept
+    assert not run(server, options()).present()["changed"]
 
 
 def test_an_ironic_that_need_not_wait_any_more_gets_its_pod():
@@ -449,6 +488,40 @@ def test_rotation_keeps_the_old_password_valid_until_it_ends():
     run(server, options(rotation="end")).present()
     assert state() == (new, lines[:1])
     assert not run(server, options(rotation="end")).present()["changed"]
+
+
+def test_a_rotation_also_replaces_what_the_pod_logs_in_to_its_database_by():
+    """The pod starts again with it; until the new password of the API is stored, the rotation has not begun."""
+    server = Server()
+
+    def password():
+        data = server.objects["Secret", NAMESPACE, "mariadb-password"]["data"]
+        text = base64.b64decode(data["password"]).decode()
+        assert text in base64.b64decode(data["login.sql"]).decode()
+        return text
+
+    def started():
+        return server.objects["Deployment", NAMESPACE, "ironic"]["spec"]["template"]["metadata"]["annotations"]
+
+    given = with_mariadb()
+    present_with_mariadb(server, given)
+    found, pod_before = [password()], started()
+    server.writes.clear()
+    present_with_mariadb(server, dict(given, rotation="begin"))
+    found.append(password())
+    assert started() != pod_before
+    assert server.writes.index("mariadb-password") < server.writes.index("ironic-credentials")
+    for rotation in ("begin", "none", "end"):
+        present_with_mariadb(server, dict(given, rotation=rotation))
+        assert password() == found[1]
+    assert len(set(found)) == 2
+    # Killed before the new password of the API was stored.
+    before = dict(server.objects["Secret", NAMESPACE, "ironic-credentials"])
+    present_with_mariadb(server, dict(given, rotation="begin"))
+    server.objects["Secret", NAMESPACE, "ironic-credentials"] = before
+    found.append(password())
+    present_with_mariadb(server, dict(given, rotation="begin"))
+    assert len({*found, password()}) == 4
 
 
 def test_a_rotation_begins_only_when_nothing_of_ironic_is_being_deleted():

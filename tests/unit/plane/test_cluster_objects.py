@@ -78,6 +78,20 @@ def test_what_is_needed_comes_first_and_the_inventory_last():
         ["Deployment"], ["ValidatingWebhookConfiguration"], ["Provider"]]
 
 
+def test_definitions_are_made_while_certificates_are_issued_and_the_operator_starts_before_the_others():
+    operator = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "operator", "namespace": "bmo"}}
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                  "metadata": {"name": "baremetalhosts.metal3.io"}, "spec": {"group": "metal3.io"}}
+    host = {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {"name": "h", "namespace": "x"}}
+    items = [item for item in shipped() if item["kind"] != "CustomResourceDefinition"]
+    waves = order.quick_waves([*items, host, definition, operator], lambda obj: {
+        "operator": "bmo", "baremetalhosts.metal3.io": "bmo", "h": ""}.get(obj["metadata"]["name"], "ipam"))
+    assert [sorted(kinds(wave)) for wave in waves] == [
+        ["Namespace"], ["Certificate", "ClusterRole", "ClusterRoleBinding", "Issuer"], ["CustomResourceDefinition"],
+        ["Deployment"], ["Deployment"], ["BareMetalHost"], ["ValidatingWebhookConfiguration"], ["Provider"]]
+    assert [wave[0]["metadata"]["name"] for wave in waves[3:5]] == ["operator", "ipam-controller-manager"]
+
+
 def test_manifests_are_not_changed_and_what_the_server_fills_in_is_left_out():
     given = shipped()
     before = copy.deepcopy(given)

@@ -12,10 +12,13 @@ import pytest
 from fakes.clock import Clock
 from fakes.plane_server import GROUPS, Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import removal_service, service, sources
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
@@ -38,7 +41,8 @@ def shipped():
 
 def parameters(**given):
     return dict({"parts": [{"name": "ipam"}], "certificates": "cert_manager", "objects": [], "wait": True,
-                 "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None, "confirm_among": ["one"]}, **given)
+                 "wait_timeout_seconds": 30, "definitions": "keep", "adopt": [], "confirm": None,
+                 "confirm_among": ["one"]}, **given)
 
 
 def components(server, check_mode=False, names=("ipam",), **given):
@@ -52,9 +56,49 @@ def test_objects_are_written_in_order_and_the_webhook_is_asked_until_it_answers(
     server.silent = 2
     result = components(server).present()
     assert result["changed"] and result["versions"] == {"ipam": "v1.13.2"}
-    assert sorted(server.writes[:2]) == ["ippools.ipam.metal3.io", IPAM.namespace]
-    assert server.writes[2:] == ["ipam-manager", "ipam-controller-manager", "ipam-webhook"]
+    assert server.writes == [
+        IPAM.namespace, "ipam-manager", "ippools.ipam.metal3.io", "ipam-controller-manager", "ipam-webhook"]
     assert server.probes == ["IPPool"] * 3
+
+
+class SlowServer(Server):
+    """Definitions are established, and certificates issued, when they have been looked at three times."""
+
+    CONDITIONS = {"CustomResourceDefinition": "Established", "Certificate": "Ready"}
+
+    def __init__(self):
+        super().__init__()
+        self.serve("/apis/cert-manager.io/v1", "Certificate", "Issuer")
+        self.looks, self.missing = {}, []
+
+    def store(self, kind, namespace, body, manager="metal3.baremetal"):
+        if kind == "Deployment":
+            self.missing += [name for name in self.looks if self.looks[name] < 3]
+        stored = super().store(kind, namespace, body, manager)
+        if kind in self.CONDITIONS and body["metadata"]["name"] in ("ippools.ipam.metal3.io", "ipam-cert"):
+            stored["status"]["conditions"][0]["status"] = "False"
+            self.looks[body["metadata"]["name"]] = 0
+        return stored
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        found, version = super().list(resource, namespace, label_selector, field_selector)
+        for obj in found:
+            name = obj["metadata"]["name"]
+            if name in self.looks:
+                self.looks[name] += 1
+                obj["status"]["conditions"][0]["status"] = str(self.looks[name] >= 3)
+        return found, version
+
+
+def test_pods_start_when_their_kinds_are_served_and_their_certificates_issued():
+    server = SlowServer()
+    certificate = {"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+                   "metadata": {"name": "ipam-cert", "namespace": IPAM.namespace}, "spec": {"secretName": "ipam"}}
+    clock = Clock()
+    made = service.Components(server, parameters(), {"ipam": ([*shipped(), certificate], "v1.13.2")}, False,
+                              Progress(None), clock.sleep, clock)
+    assert made.present()["changed"]
+    assert sorted(server.looks) == ["ipam-cert", "ippools.ipam.metal3.io"] and server.missing == []
 
 
 def test_a_second_run_changes_nothing():
@@ -103,6 +147,55 @@ def test_another_installation_is_not_overwritten(entry, code):
     with pytest.raises(RefusedError) as caught:
         components(server).present()
     assert [problem.code for problem in caught.value.problems] == [code]
+    assert server.writes == []
+
+
+def others_deployment(label=None):
+    """The manager of a part as clusterctl installs it."""
+    container = {"name": "manager", "image": IPAM.images["ipam-controller-manager"] + ":v1.13.2"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {
+        "name": "ipam-controller-manager", "namespace": IPAM.namespace,
+        "labels": {"app.kubernetes.io/managed-by": label} if label else {}},
+        "spec": {"template": {"spec": {"containers": [container]}}}, "status": {"availableReplicas": 1}}
+
+
+@pytest.mark.parametrize("label", [None, "Helm"])
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_what_somebody_else_has_installed_is_refused_until_it_is_adopted(label, check_mode):
+    server = Server()
+    server.store("Deployment", IPAM.namespace, others_deployment(label))
+    with pytest.raises(RefusedError) as caught:
+        components(server, check_mode).present()
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"part ipam: Deployment {IPAM.namespace}/ipam-controller-manager: "
+        f"metadata.labels.app.kubernetes.io/managed-by: {'found Helm' if label else 'not set'}, "
+        "expected metal3.baremetal; leave it to what has installed it (mode external), or add ipam to adopt "
+        "(management_plane.adopt): it is applied and removed by this collection from then on"]
+    assert server.writes == []
+    with pytest.raises(RefusedError):
+        components(server, check_mode, adopt=["capi"]).present()
+    assert components(server, check_mode, adopt=["ipam"]).present()["changed"]
+    if not check_mode:
+        assert not components(server).present()["changed"]
+
+
+@pytest.mark.parametrize("level, host_network, refused", [
+    ("restricted", True, True), ("baseline", True, True), ("privileged", True, False), ("restricted", False, False),
+    (None, True, False)])
+def test_a_level_that_a_neighbours_pod_does_not_keep_is_refused(level, host_network, refused):
+    server = Server()
+    server.store("Deployment", IPAM.namespace, {
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "ironic", "namespace": IPAM.namespace},
+        "spec": {"template": {"spec": {"hostNetwork": host_network, "containers": [{"image": "ironic"}]}}}})
+    run = components(server, parts=[{"name": "ipam", "pod_security": level}])
+    if not refused:
+        assert run.present()["changed"]
+        return
+    with pytest.raises(RefusedError) as caught:
+        run.present()
+    assert [str(problem) for problem in caught.value.problems] == [
+        f'part ipam: pod_security: found "{level}", expected privileged, because Deployment {IPAM.namespace}/ironic '
+        "is in the nodes' network, which this level refuses; set pod_security=privileged for ipam"]
     assert server.writes == []
 
 

@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane import expiry, expiry_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates
 
@@ -143,6 +143,32 @@ def test_the_end_of_what_kubeadm_has_issued_is_reported_as_cluster_api_has_noted
         ("Machine metal3/c1-0", "ok", 1461)]
     assert result["certificates"][1]["holder"] == "control plane of cluster c1"
     assert result["urgent"] == ["Machine metal3/c1-2", "Machine metal3/c1-1"]
+
+
+def test_certificates_are_looked_for_where_the_parts_run():
+    """As ``options.namespace`` of a part has put them."""
+    def deployment(namespace, image):
+        return {"metadata": {"name": "a", "namespace": namespace}, "spec": {"template": {"spec": {
+            "containers": [{"name": "manager", "image": image}]}}}}
+
+    def in_namespace(name):
+        found = secret()
+        return dict(found, metadata=dict(found["metadata"], namespace=name))
+
+    objects = {("Secret", "type=kubernetes.io/tls"): [in_namespace(name) for name in (
+        "addresses", "metal", "capm3-system", "website")]}
+    deployments = [deployment("addresses", "quay.io/metal3-io/ip-address-manager:v1.13.1"),
+                   deployment("metal", "mirror.example/quay.io/metal3-io/ironic:v35.0.0"),
+                   deployment("website", "example.org/website:1")]
+
+    def places(reader):
+        return set(row["place"].partition("/")[0] for row in expiry_service.report(params(), reader, None)[
+            "certificates"])
+
+    everywhere = places(Reader({**objects, ("Deployment", None): deployments}))
+    assert everywhere == {"Secret addresses", "Secret metal", "Secret capm3-system"}
+    # Who may not look for them finds upstream's.
+    assert places(Reader(objects, ["Deployment"])) == {"Secret capm3-system"}
 
 
 def test_what_may_not_be_read_is_warned_of():

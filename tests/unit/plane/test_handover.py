@@ -13,8 +13,11 @@ import bmc_certificates
 import pytest
 from fakes.plane_server import Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import handover, ironic, ironic_service
 
 NAMESPACE = "baremetal-operator-system"
@@ -39,7 +42,8 @@ def options(**changes):
         "keepalived": False, "standby": False, "mariadb": False, "mariadb_claim": None, "http_port": 6180,
         "deploy_kernel_url": "https://images.example/kernel", "deploy_ramdisk_url": "https://images.example/ramdisk",
         "fast_track": True, "image_version": "v39.0.0", "environment": {}, "rotation": "none",
-        "renew_certificate": False, "with_cert_manager": False, "confirm": "ironic", "confirm_among": [],
+        "renew_certificate": False, "with_cert_manager": False, "adopt": [], "confirm": "ironic",
+        "confirm_upgrade": None, "confirm_among": [],
         "wait": False, "wait_timeout_seconds": 1, "certificates": "cert_manager"}, **changes)
 
 

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import runpy
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -36,10 +38,27 @@ def install(tmp_path):
     return program
 
 
-def database(tmp_path, statements=(), mark=None):
-    """Run the program of Ironic's database beside a database; its ironic-dbsync makes nothing."""
+# An ironic-dbsync that notes how it is called, and does with the database what a test wants.
+DBSYNC = """#!%s
+import os, sqlite3, sys
+from pathlib import Path
+folder = Path(sys.argv[0]).parent
+address = os.environ.get("OS_DATABASE__CONNECTION", "")
+path = address.removeprefix("sqlite:///").partition("?")[0] or None
+with (folder / "called").open("a") as stream:
+    stream.write(sys.argv[2] + "\\n")
+%s
+"""
+
+
+def database(tmp_path, statements=(), mark=None, does="", arguments=(), environment=None):
+    """Run the program of Ironic's database beside a database.
+
+    :param does: what its ironic-dbsync does with the database ``path``, as Python; by default it makes nothing
+    :param arguments: before those of the program
+    """
     dbsync = tmp_path / "ironic-dbsync"
-    dbsync.write_text("#!/bin/sh\n")
+    dbsync.write_text(DBSYNC % (sys.executable, does))
     dbsync.chmod(0o700)
     with contextlib.closing(sqlite3.connect(tmp_path / "ironic.db")) as connection:
         for statement in statements:
@@ -47,8 +66,18 @@ def database(tmp_path, statements=(), mark=None):
         connection.commit()
     if mark is not None:
         (tmp_path / "database-schema").write_text(mark)
-    return subprocess.run([sys.executable, str(FILES / "database.py"), str(dbsync), "ironic.conf", str(tmp_path)],
-                          capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, str(FILES / "database.py"), *arguments, str(dbsync), "ironic.conf", str(tmp_path)],
+        capture_output=True, text=True, check=False, env=dict(os.environ, **(environment or {})))
+
+
+def asked(tmp_path, statement):
+    with contextlib.closing(sqlite3.connect(tmp_path / "ironic.db")) as connection:
+        return [row[0] for row in connection.execute(statement)]
+
+
+def called(tmp_path):
+    return (tmp_path / "called").read_text().split() if (tmp_path / "called").exists() else []
 
 
 TABLE = "CREATE TABLE nodes (id INTEGER)"
@@ -62,6 +91,8 @@ def test_a_database_with_nodes_is_not_taken_for_the_rest_of_an_interrupted_run(t
         assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (2,)
     kept = database(tmp_path, mark="/older/ironic-dbsync")
     assert (kept.returncode, kept.stdout.strip()) == (0, "upgraded") and (tmp_path / "ironic.db").stat().st_size
+    # Records in their old form may be more than a release after the next one can read.
+    assert called(tmp_path) == ["upgrade", "online_data_migrations"]
 
 
 @pytest.mark.parametrize("statements", [[], [TABLE], ["CREATE TABLE alembic_version (version_num TEXT)"]])
@@ -74,6 +105,93 @@ def test_what_is_no_database_is_left(tmp_path):
     (tmp_path / "ironic.db").write_bytes(b"no database" * 1000)
     done = database(tmp_path)
     assert done.returncode == 1 and "cannot be read" in done.stderr and (tmp_path / "ironic.db").exists()
+
+
+OLDER = ["CREATE TABLE alembic_version (version_num TEXT)", "INSERT INTO alembic_version VALUES ('a1')", TABLE,
+         "INSERT INTO nodes VALUES (1)"]
+NEWER = """
+with sqlite3.connect(path) as connection:
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("UPDATE alembic_version SET version_num = 'b2'")
+connection.close()
+"""
+SCHEMA, MARK = "SELECT version_num FROM alembic_version", "/older/bin/ironic-dbsync"
+
+
+def test_another_schema_takes_the_place_of_the_former_when_it_is_complete(tmp_path):
+    done = database(tmp_path, OLDER, MARK, NEWER)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "upgraded", "")
+    assert asked(tmp_path, SCHEMA) == ["b2"] and asked(tmp_path, "SELECT count(*) FROM nodes") == [1]
+    assert (tmp_path / "database-schema").read_text() == str(tmp_path / "ironic-dbsync")
+    # It has passwords of BMCs.
+    assert (tmp_path / "ironic.db").stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob("ironic.db*-*")) and not list(tmp_path.glob("ironic.db.*"))
+    again = database(tmp_path)
+    assert (again.stdout.strip(), called(tmp_path)) == ("unchanged", ["upgrade", "online_data_migrations"])
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getppid(), 9)", "sys.exit('it fails')"])
+def test_a_run_that_is_killed_or_fails_leaves_the_database_to_the_next(tmp_path, end):
+    done = database(tmp_path, OLDER, MARK, NEWER + end)
+    assert done.returncode and not done.stdout
+    if "exit" in end:
+        assert "ironic-dbsync --config-file=ironic.conf upgrade failed (exit code 1): it fails" in done.stderr
+    assert asked(tmp_path, SCHEMA) == ["a1"] and (tmp_path / "database-schema").read_text() == MARK
+    # What it had begun would be found in the way.
+    assert (tmp_path / "ironic.db.upgrade").exists()
+    begins = "assert connection.execute('SELECT version_num FROM alembic_version').fetchall() == [('a1',)]"
+    begun = f"if sys.argv[2] == 'upgrade':\n connection = sqlite3.connect(path)\n {begins}\n connection.close()\n"
+    assert database(tmp_path, does=begun + NEWER).stdout.strip() == "upgraded"
+    assert asked(tmp_path, SCHEMA) == ["b2"]
+
+
+def test_a_database_that_an_ironic_works_on_gets_no_other_schema(tmp_path):
+    # By its title: a shell in that folder is nobody's Ironic.
+    for title, found in (("ironic: worker(0)", True), ("shell", False)):
+        with subprocess.Popen([title, "60"], executable=shutil.which("sleep"), cwd=tmp_path) as process:
+            try:
+                done = database(tmp_path, [], MARK)
+            finally:
+                process.kill()
+        assert (f"{tmp_path}: found processes of Ironic ({process.pid}), expected none" in done.stderr) == found
+        assert bool(called(tmp_path)) != found
+
+
+def test_what_a_killed_ironic_has_left_beside_its_database_is_kept(tmp_path):
+    writes = ("import sqlite3, os; c = sqlite3.connect('ironic.db'); c.execute('PRAGMA journal_mode=WAL');"
+              + "".join(f"c.execute({statement!r});" for statement in OLDER) + "c.commit(); os.kill(os.getpid(), 9)")
+    subprocess.run([sys.executable, "-c", writes], cwd=tmp_path, check=False)
+    assert (tmp_path / "ironic.db-wal").stat().st_size
+    assert database(tmp_path, [], MARK, NEWER).stdout.strip() == "upgraded"
+    assert asked(tmp_path, SCHEMA) == ["b2"] and asked(tmp_path, "SELECT count(*) FROM nodes") == [1]
+
+
+def test_a_database_that_is_too_old_is_brought_on_by_the_ironic_before(tmp_path):
+    done = database(tmp_path, OLDER, MARK, "sys.exit(2)")
+    assert done.returncode and done.stderr.strip().endswith(
+        f"; run {MARK} --config-file=ironic.conf online_data_migrations, then run again")
+
+
+@pytest.mark.parametrize("plan", [True, False])
+def test_a_schema_of_a_newer_ironic_is_refused_before_anything_is_done(tmp_path, plan):
+    schemas = tmp_path / "site" / "ironic" / "db" / "sqlalchemy" / "alembic" / "versions"
+    schemas.mkdir(parents=True)
+    (schemas.parents[3] / "__init__.py").touch()
+    (schemas / "z9_older.py").write_text("revision = 'z9'\ndown_revision = None\n")
+    given = {"arguments": ["--plan"] if plan else [], "environment": {"PYTHONPATH": str(tmp_path / "site")}}
+    done = database(tmp_path, OLDER, MARK, NEWER, **given)
+    assert done.returncode and not called(tmp_path)
+    assert f"{tmp_path}: found a database with the schema a1, expected one that " in done.stderr
+    assert f"that has run it last ({MARK})" in done.stderr
+    (schemas / "a1_present.py").write_text('revision = "a1"\ndown_revision = "z9"\n')
+    done = database(tmp_path, does=NEWER, **given)
+    assert (done.stdout.strip(), bool(called(tmp_path))) == ("upgraded", not plan)
+    assert asked(tmp_path, SCHEMA) == ["a1" if plan else "b2"]
+
+
+def test_a_plan_of_a_first_database_makes_none(tmp_path):
+    done = database(tmp_path, arguments=["--plan"])
+    assert (done.stdout.strip(), called(tmp_path)) == ("made", []) and (tmp_path / "ironic.db").exists()
 
 
 def run(*arguments):

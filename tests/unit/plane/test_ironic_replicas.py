@@ -15,8 +15,8 @@ import pytest
 from fakes.plane_server import Server
 from plane import test_cluster_ironic as one_pod
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     ironic,
     ironic_replicas,
@@ -188,6 +188,27 @@ def test_the_pods_password_among_each_other_is_created_once_and_a_second_run_cha
     assert stored["password"] not in str(result)
     server.writes.clear()
     assert run(server, options()).present()["changed"] is False and server.writes == []
+
+
+def test_a_rotation_also_replaces_the_pods_password_among_each_other():
+    server = with_secrets()
+
+    def stored():
+        data = server.objects["Secret", one_pod.NAMESPACE, ironic_replicas.RPC_CREDENTIALS]["data"]
+        return dict((key, base64.b64decode(text).decode()) for key, text in data.items())
+
+    run(server, options()).present()
+    before = stored()
+    run(server, options(rotation="begin")).present()
+    after = stored()
+    assert after["password"] != before["password"]
+    # No pod of before is left that would come in by the other one.
+    assert not bcrypt.checkpw(before["password"].encode(), after["htpasswd"].partition(":")[2].encode())
+    assert bcrypt.checkpw(after["password"].encode(), after["htpasswd"].partition(":")[2].encode())
+    assert server.objects["Deployment", one_pod.NAMESPACE, "ironic"]["spec"]["strategy"] == {"type": "Recreate"}
+    for rotation in ("begin", "end"):
+        run(server, options(rotation=rotation)).present()
+        assert stored() == after
 
 
 def test_the_pods_start_again_when_the_password_of_the_database_changes():

@@ -9,9 +9,9 @@ import base64
 import pytest
 from fakes.clock import Clock
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import bulk
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import bulk
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import issuing, mounted_secrets, renewal
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.certificates import self_signed
 

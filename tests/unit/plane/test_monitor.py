@@ -11,9 +11,9 @@ import pytest
 from cryptography import x509
 from fakes.plane_server import GROUPS, Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     certificates,
     monitor,
@@ -160,7 +160,7 @@ def test_what_the_manifests_lack_is_refused():
 
 def parameters(monitored, **given):
     return dict({"parts": [{"name": "ipam", "monitor": monitored}], "certificates": "collection", "objects": [],
-                 "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None,
+                 "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "adopt": [], "confirm": None,
                  "confirm_among": []}, **given)
 
 

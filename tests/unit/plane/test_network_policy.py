@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from fakes.plane_server import Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import (
     monitor,
     network_policy,
@@ -109,7 +109,7 @@ def test_what_goes_out_is_limited_when_rules_are_given():
 
 def components(server, wanted=True, check_mode=False, **given):
     params = dict({"parts": [{"name": "ipam", "network_policy": wanted}], "certificates": "collection", "objects": [],
-                   "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "confirm": None,
+                   "wait": True, "wait_timeout_seconds": 30, "definitions": "keep", "adopt": [], "confirm": None,
                    "confirm_among": []}, **given)
     return service.Components(server, params, {"ipam": (shipped(), "v1.13.2")}, check_mode, Progress(None),
                               lambda _seconds: None, lambda: 0.0)

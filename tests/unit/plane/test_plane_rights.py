@@ -10,7 +10,7 @@ import pytest
 import yaml
 from fakes.plane_server import Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
 
@@ -99,8 +99,8 @@ def server():
 
 def run(server, **given):
     params = dict({"parts": [{"name": "ipam"}], "certificates": "cert_manager", "objects": [], "wait": True,
-                   "wait_timeout_seconds": 30, "definitions": "remove", "confirm": None, "confirm_among": [],
-                   "with_ironic": False}, **given)
+                   "wait_timeout_seconds": 30, "definitions": "remove", "adopt": [], "confirm": None,
+                   "confirm_among": [], "with_ironic": False}, **given)
     return service.Components(server, params, {"ipam": (shipped(), "v1.13.2")}, False, Progress(None),
                               lambda _seconds: None, lambda: 0.0)
 

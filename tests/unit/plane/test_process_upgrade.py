@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from fakes.plane_server import Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME, CLUSTER_API
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (
@@ -170,6 +173,17 @@ def test_what_stands_against_it_is_refused_whatever_is_confirmed(tmp_path, versi
     with pytest.raises(RefusedError) as caught:
         plane.plan("1", **versions)
     assert codes(caught) == expected and plane.server.writes == []
+
+
+@pytest.mark.parametrize(("versions", "next_step"), [
+    ({"ironic": "38.1.0"}, "take the release of the collection, or the Python environment, that it was installed with: "
+                           "Ironic's database cannot go back"),
+    ({"etcd": "v3.6.4"}, "take the release of the collection that installed it: definitions and databases cannot go "
+                         "back")])
+def test_what_cannot_go_back_says_what_to_take(tmp_path, versions, next_step):
+    with pytest.raises(RefusedError) as caught:
+        Plane(tmp_path).plan("1", **versions)
+    assert [problem.hint for problem in caught.value.problems] == [next_step]
 
 
 def test_a_stored_version_that_goes_is_refused_where_the_manifests_are_rendered(tmp_path):

@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import provider_options, provider_service
 
 PORTS = {"ipam_webhook": 1, "ipam_health": 2, "ipam_metrics": 3}

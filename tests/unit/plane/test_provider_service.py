@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import base64
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.plan import CREATE, UPDATE, Entry
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import KNOWN
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.plan import CREATE, UPDATE, Entry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import provider_service
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from fakes.plane_server import Server, definition
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import (

@@ -11,8 +11,8 @@ import os
 import pytest
 from fakes import artifacts
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import registry
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import registry
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import inventory, release_service, sources
 
 COMPONENTS = b"""

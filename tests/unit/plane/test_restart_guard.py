@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.plane_server import Server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import readiness, restart_guard
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
     Layout,

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_removal_service, site_service
 
 FIGURES = {"name": "rack1", "mode": "process", "dir": "/var/lib/metal3/rack1", "ports": {},
@@ -45,8 +45,13 @@ def test_a_copy_of_a_planes_folder_stops_nothing_of_the_plane(tmp_path, monkeypa
         (folder / "lab.json").write_text(json.dumps(dict(FIGURES, dir=str(original))))
     monkeypatch.setattr(site_removal_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
     with pytest.raises(ReportedError, match=r"a copy of .*rack1"):
-        getattr(site_removal_service, state)({"dir": str(copy), "name": "rack1", "confirm": "0"}, False, Progress(None))
+        getattr(site_removal_service, state)(params(copy, "0"), False, Progress(None))
     assert (copy / "lab.json").exists() and (original / "lab.json").exists()
+
+
+def params(folder, confirm):
+    """Return the module's parameters in a play of one plane."""
+    return {"dir": str(folder), "name": "rack1", "confirm": confirm, "confirm_among": ["one"]}
 
 
 def plane(tmp_path, *programs):
@@ -70,10 +75,9 @@ def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
     folder = plane(tmp_path, *programs)
     monkeypatch.setattr(site_removal_service.orphans, "clear", lambda figures: pytest.fail(f"cleared {figures['dir']}"))
     with pytest.raises(ReportedError, match=asked):
-        site_removal_service.absent({"dir": str(folder), "name": "rack1", "confirm": confirm}, False, Progress(None))
+        site_removal_service.absent(params(folder, confirm), False, Progress(None))
     monkeypatch.setattr(site_removal_service.orphans, "find", lambda _figures: [])
-    planned = site_removal_service.absent(
-        {"dir": str(folder), "name": "rack1", "confirm": confirm}, True, Progress(None))
+    planned = site_removal_service.absent(params(folder, confirm), True, Progress(None))
     assert planned["changed"] and "without check mode this would be refused" in planned["warnings"][0]
     assert (folder / "ironic" / "ironic.sqlite").exists()
 
@@ -82,6 +86,8 @@ def test_a_plane_is_removed_by_a_number_also_when_no_program_is_configured(
 def test_a_plane_whose_number_is_repeated_is_removed(tmp_path, monkeypatch, programs):
     folder = plane(tmp_path, *programs)
     monkeypatch.setattr(site_removal_service.orphans, "clear", lambda _figures: [])
-    given = {"dir": str(folder), "name": "rack1", "confirm": str(len(programs) or 1)}
+    given = params(folder, str(len(programs) or 1))
+    with pytest.raises(ReportedError, match=r"found 2 planes \(one, two\) in this play, expected one"):
+        site_removal_service.absent(dict(given, confirm_among=["one", "two"]), False, Progress(None))
     assert site_removal_service.absent(given, False, Progress(None))["changed"] and not folder.exists()
     assert not site_removal_service.absent(dict(given, confirm=None), False, Progress(None))["changed"]

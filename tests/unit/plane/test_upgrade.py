@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.diff import owned_tree
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.reconcile.diff import owned_tree
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import BY_NAME
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.upgrade import rollback

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import WAITING
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_report import WAITING
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 

@@ -6,8 +6,12 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_report import FAILED, REACHED, WAITING
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import inventory as host_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_report import (
+    FAILED,
+    REACHED,
+    WAITING,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import inventory as host_inventory
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import ObjectIndex, check_raw, desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 

@@ -10,9 +10,9 @@ import pytest
 from fakes.progress import Reports
 from fakes.resources import Cluster
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import lock as host_lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.finalizers import HINT
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects.finalizers import HINT
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 

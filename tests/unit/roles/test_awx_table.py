@@ -94,6 +94,13 @@ def test_a_survey_asks_for_the_confirmation_that_the_playbook_wants(name):
     assert ("metal3_confirm" in TEMPLATES[name]["survey"]) == wants
 
 
+def test_a_reboot_by_awx_may_cut_the_power():
+    row = TEMPLATES["host_action"]
+    spec = awx_survey.awx_survey(row["survey"], TABLE["awx_setup_variables"], row["specs"], SPECS)["spec"]
+    (mode,) = (question for question in spec if question["variable"] == "hosts_action_mode")
+    assert (mode["choices"], mode["default"], mode["required"]) == (["soft", "hard"], "soft", True)
+
+
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_no_survey_has_older_backups_deleted(name):
     # An answer, 0 for all as well, stands above what the inventory says.

@@ -12,7 +12,9 @@ import sys
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import inventory as cluster_inventory
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    inventory as cluster_inventory,
+)
 
 ROOT = pathlib.Path(__file__).parents[3]
 # The description lacks nearly everything, so that each role's module refuses it, under its name, before any request.

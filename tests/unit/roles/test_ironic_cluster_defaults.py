@@ -17,7 +17,7 @@ INVENTORY = "management: {hosts: {m1: {ansible_connection: local, ansible_python
 LEFT_OUT = "(left out)"
 OPTIONS = ("image_registry_mirror", "pull_secrets", "deploy_kernel_url", "deploy_ramdisk_url", "deploy_iso_url",
            "cache_url", "tls_certificate", "tls_key", "tls_authority", "tls_issuer", "bmc_authority",
-           "image_authority_file")
+           "image_authority_file", "image_authority")
 
 
 def given_to_module(folder, variables):
@@ -58,13 +58,37 @@ def test_the_authority_of_bmcs_is_given_without_certificates_of_ironics_own(tmp_
     assert given_to_module(tmp_path, {"ironic_bmc_ca_file": str(path)}) == {"bmc_authority": "certificate"}
 
 
-@pytest.mark.parametrize("variable", ["ironic_ca_file", "metal3_ca_file"])
-def test_the_authority_of_a_sites_issuer_is_that_of_the_site(tmp_path, variable):
+def test_bmcs_are_verified_by_the_file_that_preflight_has_used(tmp_path):
+    """As by a process; in a pod BMCs of a site's authority were refused that preflight had passed."""
+    site, bmc = tmp_path / "site.crt", tmp_path / "bmc.crt"
+    site.write_text("site")
+    bmc.write_text("bmc")
+    assert given_to_module(tmp_path, {"metal3_ca_file": str(site)}) == {
+        "bmc_authority": "site", "image_authority": "site"}
+    assert given_to_module(tmp_path, {"metal3_ca_file": str(site), "ironic_bmc_ca_file": str(bmc)}) == {
+        "bmc_authority": "bmc", "image_authority": "site"}
+    # What Python trusts.
+    assert given_to_module(tmp_path, {"metal3_ca_file": str(site), "ironic_bmc_ca_file": ""}) == {
+        "image_authority": "site"}
+
+
+@pytest.mark.parametrize("tls", [{}, {"ironic_tls": "none"}, {"ironic_tls": "files", "ironic_ca_file": ""}])
+def test_the_authority_of_the_image_server_is_given_where_ironic_has_none_or_another(tmp_path, tls):
+    path = tmp_path / "site.crt"
+    path.write_text("certificate")
+    assert given_to_module(tmp_path, dict(tls, metal3_ca_file=str(path))) == {
+        "image_authority": "certificate", "bmc_authority": "certificate"}
+
+
+@pytest.mark.parametrize("variable, more", [
+    ("ironic_ca_file", {}), ("metal3_ca_file", {"bmc_authority": "certificate"})])
+def test_the_authority_of_a_sites_issuer_is_that_of_the_site(tmp_path, variable, more):
     path = tmp_path / "site.crt"
     path.write_text("certificate")
     issuer = {"name": "site", "kind": "ClusterIssuer"}
     assert given_to_module(tmp_path, {"ironic_tls_issuer": issuer, variable: str(path)}) == {
-        "tls_issuer": issuer, "tls_authority": "certificate", "image_authority_file": "/certs/ca/ironic/tls.crt"}
+        "tls_issuer": issuer, "tls_authority": "certificate", "image_authority_file": "/certs/ca/ironic/tls.crt",
+        **more}
 
 
 @pytest.mark.parametrize(("given", "secret"), [

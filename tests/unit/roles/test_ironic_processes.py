@@ -109,6 +109,35 @@ def test_a_change_leaves_nothing_of_the_other_way(tmp_path, plane, processes, pr
     assert re.fullmatch(connection % re.escape(str(plane)), shown[2]), shown[2]
 
 
+@pytest.mark.parametrize(("processes", "arguments", "users"), [
+    ("combined", ["/v/bin/ironic-dbsync", "/p/ironic/ironic.conf", "/p/ironic"], ["ironic"]),
+    ("separate", ["/v/bin/ironic-dbsync", "/p/ironic/ironic.conf", "/p/mariadb", "/p/mariadb/mariadb.sock"],
+     ["ironic-api", "ironic-conductor-1", "ironic-conductor-2"])])
+def test_the_database_is_another_s_only_while_nobody_works_on_it(tmp_path, processes, arguments, users):
+    tasks = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "tasks" / "process.yml").read_text())
+    names = [task["name"] for task in tasks]
+    plan, stop, step = names.index("Look whether the database needs another schema"), names.index(
+        "Stop Ironic before its database gets another schema"), names.index("Create or upgrade the database")
+    # What stands against it, and hosts that are worked on, are found while it still runs.
+    assert names.index("Refuse to start Ironic again while hosts are in transition") < plan < stop < step
+    assert step < names.index("Run the conductors") < names.index("Run Ironic")
+    assert 'ironic_database_plan.stdout == "upgraded"' in tasks[stop]["when"]
+    shown = {"plan": tasks[plan]["ansible.builtin.command"]["argv"],
+             "step": tasks[step]["ansible.builtin.command"]["argv"],
+             "stop": tasks[stop]["metal3.baremetal.plane_processes"]["programs"]}
+    text = json.dumps([{"hosts": "management", "gather_facts": False, "vars": {
+        "management_plane": {"dir": "/p", "services_python": "/v/bin/python", "ports": {"ironic": 6385}},
+        "role_path": "/r", "ironic_processes": processes, "ironic_conductors": 2}, "tasks": [
+        {"include_vars": str(REPOSITORY / "roles" / "ironic" / "vars" / "main.yml")},
+        {"copy": {"dest": str(tmp_path / "shown"), "content": "{{ shown | to_json }}"}, "vars": {"shown": shown}}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0, output
+    found = json.loads((tmp_path / "shown").read_text())
+    assert found["step"] == ["/v/bin/python", "/r/files/database.py", *arguments]
+    assert found["plan"] == ["/v/bin/python", "/r/files/database.py", "--plan", *arguments]
+    assert [program["name"] for program in found["stop"]] == users
+
+
 def test_a_site_s_ironic_is_asked_for_hosts_before_its_database_is_upgraded():
     tasks = yaml.safe_load((REPOSITORY / "roles" / "ironic" / "tasks" / "process.yml").read_text())
     names = [task["name"] for task in tasks]

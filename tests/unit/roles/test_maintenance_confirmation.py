@@ -12,8 +12,8 @@ import yaml
 from fakes import playbook
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "maintenance"
-TASKS = dict((task["name"], task) for step in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text())
-             for task in step.get("block", [step]))
+TASKS = dict((task["name"], task) for name in ("main.yml", "round.yml")
+             for step in yaml.safe_load((ROLE / "tasks" / name).read_text()) for task in step.get("block", [step]))
 INVENTORY = """\
 all:
   vars: {ansible_connection: local, ansible_python_interpreter: "{{ ansible_playbook_python }}"}
@@ -34,7 +34,7 @@ def play(tmp_path, confirm, live, serial):
             {"debug": {"msg": "reboots"}, "run_once": True}]}])
     # As if something were to change on all of them.
     return playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
-        {"metal3_confirm": confirm, "maintenance_due": "{{ maintenance_names }}"}))
+        {"metal3_confirm": confirm, "maintenance_round": "{{ maintenance_names }}"}))
 
 
 @pytest.mark.parametrize("confirm, live, serial", [("3", ["h2"], 3), ("h3,h2,h1", [], 3), ("h1,h2,h3", ["h2"], 1)])

@@ -110,7 +110,7 @@ def test_nodes_that_stay_cordoned_are_named(tmp_path):
     drained = {"hosts": [{"name": "h1", "node": "n1"}, {"name": "h2", "node": None}]}
     text = json.dumps([{
         "hosts": "localhost", "gather_facts": False, "vars_files": [str(VARIABLES)],
-        "vars": {"maintenance_step": "reboot", "maintenance_names": ["h1", "h2"], "maintenance_drained": drained},
+        "vars": {"maintenance_step": "reboot", "maintenance_round": ["h1", "h2"], "maintenance_drained": drained},
         "tasks": [{"debug": {"msg": "{{ maintenance_failure }}"}}]}])
     code, output = playbook.play(tmp_path, "", text, "play.yml")
     said = ("h1, h2: the step reboot failed, for the reason above. The servers stay marked as being maintained, and "

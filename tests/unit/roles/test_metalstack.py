@@ -117,6 +117,10 @@ def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):
     assert code != 0 and len(writes(api)) == before
     for project in (PROJECT, OTHER_PROJECT):
         assert f"expected {project}/cp-0, or a run with --limit" in output
+    # Where nobody refuses it before.
+    code, output = both("metalstack_teardown", "-e", "metal3_confirm=cp-0", "--start-at-task",
+                        "Free the machines of the control plane")
+    assert code != 0 and len(writes(api)) == before, output
     code, output = both("metalstack_teardown", "-e", f"metal3_confirm={PROJECT}/cp-0")
     assert code != 0 and [item["allocation"]["project"] for item in api.named("cp-0")] == [OTHER_PROJECT], output
 

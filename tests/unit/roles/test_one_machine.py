@@ -100,13 +100,13 @@ def tasks_of_parts(path):
     for item in yaml.safe_load(path.read_text()):
         for task in [item, *item.get("pre_tasks", []), *item.get("tasks", [])]:
             found += [task[name] for name in task if re.fullmatch(
-                r"metal3\.baremetal\.plane_(components|ironic|ironic_operator)", name)]
+                r"metal3\.baremetal\.plane_(components|ironic|ironic_operator|site)", name) and "confirm" in task[name]]
     return found
 
 
 def test_modules_of_parts_know_the_planes_of_the_play():
-    found = [(path, arguments) for path in [*ROOT.glob("roles/*/tasks/*.yml"), ROOT / "playbooks" / "install.yml"]
+    found = [(path, arguments) for path in [*ROOT.glob("roles/*/tasks/*.yml"), *ROOT.glob("playbooks/*.yml")]
              for arguments in tasks_of_parts(path)]
-    assert len(found) == 8
+    assert len(found) == 10
     for path, arguments in found:
         assert arguments["confirm_among"] == "{{ ansible_play_hosts_all }}", path

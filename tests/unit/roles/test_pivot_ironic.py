@@ -50,7 +50,7 @@ def _run(folder, name, programs, back=None):
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
         "pivot_ironic_mode": "process", "pivot_ironic_directory": str(plane), "pivot_ironic_url": "https://192.0.2.1",
         "pivot_ironic_ca_file": "", "pivot_ironic_username_file": "", "pivot_ironic_password_file": "",
-        "pivot_namespace": "metal3", "pivot_plan": {"hosts": ["server-01"], "due": True},
+        "pivot_namespace": "metal3", "pivot_state": "undone", "pivot_plan": {"hosts": ["server-01"], "due": True},
         "pivot_undone": {"due": True}, "pivot_reach_from": "auto", "pivot_to_ironic_namespace": "",
         "pivot_to_ironic_deployment": "there", "pivot_found": dict(
             {"handover": {"starts": False, "address": False, "dhcp": False}, "ironic": dict(CHECKED)}, **(back or {})),
@@ -75,7 +75,48 @@ def test_a_run_that_was_killed_after_the_api_was_stopped_stops_the_conductors(tm
     assert code == 0 and "metal3~server-01" not in output and '"name": "ironic-conductor-2"' in output, output
 
 
-def test_a_plane_without_ironic_is_left_alone(tmp_path):
+def _task(name):
+    tasks = ansible_yaml.read(ROLE / "tasks" / "moved.yml")
+    return tasks, next(number for number, task in enumerate(tasks) if task["name"] == name)
+
+
+@pytest.mark.parametrize("mode, programs, found", [
+    ("process", [], "False"), ("process", ["ironic"], "True"), ("cluster", [], ""), ("none", [], "")])
+def test_whether_there_is_a_process_of_ironic_is_part_of_the_check(tmp_path, mode, programs, found):
+    """One that is not found has not stopped: plane_move refuses it before a host is held."""
+    tasks, number = _task("Check both planes")
+    assert "find_ironic.yml" in str(tasks[number - 1])
+    given = tasks[number]["metal3.baremetal.plane_move"]
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
+        "pivot_ironic_mode": mode, "pivot_ironic_programs": programs, "omit": ""}, "tasks": [
+            {"debug": {"msg": "found: <" + given["former_ironic_found"] + "> " + given["former_ironic_mode"]}}]}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0 and f"found: <{found}> {mode}" in output, output
+
+
+def test_the_run_that_writes_knows_what_must_have_stopped():
+    tasks, number = _task("Check both planes")
+    planned = tasks[number]["metal3.baremetal.plane_move"]
+    writes = tasks[_task("Move hosts and clusters")[1]]["metal3.baremetal.plane_move"]
+    names = {name for name in planned if name.startswith("former_ironic_")} - {"former_ironic_found"}
+    assert names == {name for name in writes if name.startswith("former_ironic_")}
+    assert all(planned[name] == writes[name] for name in names)
+
+
+def test_ironic_is_asked_for_the_nodes_before_a_host_is_held():
+    """By the login that deletes them: one that does not hold would end the run when all hosts are held."""
+    tasks, asked = _task("Ask the Ironic that lets go for the hosts' nodes")
+    assert "ask_ironic.yml" in str(tasks[asked])
+    assert _task("Check both planes")[1] < asked < _task("Hold the hosts and save their status")[1]
+    asking, deleting = (next(task for task in ansible_yaml.read(ROLE / "tasks" / name)
+                             if PLANE + "ironic_node" in task)
+                        for name in ("ask_ironic.yml", "stop_ironic.yml"))
+    assert asking["check_mode"] is True and asking["changed_when"] is False and "check_mode" not in deleting
+    assert asking[PLANE + "ironic_node"] == deleting[PLANE + "ironic_node"] and asking["vars"] == deleting["vars"]
+    assert [text.replace("asked", "pods") for text in asking["when"]] == deleting["when"]
+
+
+def test_a_process_that_is_gone_is_not_stopped_again(tmp_path):
     code, output = _run(tmp_path, "stop_ironic.yml", [])
     assert code == 0 and "metal3~server-01" not in output and "plane_processes" not in output, output
 
@@ -120,7 +161,8 @@ def test_every_number_of_pods_is_set_for_the_deployment_that_was_checked():
     found = [task[PLANE + "plane_scale"].get("checked") for path in sorted((ROLE / "tasks").iterdir())
              for task in ansible_yaml.read(path) if PLANE + "plane_scale" in task]
     assert [str(checked).strip("{} ").partition(" ")[0] for checked in found] == [
-        "pivot_plan.ironic", *["pivot_plan.former_ironic"] * 2, "pivot_back.ironic", "pivot_back.former_ironic"]
+        "pivot_plan.former_ironic", "pivot_plan.ironic", *["pivot_plan.former_ironic"] * 2, "pivot_back.ironic",
+        "pivot_back.former_ironic"]
 
 
 @pytest.mark.parametrize("handover, parts", [

@@ -13,6 +13,7 @@ from fakes import playbook
 
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "restore"
 TASKS = dict((task["name"], task) for task in yaml.safe_load((ROLE / "tasks" / "main.yml").read_text()))
+SHOW = TASKS["Show what would become of them"]
 ASK = TASKS["Ask for confirmation"]
 WARN = TASKS["Report what a run without check mode asks for"]
 RESTORE = TASKS["Restore what is not there"]
@@ -83,3 +84,15 @@ def test_without_a_host_the_number_of_objects_is_asked_for(tmp_path):
     for given in ("2", "Secret prod-ca,Cluster prod"):
         code, output = play(tmp_path, plan, metal3_confirm=given)
         assert code == 0 and '"restores"' in output, output
+
+
+def test_a_pause_that_stays_and_what_was_not_asked_is_shown(tmp_path):
+    verdict = {"effect": "nothing", "cause": "it is free", "is_there": False, "is_held": False}
+    plan = {"verdicts": [dict(verdict, name="mine", stays_paused=True, not_asked=[]),
+                         dict(verdict, name="free", stays_paused=False, not_asked=["whether it is on", "its disks"])]}
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": [SHOW], "vars": {"restore_plan": plan}}])
+    code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml")
+    assert code == 0 and output.count("it was paused and stays so") == 1, output
+    words = " ".join(output.split())
+    assert "mine: nothing: it is free; it was paused" in words, output
+    assert "free: nothing: it is free; not asked: whether it is on; its disks" in words, output

@@ -16,7 +16,8 @@ DEPROVISION = ("metal3.baremetal.deprovision_hosts", "--start-at-task", "Remove 
 PROVISION = ("metal3.baremetal.provision", "-e", "hosts_reprovision=true", *DEPROVISION[1:])
 POWER_OFF = ("metal3.baremetal.host_action", "-e", "host_action=power_off", "--start-at-task", "Act on the servers")
 DETACH = ("metal3.baremetal.unenroll", "--start-at-task", "Detach the hosts")
-DRAIN = ("metal3.baremetal.maintain", "-e", "maintain=reboot", "--start-at-task", "Drain the servers' nodes")
+DRAIN = ("metal3.baremetal.maintain", "-e", "maintain=reboot", "--start-at-task",
+         "Maintain the servers round by round")
 REMOVE = ("metal3.baremetal.unenroll", "-e", "hosts_remove_by=delete", "--start-at-task", "Delete the hosts")
 
 

@@ -23,7 +23,9 @@ PLAY = """\
 WORDS = "found the cluster that manages the site, expected another one"
 
 
+@pytest.mark.parametrize("begin", [[], ["--start-at-task", "Delete the cluster"]], ids=["whole", "late"])
 @pytest.mark.parametrize(("host", "refused"), [("one", True), ("two", False)])
-def test_the_role_refuses_the_cluster_that_manages_the_site(tmp_path, host, refused):
-    code, output = playbook.play(tmp_path, INVENTORY, PLAY, "play.yml", "--limit", host, "-e", f"metal3_confirm={host}")
+def test_the_role_refuses_the_cluster_that_manages_the_site(tmp_path, host, refused, begin):
+    code, output = playbook.play(
+        tmp_path, INVENTORY, PLAY, "play.yml", "--limit", host, "-e", f"metal3_confirm={host}", *begin)
     assert code != 0 and (f"{host}: {WORDS}" in " ".join(output.split())) == refused, output

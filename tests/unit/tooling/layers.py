@@ -45,7 +45,7 @@ def _tree(name: str, root: Path) -> ast.Module:
 
 
 def files(root: Path = PLUGINS) -> list[str]:
-    """Return all Python files below plugins/ without their suffix, as ``module_utils/_kube/client``."""
+    """Return all Python files below plugins/ without their suffix, as ``module_utils/_kube/api/client``."""
     return sorted(str(path.relative_to(root).with_suffix("")) for path in root.rglob("*.py")
                   if path.name != "__init__.py")
 

@@ -11,6 +11,18 @@ ROOT = pathlib.Path(__file__).parents[3]
 GUIDES = sorted((ROOT / "docs" / "docsite" / "rst").glob("*.rst"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CODE_OF_CONDUCT.md",
          *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "roles").glob("*/README.md"))]
+# Of root and of others, in blocks of the language console.
+_PROMPTS = ("# ", "$ ")
+
+
+def typed(text):
+    """Return what is typed in a console block: lines with a prompt, without it, and those that continue them."""
+    lines, goes_on = [], False
+    for line in text.splitlines(keepends=True):
+        if goes_on or line.startswith(_PROMPTS):
+            lines.append(line if goes_on else line[2:])
+            goes_on = line.endswith("\\\n")
+    return "".join(lines)
 
 
 def blocks(path):

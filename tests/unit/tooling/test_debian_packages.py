@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -249,3 +250,14 @@ def test_the_lists_say_why_for_each_package(path):
     assert debian_packages.parse(text)
     for line in text.splitlines():
         assert line.partition("#")[2].strip(), line
+
+
+def test_each_target_whose_lab_has_virtual_servers_installs_what_these_need():
+    makefile, found = (REPOSITORY / "Makefile").read_text(), []
+    for target, path in re.findall(r"^(\S+): export LAB_INVENTORY := (\S+\.yml)$", makefile, re.MULTILINE):
+        if "kind: virtual" in (REPOSITORY / path).read_text():
+            found.append(target)
+            assert re.search(
+                rf"^{target}: export (LAB_KIND := virtual|LAB_FURTHER_PACKAGES := lab/virtual-packages\.txt)$",
+                makefile, re.MULTILINE), target
+    assert found

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 PLUGINS = Path(__file__).resolve().parents[3] / "plugins"
-READER = "module_utils/_common/document_text.py"
+READER = "module_utils/_common/documents/document_text.py"
 READING = re.compile(r"json\.(loads?|JSONDecoder|decoder)|yaml\.(\w+_)?(load|compose)(_all)?"
                      r"|.*\.(raw_decode|get_single_data|get_single_node)")
 LIBRARIES = ("json", "yaml")
 FAULTS = {"RecursionError", "YAMLError"}
 # Who else may know of these faults, with the reason.
 KNOWING = {
-    "module_utils/_common/yaml_bounds.py": "events of YAML are read before anything is loaded",
-    "module_utils/_common/tar_headers.py": "tarfile reads one header inside of the other",
+    "module_utils/_common/documents/yaml_bounds.py": "events of YAML are read before anything is loaded",
+    "module_utils/_common/documents/tar_headers.py": "tarfile reads one header inside of the other",
     "module_utils/_logs/log_texts.py": "as tar_headers.py, with all that may be compressed",
 }
 

@@ -11,18 +11,18 @@ import pytest
 from fakes.redfish import FakeRedfish, tree
 from fakes.slow_server import ENDLESS, slow_server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import address as bmc_address
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import redfish
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.gather import Settings, Target, gather
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.redfish import RedfishClient, RedfishError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.image_server import image_fetcher
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses import address as bmc_address
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import redfish
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings, Target, gather
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.redfish import RedfishClient, RedfishError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer.image_server import image_fetcher
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import client as ironic_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import session as ironic_session
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import client as kube_client
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import pages
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import transport as kube_transport
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import client as kube_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import transport as kube_transport
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import client as metal_client
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import service, table
+from ansible_collections.metal3.baremetal.plugins.module_utils._host import service
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import table
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 QUERIES = yaml.safe_load((REPOSITORY / "extensions" / "audit" / "event_query.yml").read_text(encoding="utf-8"))

@@ -15,10 +15,10 @@ import pytest
 import yaml
 from tooling.pages import GUIDES, PAGES, ROOT, blocks
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
 )

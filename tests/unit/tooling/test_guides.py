@@ -5,21 +5,22 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import re
 import shlex
 
 import pytest
 import yaml
-from tooling.pages import GUIDES, PAGES, ROOT, blocks
+from tooling.pages import GUIDES, PAGES, ROOT, blocks, typed
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import STEPS
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.errors import explain
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.errors import explain
 
 COLLECTION = "metal3.baremetal."
 PLUGIN_FOLDERS = ("modules", "filter", "test", "inventory")
 # The first words of commands that are not this project's.
-OTHER_COMMANDS = {"ansible-doc", "ansible-galaxy", "ansible-inventory", "curl", "eval", "export", "git", "kubectl",
-                  "pip"}
+OTHER_COMMANDS = {"ansible-doc", "ansible-galaxy", "ansible-inventory", "apt-get", "cat", "curl", "eval", "export",
+                  "git", "kubeadm", "kubectl", "loginctl", "pip", "runuser", "tar", "useradd"}
 # Variables that begin so are the collection's.
 PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hosts_", "ip_pools_", "ironic_audit_",
             "ironic_nodes_", "lint_", "metal3_", "preflight_", "provision_", "teardown_")
@@ -28,9 +29,10 @@ PREFIXES = ("bmc_", "bmh_", "boot_mac", "cluster_", "discover_", "enroll_", "hos
 def commands(path):
     """Yield the commands of a page as lists of words."""
     for language, text in blocks(path):
-        if language in ("shell", "bash", "console", "") and re.match(r"(?:\$ )?(?:[a-z-]+ |make\b)", text):
+        text = typed(text) if language == "console" else text
+        if language in ("shell", "bash", "console", "") and re.match(r"(?:[A-Z_]+=\S+ )*(?:[a-z-]+ |make\b)", text):
             for line in text.replace("\\\n", " ").splitlines():
-                words = shlex.split(line, comments=True)
+                words = list(itertools.dropwhile(re.compile("[A-Z_]+=").match, shlex.split(line, comments=True)))
                 if words and re.fullmatch(r"[a-z-]+", words[0]):
                     yield words
 
@@ -202,7 +204,7 @@ def quoted(section):
 
 def test_how_far_a_boot_is_stands_on_the_troubleshooting_page_as_the_wait_prints_it():
     printed = "".join((ROOT / "plugins" / "module_utils" / "_boot" / name).read_text()
-                      for name in ("traces.py", "node_phase.py", "console.py"))
+                      for name in ("traces.py", "node_phase.py", "console.py", "power.py", "system_ports.py"))
     texts = quoted("How far a boot is")
     assert len(texts) >= 5
     for text in texts:

@@ -8,14 +8,16 @@ import time
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import ipmi, redfish_facts
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import ipmi, redfish_facts
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.conversion import documents
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import registries
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import image_checks, plain_text, redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import errors as host_errors
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts import plain_text
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import image_checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import errors as host_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import errors as ironic_errors
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import errors as kube_errors
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import quantity
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import quantity
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses import errors as kube_errors
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion import place, stored
 
 # A field of an object may be fifty times as long (etcd takes 1.5 MiB).

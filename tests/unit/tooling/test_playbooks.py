@@ -112,6 +112,15 @@ def test_an_upgrade_is_not_begun_without_its_backup(tmp_path, plane, arguments):
     assert code != 0 and "found no backup" not in output and "no Kubernetes API server given" in output, output
 
 
+def test_an_upgrade_is_planned_before_its_backup_is_begun(tmp_path):
+    """A change that is refused needs no backup, and none of its keys."""
+    code, output = playbook.play(tmp_path, ONE_CLUSTER + PLANE, "", "metal3.baremetal.upgrade",
+                                 "-e", "metal3_kubeconfig=/nonexistent/kubeconfig")
+    assert code != 0 and "found no file /nonexistent/kubeconfig" in output, output
+    assert "Note where the backup is written" in output and "PLAY [Back up" not in output, output
+    assert "backup_directory" not in output and "backup_recipients" not in output, output
+
+
 @pytest.mark.parametrize("connection, refused", [("ssh", True), ("local", False)])
 def test_a_lab_is_taken_down_on_this_machine_only(tmp_path, connection, refused):
     inventory = f"management: {{hosts: {{m1: {{ansible_connection: {connection}}}}}, vars: {{lab_name: none-such}}}}"

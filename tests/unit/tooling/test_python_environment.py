@@ -26,7 +26,8 @@ REPOSITORY = pathlib.Path(__file__).parents[3]
 SCRIPT = REPOSITORY / "lab" / "python_environment.py"
 LOCK_FILES = ["requirements", "requirements-dev", "requirements-bench", "requirements-awx", "lab/requirements",
               "lab/engine/toolchain",
-              "lab/agent_image/requirements", "docs/site/requirements", "tests/galaxy/requirements"]
+              "lab/agent_image/requirements", "docs/site/requirements", "tests/galaxy/requirements",
+              "tests/lab/data/older_ironic/requirements"]
 HASH = "a" * 64
 
 

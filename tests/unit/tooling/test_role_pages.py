@@ -46,7 +46,26 @@ def test_every_playbook_is_described():
         # What a playbook takes from the outside has a default or is omitted there, or is refused when it is missing.
         taken = set(re.findall(r"(?<![.\w])(\w+) \| default\(", text)) - {"ironic_audit_result"}
         own = {variable for variable in taken if not _SHARED.fullmatch(variable) and not variable.endswith("_result")}
-        assert own <= set(described[name].get("variables", {})), name
+        assert own <= {*described[name].get("variables", {}), *described[name].get("computes", [])}, name
+
+
+def test_a_table_has_what_a_user_may_set():
+    """What a playbook computes was among it, without a hint that setting it does harm."""
+    page = role_pages.playbooks_page()
+    for name, given in role_pages.described()["playbooks"].items():
+        section = page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+        assert section, name
+        for variable in given.get("computes", []):
+            assert f"| `{variable}` |" not in section, (name, variable)
+    assert "Computed by" not in page
+
+
+def test_what_a_playbook_is_said_to_compute_is_in_it():
+    texts = "".join(path.read_text(encoding="utf-8") for folder in (role_pages.PLAYBOOKS, role_pages.ROLES)
+                    for path in folder.rglob("*.yml"))
+    for name, given in role_pages.described()["playbooks"].items():
+        for variable in given.get("computes", []):
+            assert re.search(rf"(register: {variable}\b|\b{variable}:\s)", texts), (name, variable)
 
 
 @pytest.mark.parametrize("text, expected", [

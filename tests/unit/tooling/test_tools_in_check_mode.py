@@ -29,7 +29,8 @@ def test_tools_are_built_in_check_mode_and_what_is_installed_is_not():
     found = {}
     for path in [*REPOSITORY.glob("roles/*/tasks/*.yml"), *REPOSITORY.glob("playbooks/**/*.yml")]:
         for task in tasks(ansible_yaml.read(path)):
-            if MODULE in task:
+            # With check_mode: true nothing is built at all.
+            if MODULE in task and task.get("check_mode") is not True:
                 found.setdefault(str(path.relative_to(REPOSITORY)), []).append(task.get("check_mode"))
     assert found.keys() > INSTALLED
     assert all(modes == [None if path in INSTALLED else False] for path, modes in found.items()), found

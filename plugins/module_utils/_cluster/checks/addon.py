@@ -7,9 +7,9 @@ from __future__ import annotations
 import ipaddress
 import json
 
-from ..._common.document_text import from_json
-from ..._common.problem import Problem
-from ..._common.tolerant import dict_in
+from ..._common.documents.document_text import from_json
+from ..._common.documents.tolerant import dict_in
+from ..._common.problems.problem import Problem
 from ..description.spec import METALSTACK
 
 _WORKLOADS = ("DaemonSet", "Deployment")

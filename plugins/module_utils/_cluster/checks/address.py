@@ -7,9 +7,9 @@ from __future__ import annotations
 import ipaddress
 import itertools
 
-from ..._common import ip_texts
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..._ipam.range import contains, network_of, span_of
 from ..render.endpoint import NONE
 

@@ -6,9 +6,18 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, shown, text_of
-from ..._common.formats import moment
-from ..._common.problem import Problem
+from ..._common.options.field_checks import (
+    LABEL_KEY_RULE,
+    LABEL_VALUE_RULE,
+    is_label_key,
+    is_label_value,
+    show,
+    shown,
+    text_of,
+)
+from ..._common.problems.problem import Problem
+from ..._common.texts.formats import moment
+from ..._kube.objects import quantity
 from ..description.model import CONTROL_PLANE, ClusterDescription, Group
 from ..description.spec import METALSTACK, NAME_RULE
 from ..workflow.snapshot import OWNER_LABELS
@@ -148,7 +157,27 @@ def _autoscaler(subject, field, group):
     elif sizes["max_size"] < max(1, sizes["min_size"]):
         found.append(Problem("replicas", subject, field + ".autoscaler.max_size", shown(sizes["max_size"]),
                              f"{max(1, sizes['min_size'])} or more", "raise it, or lower min_size"))
+    return found + _capacity(subject, f"{field}.autoscaler.capacity", sizes.get("capacity") or {})
+
+
+def _capacity(subject, field, capacity):
+    found = [Problem("replicas", subject, f"{field}.{name}", shown(capacity[name]), "a quantity such as 8 or 64Gi")
+             for name in ("cpu", "memory", "ephemeral_disk")
+             if capacity.get(name) is not None and not _is_more_than_nothing(capacity[name])]
+    found += [Problem("replicas", subject, f"{field}.{name}", shown(capacity[name]), "1 or more")
+              for name in ("max_pods", "gpu_count") if capacity.get(name) is not None and capacity[name] < 1]
+    for name, other in (("gpu_type", "gpu_count"), ("gpu_count", "gpu_type")):
+        if capacity.get(name) is not None and capacity.get(other) is None:
+            found.append(Problem("replicas", subject, f"{field}.{other}", None, f"a value with {name}",
+                                 f"set it, or remove {name}"))
     return found
+
+
+def _is_more_than_nothing(given):
+    try:
+        return quantity.parse(given) > 0
+    except ValueError:
+        return False
 
 
 def _timeouts(subject, field, group):

@@ -4,8 +4,8 @@
 """Whether hosts have the hardware that a group of machines needs; pure, over BareMetalHosts and HardwareData."""
 from __future__ import annotations
 
-from ..._common.formats import GIGABYTE
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
+from ..._common.texts.formats import GIGABYTE
 from ..description.spec import DEFAULT_MINIMUM_MEMORY_MEBIBYTES, DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES
 from ..render.network import attached
 

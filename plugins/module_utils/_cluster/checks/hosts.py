@@ -7,12 +7,12 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 """
 from __future__ import annotations
 
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
-from ..._host import selector as host_selector
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import AVAILABLE
-from ..._kube.finalizers import is_going
+from ..._host.description import selector as host_selector
+from ..._host.state.goals import AVAILABLE
+from ..._kube.objects.finalizers import is_going
 from ..description.model import CONTROL_PLANE
 
 # States that lead to available without anybody's help.
@@ -22,9 +22,18 @@ _NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
 
 def matches(host, group):
     """Say whether a BareMetalHost's labels satisfy the selector of a group."""
-    selector = host_selector.Selector(group.get("host_selector") or {}, [
+    return satisfies(host, group.get("host_selector"), group.get("host_selector_expressions"))
+
+
+def satisfies(host, labels, expressions):
+    """Say whether a BareMetalHost's labels satisfy a selector.
+
+    :param labels: ``matchLabels``, or None
+    :param expressions: ``matchExpressions``, or None
+    """
+    selector = host_selector.Selector(labels or {}, [
         host_selector.Expression(entry["key"], entry["operator"], entry.get("values") or [])
-        for entry in group.get("host_selector_expressions") or []])
+        for entry in expressions or []])
     return host_selector.matches(host["metadata"].get("labels") or {}, selector)
 
 

@@ -4,9 +4,9 @@
 """What can be said of a node image by its description; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import shown
-from ..._common.image_checks import is_url, literal_problems, url_parts
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
+from ..._common.transfer.image_checks import is_url, literal_problems, url_parts
 from ..description.image_format import image_format
 from ..description.spec import IMAGE_FORMATS
 

@@ -4,8 +4,8 @@
 """Which kinds of links a description has that a site's cables and switches can't carry; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.spec import LINK_KINDS
 
 

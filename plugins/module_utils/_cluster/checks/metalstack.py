@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..._common.field_checks import shown
-from ..._common.ip_texts import is_network, is_shortest_address
-from ..._common.problem import Problem
+from ..._common.addresses.ip_texts import is_network, is_shortest_address
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription, Group
 from ..description.providers import provider_of_cluster
 from ..description.spec import METALSTACK

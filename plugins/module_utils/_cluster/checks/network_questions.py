@@ -8,10 +8,10 @@ import socket
 import ssl
 from concurrent.futures import ThreadPoolExecutor
 
-from ..._bmc import image_reach
-from ..._common import image_checks
-from ..._common.image_server import image_fetcher
-from ..._common.problem import Problem
+from ..._bmc.preflight import image_reach
+from ..._common.problems.problem import Problem
+from ..._common.transfer import image_checks
+from ..._common.transfer.image_server import image_fetcher
 
 # An address that nobody has costs all of it. A lost packet is sent again after a second.
 _ENDPOINT_TIMEOUT_SECONDS = 1.5

@@ -8,8 +8,15 @@ Sources: kubelet's validation of ``--node-labels`` (cmd/kubelet/app/options) and
 """
 from __future__ import annotations
 
-from ..._common.field_checks import LABEL_KEY_RULE, LABEL_VALUE_RULE, is_label_key, is_label_value, show, text_of
-from ..._common.problem import Problem
+from ..._common.options.field_checks import (
+    LABEL_KEY_RULE,
+    LABEL_VALUE_RULE,
+    is_label_key,
+    is_label_value,
+    show,
+    text_of,
+)
+from ..._common.problems.problem import Problem
 
 _KUBERNETES_DOMAINS = ("kubernetes.io", "k8s.io")
 _DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")

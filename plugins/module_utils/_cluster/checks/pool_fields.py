@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._ipam.validation import label
 from ..description.model import ClusterDescription
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
-from ..._kube.finalizers import is_going
+from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.network import attached
 from ..render.preallocations import preallocation_problems
@@ -63,7 +63,9 @@ def preflight_problems(description, facts):
 def hosts_wanted(group, snapshot):
     """Return how many hosts a group still needs: its replicas less the machines that have one.
 
-    The host of a machine that is being deleted counts when the group can take it: it will be free.
+    The host of a machine that is being deleted counts when the group can take it: it will be free. Of a pool that an
+    autoscaler sizes only its fewest machines are needed: what the autoscaler asks for beyond is no reason to refuse
+    another change, and the wait says why it does not come.
     """
     owner = snapshot.get(group.owner_kind, group.owner)
     if owner is None:
@@ -74,6 +76,7 @@ def hosts_wanted(group, snapshot):
     replicas = group.get("replicas")
     if replicas is None:
         replicas = (owner.get("spec") or {}).get("replicas") or 0
+        replicas = min(replicas, (group.get("autoscaler") or {}).get("min_size", replicas))
     return max(0, replicas - having)
 
 

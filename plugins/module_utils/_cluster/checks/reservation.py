@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common import ip_texts
-from ..._common.field_checks import shown
-from ..._common.mac_address import mac_error
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.addresses.mac_address import mac_error
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription
 from ..description.spec import ENDPOINT_HOLDERS
 from .hardware import hardware_of

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription, Group
 from ..description.spec import METALSTACK, machine_options
 from ..workflow.topology import is_by_topology, kept_pools

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import show, shown, type_name
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show, shown, type_name
+from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription, Group
 from ..render import kubeadm as cluster_kubeadm
 

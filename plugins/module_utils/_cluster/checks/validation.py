@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..._common import ip_texts
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..._ipam.validation import pool_problems
 from ..description import reader as cluster_description
 from ..description.model import FAMILIES, ClusterDescription
@@ -151,6 +151,11 @@ def description_warnings(description):
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
     for group in description.groups:
+        sizes = group.get("autoscaler") or {}
+        if sizes.get("min_size") == 0 and not sizes.get("capacity"):
+            warnings.append(f"{subject}: {group.field}.autoscaler.capacity: not set; a pool without machines is not "
+                            "enlarged by an autoscaler that does not know what a machine has, so set cpu and memory, "
+                            "or min_size to 1")
         replicas, check = group.initial_replicas, group.get("health_check")
         if group.is_control_plane and check and check["enabled"] and replicas < _REPLACED_FROM_REPLICAS:
             warnings.append(

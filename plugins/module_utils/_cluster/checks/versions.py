@@ -7,8 +7,8 @@ Source: Cluster API's book, "Supported versions matrix", as of Cluster API 1.13;
 """
 from __future__ import annotations
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
 from ..description.providers import provider_of
 from ..description.spec import METAL3, METALSTACK

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ..._common.document_text import DocumentError, from_yaml
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
+from ..._common.documents.document_text import DocumentError, from_yaml
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
 from ..._metal3.conversion.objects import Converted, convert
 
 try:

@@ -9,11 +9,11 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
-from ..._common import regular_file, whole_file
-from ..._common.errors import RefusedError, ReportedError, os_errors_reported
-from ..._common.plain_text import few, plain
-from ..._common.problem import Problem
-from ..._common.redaction import hidden_difference
+from ..._common.files import regular_file, whole_file
+from ..._common.problems.errors import RefusedError, ReportedError, os_errors_reported
+from ..._common.problems.problem import Problem
+from ..._common.redaction.redaction import hidden_difference
+from ..._common.texts.plain_text import few, plain
 from ..._manifests.yaml_text import text_of
 from . import documents
 from .documents import CODE, Document

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import posixpath
 
-from ..._common.image_checks import url_parts
+from ..._common.transfer.image_checks import url_parts
 
 # Ends of a URL that show the format; .img and .iso are used for several.
 _FORMATS = {".qcow2": "qcow2", ".raw": "raw", ".vdi": "vdi", ".vmdk": "vmdk"}

@@ -13,9 +13,9 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.errors import UnsupportedError
 
-from ..._common.field_checks import type_name
-from ..._common.plain_names import with_dictionaries
-from ..._common.problem import Problem
+from ..._common.options.field_checks import type_name
+from ..._common.options.plain_names import with_dictionaries
+from ..._common.problems.problem import Problem
 from .model import ClusterDescription
 from .spec import (
     description_options,

@@ -182,6 +182,11 @@ def group_options():
         "certificate_renewal_days": {"type": "int"},
         "autoscaler": {"type": "dict", "options": {
             "min_size": {"type": "int", "required": True}, "max_size": {"type": "int", "required": True},
+            "capacity": {"type": "dict", "options": {
+                "cpu": {"type": "str", "required": True}, "memory": {"type": "str", "required": True},
+                "ephemeral_disk": {"type": "str"}, "max_pods": {"type": "int"},
+                "gpu_type": {"type": "str"}, "gpu_count": {"type": "int"},
+            }},
         }},
     })
     return options

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._kube.finalizers import is_going
-from ..._kube.precondition import uid_of
+from ..._common.problems.problem import Problem
+from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.precondition import uid_of
 from ..workflow.snapshot import is_control_plane
 from ..workflow.steps import machine_steps
 

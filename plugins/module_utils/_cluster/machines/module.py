@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.connection import kube_argument_spec
+from ..._kube.connection.connection import kube_argument_spec
 from ..._kube.module import KubeModule
 from .actions import ACTIONS
 from .service import MachineActionService

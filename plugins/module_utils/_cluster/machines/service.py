@@ -8,18 +8,22 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._common.problem import text as problem_text
-from ..._host import lock as host_lock
-from ..._kube.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
-from ..._kube.precondition import uid_of
-from ..._kube.reconcile import Reconcile, raise_refused
-from ..._kube.report import difference
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.problems.problem import text as problem_text
+from ..._host.state import lock as host_lock
+from ..._kube.api.workload_client import workload_client
+from ..._kube.objects.precondition import uid_of
+from ..._kube.reconcile.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
+from ..._kube.reconcile.reconcile import Reconcile, raise_refused
+from ..._kube.reconcile.report import difference
 from ..._metal3.kinds import KNOWN
+from ..interruption.questions import replacement_outlook
+from ..interruption.replacement import Outlook
 from ..waiting.service import ClusterWait
 from ..workflow.reading import snapshot_of
+from ..workflow.rollout_stop import is_stopped
 from . import actions
 
 _MACHINE = KNOWN["Machine"]
@@ -63,12 +67,16 @@ class MachineActionService:
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
     :param checked: ``{name: uid}`` of the Machines that the caller has checked; another one of the name is refused
+    :param workload: callable that takes the client, a namespace and a cluster and returns a client of the cluster
+    :param says_outlook: whether it is said what a replacement costs and what stands against it, unless the caller does
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
-                 checked: Mapping[str, str | None] | None = None):
+                 checked: Mapping[str, str | None] | None = None,
+                 workload: Callable[[Any, str, str], Any] = workload_client, says_outlook: bool = True):
         self.client = client
+        self._workload, self._says_outlook = workload, says_outlook
         self.checked = dict(checked or {})
         self.namespace, self.name = params["namespace"], params["cluster_name"]
         self.machines, self.action = params["machines"], params["action"]
@@ -91,8 +99,11 @@ class MachineActionService:
         """
         snapshot = self._checked()
         entries = [entry_of(self.action, snapshot.get("Machine", name)) for name in self.machines]
-        owners = [(*owner, uid_of(snapshot.get(*owner))) for owner in actions.owners(self.machines, snapshot)] \
-            if self.action == actions.REPLACE else []
+        found = actions.owners(self.machines, snapshot) if self.action == actions.REPLACE else []
+        owners = [(*owner, uid_of(snapshot.get(*owner))) for owner in found if not is_stopped(snapshot.get(*owner))]
+        self.warnings += [f"{kind} {name} is stopped at a rollout and makes no other machine before that goes on: run "
+                          "the playbook cluster with cluster_rollout=resume, or with another description"
+                          for kind, name in found if is_stopped(snapshot.get(kind, name))]
         hosts = dict((name, _host_name(snapshot, name)) for name in self.machines)
         self.writes.announce(entries, len(entries), "Machines")
         written = self.writes.write(entries)
@@ -113,14 +124,28 @@ class MachineActionService:
         found = self._problems(self.machines, snapshot)
         if found:
             raise RefusedError(found)
-        if self.action == actions.REPLACE and not confirmation.confirmed(self.params["confirm"], self.machines):
-            self.warnings += confirmation.required_by([self._unconfirmed(snapshot)], self.check_mode)
+        if self.action == actions.REPLACE:
+            self._ask(snapshot)
         return snapshot
 
-    def _unconfirmed(self, snapshot: Any) -> Problem:
-        named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
-        return confirmation.problem(self.subject, self.params["confirm"], self.machines,
-                                    f"machines that this deletes with what is on their disks ({named})")
+    def _ask(self, snapshot: Any) -> None:
+        """Ask for the confirmation, with what a replacement costs and what stands against it.
+
+        :raises RefusedError: when it is missing, unless in check mode
+        """
+        outlook = replacement_outlook(
+            snapshot, self.machines, self.subject,
+            lambda: self._workload(self.client, self.namespace, self.name)) if self._says_outlook else Outlook([], [])
+        if not confirmation.confirmed(self.params["confirm"], self.machines):
+            named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
+            asked = confirmation.problem(self.subject, self.params["confirm"], self.machines,
+                                         f"machines that this deletes with what is on their disks ({named})")
+            self.warnings += confirmation.required_by(
+                [confirmation.with_lines(asked, outlook.figures, outlook.notes)], self.check_mode)
+            return
+        for line in outlook.figures:
+            self.progress.event(line)
+        self.warnings += outlook.notes
 
     def _lines(self, name: str) -> list[str]:
         snapshot = snapshot_of(self.client, self.namespace, self.name)

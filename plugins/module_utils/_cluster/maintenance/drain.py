@@ -10,22 +10,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._common.plain_text import few, plain
-from ..._common.problem import Problem
-from ..._kube.finalizers import is_going
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few, plain
+from ..._kube.objects.finalizers import is_going
 
 Object = Mapping[str, Any]
 
-# Of a pod that kubelet runs from a file of the node.
 _MIRROR = "kubernetes.io/config.mirror"
 _LIMIT = 8
 
 
 def evictable(pods: Iterable[Object]) -> list[Object]:
     """Return the pods of a node that are to go: not those of DaemonSets, of the node's own files, and ended ones."""
-    return [pod for pod in pods if _MIRROR not in (pod["metadata"].get("annotations") or {})
+    return [pod for pod in pods if not is_mirror(pod)
             and (_controller(pod) or {}).get("kind") != "DaemonSet"
             and (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")]
+
+
+def is_mirror(pod: Object) -> bool:
+    """Say whether kubelet runs a pod from a file of its node."""
+    return _MIRROR in (pod["metadata"].get("annotations") or {})
 
 
 def loss_problems(subject: str, pods: Iterable[Object], allow_bare_pods: bool,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.connection import kube_argument_spec
+from ..._kube.connection.connection import kube_argument_spec
 from ..._kube.module import KubeModule
 from .service import MaintenanceService
 
@@ -17,12 +17,15 @@ def host_maintenance_argument_spec() -> dict[str, dict[str, Any]]:
         kube_argument_spec(),
         namespace={"type": "str", "default": "metal3"},
         hosts={"type": "list", "elements": "str", "required": True},
-        state={"type": "str", "required": True, "choices": ["drained", "returned"]},
+        state={"type": "str", "required": True, "choices": ["planned", "drained", "returned"]},
         reason={"type": "str"},
         allow_bare_pods={"type": "bool", "default": False},
         allow_local_data={"type": "bool", "default": False},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
+        max_unavailable_per_pool={"type": "str"},
+        later={"type": "list", "elements": "str", "default": []},
+        stays_out={"type": "bool", "default": False},
         wait_timeout_seconds={"type": "int", "default": 900},
     )
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._common.problem import Problem
-from ..._kube.precondition import uid_of
+from ..._common.problems.problem import Problem
+from ..._kube.objects.precondition import uid_of
 
 Object = dict[str, Any]
 

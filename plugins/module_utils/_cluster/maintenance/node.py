@@ -7,8 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._host.description.annotations import MAINTENANCE, REBOOT_BEGUN
-from ..._kube.conditions import is_true
+from ..._common.texts.formats import timestamp
+from ..._host.description.annotations import MAINTENANCE, MAINTENANCE_BEGUN, MAINTENANCE_TOOK, REBOOT_BEGUN
+from ..._host.state.lock import moment_of
+from ..._kube.objects.conditions import is_true
 from ..machines.actions import NOT_REMEDIATED
 
 Object = Mapping[str, Any]
@@ -27,22 +29,33 @@ def before(obj: Any, patch: Any) -> Any:
     return dict((key, before(obj[key], value)) for key, value in patch.items() if key in obj)
 
 
-def hold(host: Object, reason: str, is_new: bool) -> Patch | None:
+def hold(host: Object, reason: str, is_new: bool, now: float) -> Patch | None:
     """Return the patch that marks a host as being maintained, None when it is.
 
     :param is_new: whether its node takes pods, so that whatever maintenance was begun before is over
+    :param now: seconds since 1970
     """
     stored = _annotations(host)
-    # Of a maintenance that is over; the one that begins would take it for its own.
-    is_left = REBOOT_BEGUN in stored and (is_new or MAINTENANCE not in stored)
-    if stored.get(MAINTENANCE) == reason and not is_left:
-        return None
-    return {"metadata": {"annotations": dict({MAINTENANCE: reason}, **({REBOOT_BEGUN: None} if is_left else {}))}}
+    begins = is_new or MAINTENANCE not in stored
+    marks: dict[str, Any] = {} if stored.get(MAINTENANCE) == reason else {MAINTENANCE: reason}
+    if REBOOT_BEGUN in stored and begins:
+        # Of a maintenance that is over; the one that begins would take it for its own.
+        marks[REBOOT_BEGUN] = None
+    if begins:
+        marks[MAINTENANCE_BEGUN] = timestamp(now)
+    return {"metadata": {"annotations": marks}} if marks else None
 
 
-def release(host: Object) -> Patch | None:
-    """Return the patch that takes the marks away."""
-    marks = dict((key, None) for key in (MAINTENANCE, REBOOT_BEGUN) if key in _annotations(host))
+def release(host: Object, now: float) -> Patch | None:
+    """Return the patch that takes the marks away, and keeps how long the maintenance took.
+
+    :param now: seconds since 1970
+    """
+    stored = _annotations(host)
+    marks: dict[str, Any] = dict((key, None) for key in (MAINTENANCE, MAINTENANCE_BEGUN, REBOOT_BEGUN) if key in stored)
+    begun = moment_of(stored.get(MAINTENANCE_BEGUN))
+    if begun is not None and begun < now:
+        marks[MAINTENANCE_TOOK] = str(int(now - begun))
     return {"metadata": {"annotations": marks}} if marks else None
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.plan import UNCHANGED, UPDATE, Entry
-from ..._kube.reconcile import Reconcile
+from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile
 from . import node
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._host import lock as host_lock
-from ..._kube.finalizers import is_going
+from ..._common.problems.problem import Problem
+from ..._host.state import lock as host_lock
+from ..._kube.objects.finalizers import is_going
 from ..machines.actions import quorum_problems
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot, node_name
 from . import named_hosts
@@ -38,13 +38,14 @@ class Place(NamedTuple):
 
 
 def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str,
-           leaves: bool = True, now: float = 0) -> tuple[list[Place], list[Problem]]:
+           leaves: bool = True, now: float = 0, together: bool = True) -> tuple[list[Place], list[Problem]]:
     """Return a Place for each host, and why hosts can't be taken out.
 
     :param names: names of BareMetalHosts
     :param objects: dict of kind to list of objects of the namespace
     :param leaves: whether they are to be taken out; False when they come back
     :param now: seconds since 1970, up to which the locks of hosts are looked at
+    :param together: whether they leave all at once; else etcd's quorum is looked at for each by itself
     """
     hosts, wrong = named_hosts.find("host-maintenance", names, objects, namespace)
     consumers = dict((item["metadata"]["name"], item) for item in objects["Metal3Machine"])
@@ -57,8 +58,10 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
         wrong += host_lock.problems(subject, "hosts", [host], now) if leaves else []
     if leaves and not wrong:
         for cluster in sorted(set(place.cluster for place in found if place.cluster)):
-            wrong += quorum_problems([place.machine for place in found if place.machine and place.cluster == cluster],
-                                     Snapshot(objects, cluster), f"cluster {namespace}/{cluster}", "hosts")
+            machines = [place.machine for place in found if place.machine and place.cluster == cluster]
+            snapshot, subject = Snapshot(objects, cluster), f"cluster {namespace}/{cluster}"
+            for group in [machines] if together else [[machine] for machine in machines]:
+                wrong += quorum_problems(group, snapshot, subject, "hosts")
     return found, wrong
 
 

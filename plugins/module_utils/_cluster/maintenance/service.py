@@ -8,37 +8,31 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.formats import duration
-from ..._common.object_shape import of_kind
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
-from ..._common.wait_loop import WaitLoop, poll
-from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._host.action_rules import identity_of
-from ..._kube import bulk
-from ..._kube.errors import KubeError
-from ..._kube.finalizers import is_going
-from ..._kube.patience import Patience
-from ..._kube.reconcile import raise_refused
-from ..._kube.report import difference
-from ..._kube.workload_client import workload_client
+from ..._common.documents.object_shape import of_kind
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
+from ..._host.actions.action_rules import identity_of
+from ..._kube.api import bulk
+from ..._kube.api.workload_client import workload_client
+from ..._kube.objects.finalizers import is_going
+from ..._kube.reconcile.reconcile import raise_refused
+from ..._kube.reconcile.report import difference
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..interruption.questions import budgets_of, not_asked
 from ..workflow.reading import objects_of
-from . import drain, node
+from ..workflow.snapshot import Snapshot, is_control_plane
+from . import drain, health, node
+from .outlook import Outlook, outlook
 from .patches import Patches
 from .places import Place, changes, places
+from .waiting import STAY, DrainError, until
+from .waves import limit_problem, rounds, taken_up, together_problems
 
-# As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
-INTERVAL_SECONDS = 5
 _REQUEST_SECONDS = 10
 _LEASES = "kube-node-lease"
-_STAY = "The hosts stay marked and their nodes cordoned; run again, or bring them back by state returned"
-
-
-class DrainError(ReportedError):
-    """Nodes were not drained, or did not come back, in time."""
 
 
 class MaintenanceService:
@@ -68,6 +62,7 @@ class MaintenanceService:
         self._workload = workload
         self._now = now
         self._workloads: dict[str, Any] = {}
+        self._objects: dict[str, list[Any]] = {}
         self.diff: list[dict[str, Any]] = []
         self.warnings: list[str] = []
         # What has been done so far, for a run that fails later on.
@@ -80,33 +75,84 @@ class MaintenanceService:
         :raises DrainError: when nodes are not drained, or not Ready, in time
         :raises KubeError: when an API server can't be asked, or refuses
         """
-        leaves = self.params["state"] == "drained"
-        found, problems = places(self.params["hosts"], objects_of(self.client, self.namespace), self.namespace, leaves,
-                                 self._now())
-        if problems:
-            raise RefusedError(problems)
-        if leaves:
-            self._take_out(found)
-        else:
-            self._bring_back(found)
-        changed = bool(self.diff)
-        result = {"changed": changed, "diff": self.diff, "warnings": self.warnings,
-                  "seconds": round(self.clock() - self.began_at, 1)}
-        return dict(result, hosts=[
-            {"name": place.name, "cluster": place.cluster, "node": place.node,
-             "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found],
-            checked=[dict(identity_of(place.host)._asdict(), name=place.name) for place in found])
+        state = self.params["state"]
+        self._objects = objects_of(self.client, self.namespace)
+        limit = limit_problem(f"namespace {self.namespace}", self.params["max_unavailable_per_pool"])
+        found, problems = places(self.params["hosts"], self._objects, self.namespace, state != "returned", self._now(),
+                                 together=state != "planned" or self.params["stays_out"])
+        if limit or problems:
+            raise RefusedError([limit] if limit else problems)
+        if state == "planned":
+            return self._plan(found)
+        facts = {"hosts": self._facts(found),
+                 "checked": [dict(identity_of(place.host)._asdict(), name=place.name) for place in found]}
+        try:
+            if state == "drained":
+                self._take_out(found)
+            else:
+                self._bring_back(found)
+        except DrainError as exc:
+            exc.facts = facts
+            raise
+        return dict(self._result(), **facts)
+
+    def _result(self) -> dict[str, Any]:
+        return {"changed": bool(self.diff), "diff": self.diff, "warnings": self.warnings,
+                "seconds": round(self.clock() - self.began_at, 1)}
+
+    @staticmethod
+    def _facts(found: list[Place]) -> list[dict[str, Any]]:
+        return [{"name": place.name, "cluster": place.cluster, "node": place.node,
+                 "machine": place.machine["metadata"]["name"] if place.machine else None} for place in found]
+
+    # Beforehand
+
+    def _plan(self, found: list[Place]) -> dict[str, Any]:
+        """Say what state drained would do, and which hosts may leave together; nothing is written.
+
+        :raises RefusedError: with all that is wrong
+        """
+        later, _problems = places(self.params["later"], self._objects, self.namespace, leaves=False)
+        found = [*found, *taken_up(found, later)]
+        groups, problems = rounds(found, self._objects, self.namespace, self.params["max_unavailable_per_pool"],
+                                  self.params["stays_out"])
+        members = [place for place in found if place.node]
+        due, lost = self._due(members)
+        if problems or lost:
+            raise RefusedError([*problems, *lost])
+        said = self._outlook(found, due)
+        self.warnings = list(said.notes)
+        for number, group in enumerate(groups if len(groups) > 1 else [], 1):
+            said.figures.append(f"round {number} of {len(groups)}: {', '.join(place.name for place in group)}")
+        for line in said.figures:
+            self.progress.event(line)
+        return dict(self._result(), hosts=self._facts(found), checked=[], outlook=said.figures, attention=said.notes,
+                    rounds=[[place.name for place in group] for group in groups])
+
+    def _outlook(self, found: list[Place], due: dict[str, list[Any]]) -> Outlook:
+        budgets: dict[str, list[Any]] = {}
+        unasked: list[str] = []
+        for cluster, place in sorted(dict((place.cluster or "", place) for place in found if place.node).items()):
+            try:
+                budgets[cluster] = budgets_of(self._client_of(place))
+            except KubeError as exc:
+                unasked.append(not_asked(f"cluster {self.namespace}/{cluster}", exc))
+        said = outlook(found, due, budgets, self._objects, self.params["wait_timeout_seconds"])
+        said.notes.extend(unasked)
+        return said
 
     # Out
 
     def _take_out(self, found: list[Place]) -> None:
         members = [place for place in found if place.node]
         pods, problems = self._due(members)
+        problems += together_problems(found, self._objects, self.namespace, self.params["max_unavailable_per_pool"])
         open_to_pods = [place.name for place in members if node.cordon(self._node(place)) is not None]
         self.warnings = confirmation.required_by(
-            self._unconfirmed(members, pods, open_to_pods), self.check_mode, beside=problems)
+            self._unconfirmed(found, pods, open_to_pods), self.check_mode, beside=problems)
+        now = self._now()
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
-            obj, self._reason(), obj["metadata"]["name"] in open_to_pods))
+            obj, self._reason(), obj["metadata"]["name"] in open_to_pods, now))
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
             self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
@@ -116,7 +162,7 @@ class MaintenanceService:
         due, late = self._due(members)
         if late:
             raise DrainError("pods have come since the hosts were looked at:\n" + "\n".join(
-                f"- {problem}" for problem in late) + f"\n{_STAY}")
+                f"- {problem}" for problem in late) + f"\n{STAY}")
         self._drain(members, due)
         self._check_same(members, "drained")
 
@@ -131,15 +177,16 @@ class MaintenanceService:
     def _reason(self) -> str:
         return self.params["reason"] or "maintenance"
 
-    def _unconfirmed(self, members: list[Place], pods: dict[str, list[Any]], open_to_pods: list[str]) -> list[Problem]:
+    def _unconfirmed(self, found: list[Place], pods: dict[str, list[Any]], open_to_pods: list[str]) -> list[Problem]:
         """Return the Problem when the hosts that are drained were not confirmed.
 
         What a host's mark says does not count: others may have set it. A run that is taken up may repeat its number.
 
-        :param members: the hosts that are nodes
+        :param found: the hosts
         :param pods: those that are to go, by host
         :param open_to_pods: names of hosts whose nodes are not cordoned yet
         """
+        members = [place for place in found if place.node]
         names = [place.name for place in members if _to_evict(pods[place.name]) or place.name in open_to_pods]
         if not names or any(
                 confirmation.confirmed(self.params["confirm"], hosts, self.params["confirm_among"])
@@ -147,8 +194,10 @@ class MaintenanceService:
             return []
         named = ", ".join(f"{place.name} (node {place.node} of cluster {place.cluster})" for place in members
                           if place.name in names)
-        return [confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                     f"hosts whose pods are evicted: {named}", self.params["confirm_among"])]
+        asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                     f"hosts whose pods are evicted: {named}", self.params["confirm_among"])
+        said = self._outlook(found, pods)
+        return [confirmation.with_lines(asked, said.figures, said.notes)]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
         wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])
@@ -162,7 +211,8 @@ class MaintenanceService:
                 self._evict(place, remaining[place.name], refusals)
             return remaining
 
-        self._until("drained", members, read, lambda remaining: drain.waits_for(remaining, refusals))
+        late = self._until("drained", members, read, lambda remaining: drain.waits_for(remaining, refusals))
+        self._raise(late)
 
     def _evict(self, place: Place, pods: list[Any], refusals: dict[str, str]) -> None:
         client = self._client_of(place)
@@ -197,15 +247,25 @@ class MaintenanceService:
                 "host-maintenance", f"BareMetalHost {self.namespace}/{name}", "status.poweredOn",
                 "a server that is off", "one that is on",
                 "power it on (playbook host_action, power_on or reboot_release)") for name in off])
+        late: DrainError | None = None
         if not self.check_mode:
-            self._wait_ready(members)
+            late = self._wait_ready(members)
+            found = [place for place in found if not late or place.name not in late.late]
+            members = [place for place in members if place in found]
             self._check_same(members, "Ready")
+        # Those that are Ready do not wait for the others.
         for place in members:
             self._write("Node", [self._node(place)], node.uncordon, self._client_of(place))
         self._write("Machine", [place.machine for place in members], node.give_back)
-        self._write("BareMetalHost", [place.host for place in found], node.release)
+        now = self._now()
+        self._write("BareMetalHost", [place.host for place in found], lambda obj: node.release(obj, now))
+        self._raise(late)
+        if not self.check_mode:
+            # With a limit, the next one of a pool would be refused beside one that is not healthy yet.
+            self._wait_healthy([place for place in members if is_control_plane(place.machine)
+                                or self.params["max_unavailable_per_pool"] is not None])
 
-    def _wait_ready(self, members: list[Place]) -> None:
+    def _wait_ready(self, members: list[Place]) -> DrainError | None:
         """Wait until each kubelet has renewed its lease and its node is Ready.
 
         The condition alone is that of before for as long as the control plane waits for a silent kubelet.
@@ -215,7 +275,7 @@ class MaintenanceService:
         def read() -> dict[str, Any]:
             return dict((place.name, self._alive(place, first)) for place in members)
 
-        self._until("Ready", members, read, lambda text: text)
+        return self._until("Ready", members, read, lambda text: text)
 
     def _alive(self, place: Place, first: dict[str, Any]) -> str:
         client = self._client_of(place)
@@ -226,33 +286,30 @@ class MaintenanceService:
         found = of_kind(client.get(KNOWN["Node"], None, place.node), "Node")
         return "" if node.is_ready(found) else f"node {place.node} to be Ready"
 
+    def _wait_healthy(self, members: list[Place]) -> None:
+        """Wait until machines count again: the next one goes only when enough others are healthy."""
+        def read() -> dict[str, str]:
+            pods, objects = self._pods(members), objects_of(self.client, self.namespace)
+            return dict((place.name, health.waits_for(place.machine or {}, pods[place.name], Snapshot(
+                objects, place.cluster))) for place in members)
+
+        if members:
+            self._raise(self._until(
+                "healthy", members, read, lambda text: text,
+                "The hosts are back in their cluster; look at what they wait for before the next one goes"))
+
     # What both need
 
-    def _until(self, goal: str, members: list[Place], read: Callable[[], Any], waits_for: Callable[[Any], str]) -> None:
-        """Wait until nothing is left for any host.
+    def _until(self, goal: str, members: list[Place], read: Callable[[], Any], waits_for: Callable[[Any], str],
+               ending: str = STAY) -> DrainError | None:
+        """See :func:`waiting.until`."""
+        return until(goal, [place.name for place in members], read, waits_for, self.params["wait_timeout_seconds"],
+                     self.progress, self.clock, self.sleep, ending)
 
-        :param read: callable that returns something for each host by name
-        :param waits_for: callable that takes it and returns what the host waits for, empty for nothing
-        :raises DrainError: with what each host waits for
-        """
-        def decide(observed):
-            text = waits_for(observed)
-            return Verdict(WAITING, text, "") if text else Verdict(REACHED, "", "")
-
-        items = dict((place.name, Awaited(goal, self.clock(), decide)) for place in members)
-        patience = Patience(self.clock)
-        loop = WaitLoop("the clusters' API servers", self.progress, self.clock)
-        deadline = self.clock() + self.params["wait_timeout_seconds"]
-        loop.run(items, poll(read, deadline, INTERVAL_SECONDS, self.clock, self.sleep,
-                             lambda error: isinstance(error, KubeError) and not patience.is_final(error)),
-                 lambda observed, name: observed[name])
-        late = [f"- {name}: waits for {item.verdict.cause or 'an answer'}" for name, item in items.items()
-                if item.waiting]
-        if late:
-            raise DrainError(
-                f"not {goal} within {duration(self.params['wait_timeout_seconds'])}:\n" + "\n".join(late)
-                + (f"\n- {loop.silence()}" if loop.silence() else "")
-                + f"\n{_STAY}")
+    @staticmethod
+    def _raise(late: DrainError | None) -> None:
+        if late is not None:
+            raise late
 
     def _check_same(self, members: list[Place], goal: str) -> None:
         """Refuse what was reached when another Machine may have reached it: nodes are waited for by their names.
@@ -262,7 +319,7 @@ class MaintenanceService:
         found = changes(members, objects_of(self.client, self.namespace), self.namespace) if members else {}
         if found:
             raise DrainError(f"changed by others while the hosts were waited for to be {goal}:\n" + "\n".join(
-                f"- {name}: {text}" for name, text in found.items()) + f"\n{_STAY}")
+                f"- {name}: {text}" for name, text in found.items()) + f"\n{STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
         outcomes = bulk.run([lambda place=place: self._client_of(place).list(

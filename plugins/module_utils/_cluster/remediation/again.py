@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._common.problem import text as problem_text
+from ..._common.problems.problem import Problem
+from ..._common.problems.problem import text as problem_text
 from ..maintenance import named_hosts
 from .diagnosis import Patient, patients
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.plain_text import gist
-from ..._common.problem import Problem
-from ..._host import lock as host_lock
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import gist
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import RUNNING, error_of, state_of
-from ..._kube.conditions import condition
-from ..._kube.finalizers import is_going
+from ..._host.state import lock as host_lock
+from ..._host.state.goals import RUNNING, error_of, state_of
+from ..._kube.objects.conditions import condition
+from ..._kube.objects.finalizers import is_going
 from ..machines import actions as machine_actions
 from ..maintenance import named_hosts
 from ..workflow.etcd_member import lost_member

@@ -12,10 +12,10 @@ import copy
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._kube import bulk
-from ..._kube.conditions import condition, conditions
-from ..._kube.errors import KubeError
-from ..._kube.finalizers import is_going
+from ..._kube.api import bulk
+from ..._kube.objects.conditions import condition, conditions
+from ..._kube.objects.finalizers import is_going
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..workflow.etcd_member import POD_CONDITION, crashing_etcd, lost_member
 from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane, node_name

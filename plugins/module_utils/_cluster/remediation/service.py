@@ -9,29 +9,32 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.formats import duration, timestamp
-from ..._common.problem import Problem
-from ..._common.problem import text as problem_text
-from ..._common.wait_loop import WaitLoop, poll
-from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from ..._host import action_rules as host_action_rules
-from ..._host.action_service import HostActionService
-from ..._host.actions import Request
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._common.problems.problem import text as problem_text
+from ..._common.texts.formats import duration, timestamp
+from ..._common.waiting.wait_loop import WaitLoop, poll
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._host.actions import action_rules as host_action_rules
+from ..._host.actions.action_service import HostActionService
+from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
-from ..._kube.errors import KubeError
-from ..._kube.patience import Patience
-from ..._kube.precondition import uid_of
-from ..._kube.reconcile import raise_refused
-from ..._kube.report import difference
-from ..._kube.workload_client import workload_client
+from ..._kube.api.workload_client import workload_client
+from ..._kube.objects.precondition import uid_of
+from ..._kube.reconcile.reconcile import raise_refused
+from ..._kube.reconcile.report import difference
+from ..._kube.responses.errors import KubeError
+from ..._kube.responses.patience import Patience
 from ..._metal3.kinds import KNOWN
+from ..interruption.questions import replacement_outlook
+from ..interruption.replacement import Outlook
 from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
 from ..maintenance import node
 from ..maintenance.patches import Patches
 from ..workflow.reading import objects_of
+from ..workflow.snapshot import Snapshot
 from .again import look, lost
 from .diagnosis import REBOOT, REPLACE, RETRY, Patient, patients
 from .kubelet_questions import with_answers
@@ -86,7 +89,7 @@ class RemediationService:
                                    self.params["up_to"], self.now())
         if problems:
             raise RefusedError(problems)
-        self.warnings += confirmation.required_by(self._unconfirmed(found), self.check_mode)
+        self._ask(found)
         for item in found:
             if item.reason:
                 self.progress.event(f"{item.name}: {item.reason}" + (
@@ -123,16 +126,38 @@ class RemediationService:
         return "\n".join([*lines, f"allowed was {self.params['up_to']}; set up_to to more, or look at the server's "
                           "console and at its BMC"])
 
-    def _unconfirmed(self, found: list[Patient]) -> list[Problem]:
-        """Return the Problem when the hosts that may be interrupted were not confirmed."""
+    def _ask(self, found: list[Patient]) -> None:
+        """Ask for the confirmation of hosts that may be interrupted, with what a replacement costs.
+
+        :raises RefusedError: when it is missing, unless in check mode
+        """
         due = [item for item in found if set(item.steps) & set(_INTERRUPTING)]
         names = [item.name for item in due]
+        outlook = self._outlook([item for item in due if REPLACE in item.steps])
         if not names or confirmation.confirmed(self.params["confirm"], names, self.params["confirm_among"]):
-            return []
+            for line in outlook.figures:
+                self.progress.event(line)
+            self.warnings += outlook.notes
+            return
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
         lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
-        return [confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                     f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])]
+        asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
+                                     f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
+        self.warnings += confirmation.required_by(
+            [confirmation.with_lines(asked, outlook.figures, outlook.notes)], self.check_mode)
+
+    def _outlook(self, due: list[Patient]) -> Outlook:
+        """Return what is said of Machines that may be replaced; their hosts are marked and not chosen again."""
+        found = Outlook([], [])
+        objects = objects_of(self.client, self.namespace) if due else {}
+        for cluster in sorted(set(item.cluster for item in due if item.cluster)):
+            names = [item.machine["metadata"]["name"] for item in due if item.cluster == cluster and item.machine]
+            outlook = replacement_outlook(
+                Snapshot(objects, cluster), names, f"cluster {self.namespace}/{cluster}",
+                partial(self._workload, self.client, self.namespace, cluster), False)
+            found.figures.extend(outlook.figures)
+            found.notes.extend(outlook.notes)
+        return found
 
     def _try(self, step: str, ill: list[Patient]) -> list[Patient]:
         """Try a step on those whom it may help, and return those who are still ill."""
@@ -280,9 +305,11 @@ class RemediationService:
                 "wait_timeout_seconds": self.params["wait_timeout_seconds"],
                 "node_startup_timeout_seconds": self.params["node_startup_timeout_seconds"]},
                 False, self.progress, self.sleep, self.now,
-                dict((item.machine["metadata"]["name"], uid_of(item.machine)) for item in mine if item.machine)).run()
+                dict((item.machine["metadata"]["name"], uid_of(item.machine)) for item in mine if item.machine),
+                says_outlook=False).run()
             self.done["changed"] = True
             self.diff += result["diff"]
+            self.warnings += result["warnings"]
             self._helped.update((item.name, REPLACE) for item in mine)
 
     def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-from ..._common import ip_texts
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
 from ..description.version_number import parse
 from . import images, kube_vip

@@ -7,8 +7,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 
 # OCI distribution specification 1.1, "Pulling manifests": host, path, tag and digest; no character has a meaning in
 # the files and templates that a reference becomes part of.
@@ -37,6 +37,8 @@ KUBE_VIP = Image("ghcr.io", "kube-vip/kube-vip", "v1.0.0")
 FLANNEL = Image("ghcr.io", "flannel-io/flannel", "v0.28.0")
 # The one that flannel 0.28.0's own manifest names.
 FLANNEL_CNI_PLUGIN = Image("ghcr.io", "flannel-io/flannel-cni-plugin", "v1.8.0-flannel1")
+# What brings images of its own into a cluster, by the value of the option that asks for it.
+ADD_ONS = {"flannel": (FLANNEL, FLANNEL_CNI_PLUGIN), "kube-vip": (KUBE_VIP,)}
 
 
 def reference(image: Image, registry: str | None, given: str | None) -> str:

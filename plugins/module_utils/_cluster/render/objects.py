@@ -9,13 +9,14 @@ CAPM3 takes up without a new machine is not in the name (:func:`with_changes_in_
 """
 from __future__ import annotations
 
-from ..._common.field_checks import text_of
-from ..._host import selector as host_selector
+from ..._common.options.field_checks import text_of
+from ..._host.description import selector as host_selector
 from ..._metal3.conversion.older import downgrade
 from ..description.image_format import image_format
 from ..description.providers import provider_of
 from ..description.spec import METALSTACK
 from ..workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL
+from . import autoscaler as cluster_autoscaler
 from . import kubeadm as cluster_kubeadm
 from . import metalstack as cluster_metalstack
 from . import network as cluster_network
@@ -23,7 +24,6 @@ from . import standalone as cluster_standalone
 from . import topology as cluster_topology
 from .health import health_check
 from .parts import (
-    AUTOSCALER_ANNOTATIONS,
     BOOTSTRAP,
     CAPI,
     CONTROLPLANE,
@@ -281,6 +281,5 @@ def _machine_deployment(description, group, machine, bootstrap):
         })}})
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
-    sizes = group.get("autoscaler")
-    annotations = dict((annotation, str(sizes[option])) for option, annotation in AUTOSCALER_ANNOTATIONS if sizes)
-    return made(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name}, annotations)
+    return made(description, CAPI, "MachineDeployment", name, spec, {DEPLOYMENT_LABEL: name},
+                cluster_autoscaler.pool_annotations(group))

@@ -15,9 +15,6 @@ BOOTSTRAP = "bootstrap.cluster.x-k8s.io"
 CONTROLPLANE = "controlplane.cluster.x-k8s.io"
 INFRASTRUCTURE = "infrastructure.cluster.x-k8s.io"
 VERSION = "v1beta2"
-# Cluster API, api/core/v1beta2/common_types.go: with both, its webhook leaves replicas to the autoscaler.
-AUTOSCALER_ANNOTATIONS = (("min_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size"),
-                          ("max_size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"))
 HASH_LENGTH = 8
 
 

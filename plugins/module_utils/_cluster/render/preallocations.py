@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from .objects import data_template_name
 
 

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription
 
 DIRECTORY = "/etc/containerd/certs.d"

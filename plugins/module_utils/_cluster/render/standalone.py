@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._kube.finalizers import is_going
+from ..._kube.objects.finalizers import is_going
 from ..description.model import ClusterDescription
 
 Object = dict[str, Any]

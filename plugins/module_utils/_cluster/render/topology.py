@@ -16,9 +16,9 @@ from typing import Any
 
 from ..description.model import ClusterDescription, Group
 from ..workflow.topology import CLASS_ANNOTATION
+from . import autoscaler as cluster_autoscaler
 from .health import health_check
 from .parts import (
-    AUTOSCALER_ANNOTATIONS,
     CAPI,
     CONTROLPLANE,
     INFRASTRUCTURE,
@@ -167,12 +167,10 @@ def _control_plane(description: ClusterDescription, group: Group, annotations: M
 
 
 def _pool(description: ClusterDescription, group: Group, annotations: Mapping[str, str]) -> Object:
-    sizes = group.get("autoscaler")
-    scaled = dict((annotation, str(sizes[option])) for option, annotation in AUTOSCALER_ANNOTATIONS if sizes)
     # Without a number Cluster API would take one machine once nobody owns the number any more.
-    number = {} if sizes else {"replicas": group.initial_replicas}
+    number = {} if group.get("autoscaler") else {"replicas": group.initial_replicas}
     return {"name": group.name, "class": group.get("machine_class") or group.name, **number,
-            **_common(description, group, {**annotations, **scaled}),
+            **_common(description, group, {**annotations, **cluster_autoscaler.pool_annotations(group)}),
             **present({"failureDomain": group.get("failure_domain"),
                        "rollout": rollout(group, group.get("max_surge"), group.get("max_unavailable"))})}
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from ..._common.formats import duration
-from ..._kube.conditions import is_true
+from ..._common.texts.formats import duration
+from ..._kube.objects.conditions import is_true
 from ..checks.network_questions import endpoint_answers
 from ..workflow.steps import machine_steps
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from ..._common.formats import duration, moment
-from ..._host.errors import explain
-from ..._kube.conditions import condition, older_conditions
-from ..._kube.finalizers import is_going
+from ..._common.texts.formats import duration, moment
+from ..._host.state.errors import OF_DISKS, explain
+from ..._kube.objects.conditions import condition, older_conditions
+from ..._kube.objects.finalizers import is_going
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..description.spec import METALSTACK
-from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, is_paused_alone
+from ..workflow.rollout_stop import OWNERS, is_paused_by_others
+from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused
 from ..workflow.steps import machine_steps
 from ..workflow.topology import RECONCILED
 
@@ -32,15 +33,16 @@ ERROR_LIMIT = 3
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
-def failures(snapshot, now, node_startup_timeout_seconds):
+def failures(snapshot, now, node_startup_timeout_seconds, reusing=()):
     """Return what keeps a cluster from ever becoming ready as things stand.
 
     :param snapshot: a Snapshot
     :param now: seconds since 1970
     :param node_startup_timeout_seconds: how long a deployed machine may take to become a Node
+    :param reusing: names of the owners whose machines get the hosts of those before them (``node_reuse``)
     :returns: list of Failure, empty when it is worth waiting
     """
-    found = paused(snapshot) + _topology(snapshot, now)
+    found = paused(snapshot) + _paused_owners(snapshot) + _topology(snapshot, now)
     for step in machine_steps(snapshot):
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
@@ -50,7 +52,7 @@ def failures(snapshot, now, node_startup_timeout_seconds):
         for check in checks:
             failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
             if failure:
-                found.append(_with_deletion(failure, step, machine))
+                found.append(_with_deletion(_with_other_host(failure, step, snapshot, reusing), step, machine))
                 break
     return found
 
@@ -63,10 +65,24 @@ def paused(snapshot):
         if is_paused(snapshot.cluster) else []
 
 
+def _paused_owners(snapshot):
+    """Return the owners of machines that somebody has paused before they were done; a list of Failure."""
+    behind = set(step["owner"] for step in machine_steps(snapshot) if not step["complete"])
+    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+                    f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does nothing with it",
+                    "find out who has paused it, and take the annotation away")
+            for item in snapshot.owners() if item["kind"] in OWNERS and is_paused_by_others(item)
+            and (item["metadata"]["name"] in behind or (item.get("status") or {}).get("observedGeneration", 0)
+                 < (item["metadata"].get("generation") or 0))]
+
+
 def paused_parts(snapshot):
-    """Return which objects of a cluster Cluster API does not delete, because they are paused; a list of Failure.
+    """Return which objects of a cluster Cluster API does not delete, because others have paused them.
+
+    What a stopped rollout has paused is released before a deletion.
 
     :param snapshot: a Snapshot
+    :returns: a list of Failure
     """
     kinds = [kind for kind in snapshot.provider.workflow_kinds if kind != "Cluster"]
     parts = [snapshot.cluster] if snapshot.cluster else []
@@ -74,7 +90,7 @@ def paused_parts(snapshot):
     return [Failure(f"{item['kind']} {item['metadata']['name']}",
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does not delete it",
                     "end what has paused it (a run of etcd_restore that was killed is ended by the next), or remove "
-                    "the annotation") for item in parts if is_paused_alone(item)]
+                    "the annotation") for item in parts if is_paused_by_others(item)]
 
 
 def _topology(snapshot, now):
@@ -87,6 +103,24 @@ def _topology(snapshot, now):
     return [Failure(f"Cluster {snapshot.cluster_name}",
                     f"Cluster API can't make it of its class: {' '.join((state.get('message') or '').split())}",
                     "correct the ClusterClass, its templates or the variables")]
+
+
+def _with_other_host(failure, step, snapshot, reusing):
+    """Add how an owner that keeps its hosts gets away from one whose disk is broken.
+
+    When the machine goes, CAPM3 labels the host for the owner's next one, and prefers it to all others; a mark
+    unhealthy counts before that label (CAPM3, baremetal/metal3machine_manager.go: Delete, chooseHost).
+    """
+    host = snapshot.get("BareMetalHost", step["host"]) if step["host"] and step["owner"] in reusing else None
+    status = (host or {}).get("status") or {}
+    if status.get("operationalStatus") != "error" or failure.subject != f"BareMetalHost {step['host']}" \
+            or explain(status.get("errorType"), status.get("errorMessage")).cause not in OF_DISKS:
+        return failure
+    return failure._replace(next_step=(
+        f"{failure.next_step}; with node_reuse the next machine of {step['owner']} gets this host again, so when it "
+        f"can't be repaired, mark it unhealthy first (playbook host_action, host_action=mark_unhealthy, --limit "
+        f"{step['host']}), then replace Machine {step['machine']} (playbook machine_action, machine_action=replace), "
+        "and let a stopped rollout go on (cluster_rollout=resume): it takes another free host"))
 
 
 def _with_deletion(failure, step, machine):

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import time
 
-from ..._common.errors import ReportedError
-from ..._common.formats import duration
-from ..._common.plain_text import few
-from ..._common.wait_loop import WaitLoop
-from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from ..._host.errors import explain
-from ..._kube.follow import follow_kinds
-from ..._kube.precondition import uid_of
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import duration
+from ..._common.texts.plain_text import few
+from ..._common.waiting.wait_loop import WaitLoop
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._host.state.errors import explain
+from ..._kube.api.follow import follow_kinds
+from ..._kube.objects.precondition import uid_of
 from ..._metal3.kinds import KNOWN
 from ..description.providers import provider_of
 from ..description.spec import METAL3
@@ -57,10 +57,12 @@ class ClusterWait:
     :param provider: the Provider of the cluster, by default that of Metal³
     :param phase: callable that takes a BareMetalHost and for how many seconds it has been deployed, and says where its
         server is, empty when that is not known
+    :param reusing: names of the owners whose machines get the hosts of those before them
     """
 
     def __init__(self, client, namespace, cluster, timeout_seconds, progress, clock=time.monotonic,
-                 wall_clock=time.time, endpoint_watch=None, provider=None, phase=None):
+                 wall_clock=time.time, endpoint_watch=None, provider=None, phase=None, reusing=()):
+        self._reusing = frozenset(reusing)
         self._phase = phase or (lambda bmh, seconds: "")
         self.provider = provider or provider_of(METAL3)
         self.client = client
@@ -175,7 +177,8 @@ class ClusterWait:
     def _due_failures(self, snapshot, node_startup_timeout_seconds):
         """Return the failures that end the wait: new ones, and those of before that outlast their time."""
         now = self.clock()
-        found = workflow_failures.failures(snapshot, self.wall_clock(), node_startup_timeout_seconds)
+        found = workflow_failures.failures(
+            snapshot, self.wall_clock(), node_startup_timeout_seconds, self._reusing)
         # By subject: an old failure's words change while other hosts and machines do. One that is over is forgotten,
         # because when it comes back it is new.
         before = dict.fromkeys((failure.subject for failure in found), now) if self._inherited is None \

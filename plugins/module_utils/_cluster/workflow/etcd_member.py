@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.plain_text import gist
-from ..._common.tolerant import dict_in, dicts_in
-from ..._kube.conditions import condition
-from ..._kube.finalizers import is_going
+from ..._common.documents.tolerant import dict_in, dicts_in
+from ..._common.texts.plain_text import gist
+from ..._kube.objects.conditions import condition
+from ..._kube.objects.finalizers import is_going
 from .snapshot import is_control_plane, node_name
 
 POD_CONDITION = "EtcdPodHealthy"

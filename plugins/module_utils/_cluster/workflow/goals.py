@@ -4,15 +4,18 @@
 """Whether a cluster is where the user wants it; pure."""
 from __future__ import annotations
 
-from ..._common.formats import duration, moment
-from ..._kube.conditions import condition, is_true
-from ..._kube.finalizers import is_going
+from ..._common.texts.formats import duration, moment
+from ..._common.texts.plain_text import cut, few
+from ..._kube.objects.conditions import condition, is_true
+from ..._kube.objects.finalizers import is_going
 from .snapshot import is_of, node_name
 from .steps import LAST_STEP, machine_steps, phase_text
 from .topology import missing as topology_missing
 
 # initialized: the API answers and there is a kubeconfig; nodes: every machine is a Node; available: all of them ready.
 GOALS = ("initialized", "nodes", "available")
+# Of machines that go, how many the line of progress has, and how much of what each waits for.
+_GOING, _GOING_CHARACTERS = 2, 120
 
 
 def missing(snapshot, goal, now=0):
@@ -122,18 +125,23 @@ def progress(snapshot, now, phase=lambda bmh, seconds: ""):
         if counts.get(number):
             parts.append(f"{counts[number]} at step {number} of {LAST_STEP} ({titles[number]})")
     if counts.get("deleting"):
-        parts.append(f"{counts['deleting']} being deleted")
+        # Not in the order of time: each is as far as its pods and its server let it be.
+        going = [f"{step['machine']} waits for {cut(step['waits_for'], _GOING_CHARACTERS)}"
+                 for step in steps if step["deleting"]]
+        parts.append(f"{counts['deleting']} being deleted ({few(going, _GOING, '; ')})")
     slow = [step for step in steps if step["since"] and step["machine"] and not step["complete"]]
     longest = ""
     if slow:
         step = min(slow, key=lambda step: (step["since"], step["machine"]))
-        longest = (f"longest: {step['machine']}, for {duration(now - (moment(step['since']) or now))}, waits for "
-                   f"{step['waits_for']}{phase_text(snapshot, step, now, phase)}")
+        # What the deletion of a machine waits for is in the state.
+        what = "being deleted" if step["deleting"] else f"waits for {step['waits_for']}"
+        longest = (f"longest: {step['machine']}, for {duration(now - (moment(step['since']) or now))}, {what}"
+                   f"{phase_text(snapshot, step, now, phase)}")
     return f"cluster {snapshot.cluster_name}: {', '.join(parts)}", longest
 
 
 def changes(before, after):
-    """Return a line for each machine that came to another step, and for each new error.
+    """Return a line for each machine that came to another step, for each new error, and for what a deletion waits for.
 
     :param before: result of ``machine_steps`` at an earlier time, or None
     :param after: result of ``machine_steps`` now
@@ -147,13 +155,18 @@ def changes(before, after):
         where = step["machine"] + (f" (host {step['host']})" if step["host"] else "")
         if step["error"] and step["error"] != (old or {}).get("error"):
             lines.append(f"{where}: error: {step['error']}")
-        if old and (old["step"], old["complete"], old["deleting"]) == (
-                step["step"], step["complete"], step["deleting"]):
+        if old and (old["step"], old["complete"], _departure(old)) == (
+                step["step"], step["complete"], _departure(step)):
             continue
         if step["deleting"]:
-            lines.append(f"{where}: being deleted")
+            lines.append(f"{where}: being deleted; waits for {step['waits_for']}")
         elif step["complete"]:
             lines.append(f"{where}: ready as node {step['node']}")
         else:
             lines.append(f"{where}: step {step['step']} of {LAST_STEP}, {step['title']}; waits for {step['waits_for']}")
     return lines
+
+
+def _departure(step):
+    """Return what the deletion of a machine waits for, None when it stays."""
+    return step["waits_for"] if step["deleting"] else None

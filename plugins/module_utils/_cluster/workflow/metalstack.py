@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.conditions import condition
+from ..._kube.objects.conditions import condition
 from .snapshot import message, node_name
 
 _CLUSTER_CONDITIONS = ("ClusterNodeNetworkEnsured", "ClusterFirewallDeploymentEnsured", "ClusterControlPlaneIPEnsured")

@@ -4,10 +4,10 @@
 """Reading what belongs to a cluster: one LIST of each kind that its provider has."""
 from __future__ import annotations
 
-from ..._common import parallel
+from ..._common.waiting import parallel
 from ..._ipam.reading import ADDRESS_RESOURCES, CLAIM_RESOURCES
-from ..._kube import bulk
-from ..._kube.errors import KubeError
+from ..._kube.api import bulk
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..description.providers import CLASS_KINDS, RESOURCE_SET, provider_of, provider_of_cluster
 from ..description.spec import METAL3

@@ -7,7 +7,7 @@ Objects are in v1beta2 (``kube.resources``), whatever version they were written 
 """
 from __future__ import annotations
 
-from ..._common.plain_text import gist
+from ..._common.texts.plain_text import gist
 from ..description.providers import ALL_KINDS, provider_of_cluster
 from . import remediations
 

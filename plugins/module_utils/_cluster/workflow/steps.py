@@ -7,11 +7,12 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 """
 from __future__ import annotations
 
-from ..._common.formats import duration, moment
-from ..._kube.conditions import condition, is_true
-from ..._kube.finalizers import is_going
+from ..._common.texts.formats import duration, moment
+from ..._host.state.goals import state_of
+from ..._kube.objects.conditions import condition, is_true
+from ..._kube.objects.finalizers import is_going
 from ..description.spec import METALSTACK
-from . import metalstack
+from . import departure, metalstack
 from .etcd_member import lost_member
 from .remediations import remediation_text
 from .snapshot import is_control_plane, message, node_name
@@ -85,13 +86,17 @@ def step_text(step, now):
 
 
 def phase_text(snapshot, step, now, phase):
-    """Return where the server of a machine is while its host is deployed, in brackets; empty when nothing is known.
+    """Return where the server of a machine is while its host is deployed, or deprovisioned, in brackets.
+
+    Empty when nothing is known.
 
     :param step: an entry of :func:`machine_steps`
     :param now: seconds since 1970
     :param phase: callable that takes a BareMetalHost and for how many seconds it has been deployed, and returns a text
     """
-    host = snapshot.get("BareMetalHost", step["host"]) if step["step"] == DEPLOYMENT and step["host"] else None
+    host = snapshot.get("BareMetalHost", step["host"]) if step["host"] else None
+    if step["step"] != DEPLOYMENT and not (step["deleting"] and state_of(host) == departure.DEPROVISIONING):
+        return ""
     text = phase(host, now - (moment(step["since"]) or now)) if host else ""
     return f" ({text})" if text else ""
 
@@ -162,9 +167,8 @@ def _machine(snapshot, owner, machine):
              "host": host["metadata"]["name"] if host else metalstack.server_of(infrastructure),
              "error": _host_error(host)}
     if is_going(machine):
-        deleting = condition(machine, "Deleting")
-        return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"],
-                      message(deleting, "the machine to be deleted"), deleting=True, **about)
+        return _entry(owner, LAST_STEP, machine["metadata"]["deletionTimestamp"], departure.waits_for(machine, host),
+                      deleting=True, **about)
     step, since, waits_for = _cluster_step(snapshot) or _machine_step(snapshot, machine, infrastructure, host)
     remediation = remediation_text(snapshot.remediation(machine))
     if remediation:

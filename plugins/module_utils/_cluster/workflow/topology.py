@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..._kube.conditions import condition
+from ..._kube.objects.conditions import condition
 from .snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@
 """The tree of a cluster, from the Cluster down to hosts and nodes, with conditions; pure."""
 from __future__ import annotations
 
-from ..._kube.conditions import conditions
-from ..._kube.finalizers import is_going
+from ..._kube.objects.conditions import conditions
+from ..._kube.objects.finalizers import is_going
 from .remediations import remediation_text
 from .steps import LAST_STEP, machine_steps
 

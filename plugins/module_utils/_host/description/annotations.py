@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from ..._common.document_text import from_json
+from ..._common.documents.document_text import from_json
 
 PAUSED = "baremetalhost.metal3.io/paused"
 DETACHED = "baremetalhost.metal3.io/detached"
@@ -32,6 +32,9 @@ RETRY = "metal3.baremetal/retry"
 REBOOT_BEGUN = "metal3.baremetal/reboot-begun"
 # This collection's own, of a host that is being maintained; its value is the reason that the user gave.
 MAINTENANCE = "metal3.baremetal/maintenance"
+# When that began, RFC 3339 in UTC; and how many seconds the last one took, which the next one says beforehand.
+MAINTENANCE_BEGUN = "metal3.baremetal/maintenance-begun"
+MAINTENANCE_TOOK = "metal3.baremetal/maintenance-took-seconds"
 # Marks, in the value of DETACHED, a host that was detached only while its BMC address changes; BMO ignores the key.
 FOR_BMC_CHANGE = "metal3.baremetal/bmc-change"
 # Marks, in the value of DETACHED, a host that is on its way to another plane, by the uid of that cluster's kube-system.
@@ -101,6 +104,13 @@ def kept_by(bmh):
     if to_plane(bmh) is not None:
         kept[DETACHED] = _PLAYBOOKS[FOR_HOST_MOVE]
     return kept
+
+
+def pause_of_others(bmh):
+    """Return the value of a pause that is neither this collection's for a move or a restore nor CAPM3's, else None."""
+    value = of(bmh).get(PAUSED)
+    # A backup may hold anything.
+    return None if not isinstance(value, str) or value in _PLAYBOOKS or value == PAUSED_BY_CAPM3 else value
 
 
 def delays_deletion(bmh):

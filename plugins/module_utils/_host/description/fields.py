@@ -7,7 +7,7 @@ The table follows the v1alpha1 CRD of BMO 0.13 (``config/base/crds/bases/metal3.
 """
 from __future__ import annotations
 
-from ..._common.fields import METADATA, Field
+from ..._common.options.fields import METADATA, Field
 
 ROOT_DEVICE_HINTS = (
     Field("device_name", "deviceName"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 import base64
 from collections import namedtuple
 
-from ..._common.field_checks import text_of
-from ..._common.fields import to_crd
+from ..._common.options.field_checks import text_of
+from ..._common.options.fields import to_crd
 from . import fields as host_fields
 
 API_VERSION = "metal3.io/v1alpha1"

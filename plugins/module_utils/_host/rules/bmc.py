@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 
-from ..._bmc import address as bmc_address
-from ..._common.field_checks import DNS_NAME, show
-from ..._common.problem import Problem
-from ..._common.redaction import HIDDEN
+from ..._bmc.addresses import address as bmc_address
+from ..._common.options.field_checks import DNS_NAME, show
+from ..._common.problems.problem import Problem
+from ..._common.redaction.redaction import HIDDEN
 from ..description.objects import has_inline_credentials
 
 # Bytes that IPMI 2.0 has for them (specification, 22.28 and 22.30).

@@ -4,10 +4,21 @@
 """How a server boots: its boot MAC address and its boot mode; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import show
-from ..._common.mac_address import mac_error
-from ..._common.problem import Problem
+from ..._common.addresses.mac_address import mac_error
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 from ..description import annotations as host_annotations
+
+SECURE_BOOT = "UEFISecureBoot"
+
+
+def is_loader_unsigned(host, address):
+    """Return whether firmware with secure boot would be given iPXE, which distributions do not sign.
+
+    :param address: the host's BmcAddress, None when it has none that can be read
+    """
+    return bool(host.get("boot_mode") == SECURE_BOOT and address and address.driver.boot == "ipxe"
+                and address.driver.secure_boot)
 
 
 def check(label, host, address):
@@ -28,7 +39,7 @@ def check(label, host, address):
         problems.append(Problem(
             "boot-mac-missing", label, "boot_mac_address", None, f"a MAC address, which {why} needs",
             "set boot_mac_address to the MAC of the NIC the server boots from"))
-    if address and host.get("boot_mode") == "UEFISecureBoot" and not address.driver.secure_boot:
+    if address and host.get("boot_mode") == SECURE_BOOT and not address.driver.secure_boot:
         problems.append(Problem("boot-mode", label, "boot_mode", '"UEFISecureBoot"',
                                 f"UEFI or legacy ({address.scheme.name} does not support secure boot)",
                                 "choose a Redfish scheme or another boot_mode"))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import namedtuple
 
-from ..._bmc import address as bmc_address
-from ..._common.problem import Problem
+from ..._bmc.addresses import address as bmc_address
+from ..._common.problems.problem import Problem
+from . import boot
 
 # rule: its name; summary: what is right, as a sentence; applies: callable (host, address) that returns the option
 # without effect, or None; actual, expected, next_step: texts, with {scheme}; source: where upstream says so.
@@ -45,6 +46,10 @@ def _live_iso_boot(host, address):
 def _agent_network_data(host, address):
     wanted = host.get("preprovisioning_network_data") and address and address.driver.boot == "ipxe"
     return "preprovisioning_network_data" if wanted else None
+
+
+def _unsigned_loader(host, address):
+    return "boot_mode" if boot.is_loader_unsigned(host, address) else None
 
 
 def _legacy_on_arm(host, address):
@@ -84,6 +89,13 @@ COMBINATIONS = (
                 "a scheme with virtualmedia or uefihttp: Ironic puts network data into an ISO only, an agent booted by "
                 "iPXE asks DHCP", "use such a scheme, or remove it",
                 "BMO 0.13 pkg/provisioner/ironic/register.go, network_data; Ironic, drivers/modules/image_utils.py"),
+    Combination("secure-boot-loader", "Secure boot goes with a scheme that boots from virtual media or by UEFI HTTP.",
+                _unsigned_loader, "UEFISecureBoot with the scheme {scheme}",
+                "a scheme with virtualmedia or uefihttp: BMO boots this one by iPXE, which distributions do not sign, "
+                "and the firmware refuses it (Access Denied)",
+                "use such a scheme, or serve an iPXE that a key of the firmware has signed "
+                "(provisioning_network_loader_files)",
+                "BMO 0.13 pkg/hardwareutils/bmc, BootInterface; tests/lab/test_virtual_servers.py"),
     Combination("legacy-on-arm", "ARM servers boot by UEFI.",
                 _legacy_on_arm, "legacy on an ARM server", "UEFI: ARM servers have no legacy boot",
                 "remove boot_mode", "Arm Base Boot Requirements"),

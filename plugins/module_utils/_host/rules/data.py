@@ -4,10 +4,10 @@
 """User data, network data and metadata of a host; pure."""
 from __future__ import annotations
 
-from ..._common.document_text import from_json
-from ..._common.field_checks import DNS_NAME, show
-from ..._common.problem import Problem
-from ..._common.redaction import HIDDEN
+from ..._common.documents.document_text import from_json
+from ..._common.options.field_checks import DNS_NAME, show
+from ..._common.problems.problem import Problem
+from ..._common.redaction.redaction import HIDDEN
 from ..description import fields as host_fields
 
 PREPROVISIONING = "preprovisioning_network_data"

@@ -4,7 +4,7 @@
 """What a host is asked to be: free of contradictions, and able to reach the goal of the run; pure."""
 from __future__ import annotations
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 
 
 def check_state(label, host, wait_for):

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 _HCTL = re.compile(r"^\d+:\d+:\d+:\d+$")
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 import uuid
 from collections import namedtuple
 
-from ..._bmc import address as bmc_address
-from ..._common.field_checks import NAME_RULE, is_name, show
-from ..._common.problem import Problem
+from ..._bmc.addresses.servers import Servers
+from ..._common.options.field_checks import NAME_RULE, is_name, show
+from ..._common.problems.problem import Problem
 from ..description import annotations as host_annotations
 
-# macs, identities: who has a boot MAC address (small digits), and a BMC (see ``bmc_address.identity_of``).
-Taken = namedtuple("Taken", ["macs", "identities"])
+# macs, servers: who has a boot MAC address (small digits), and a BMC.
+Taken = namedtuple("Taken", ["macs", "servers"])
 
 
 def check_name(label, host):
@@ -37,49 +37,63 @@ def check_duplicates(labelled):
     """
     problems = []
     keys = (
-        ("name", lambda host: host.get("name"), "a name of its own", "rename or remove one of them"),
-        ("boot_mac_address", lambda host: (host.get("boot_mac_address") or "").lower() or None,
+        ("name", lambda host: host.get("name"), _Texts(), "a name of its own", "rename or remove one of them"),
+        ("boot_mac_address", lambda host: (host.get("boot_mac_address") or "").lower() or None, _Texts(),
          "a MAC address of its own", "correct one of them"),
-        ("bmc.address", lambda host: bmc_address.identity_of((host.get("bmc") or {}).get("address")),
+        ("bmc.address", lambda host: (host.get("bmc") or {}).get("address"), Servers(),
          "a BMC address of its own", "correct one of them"),
     )
-    for field, key_of, expected, next_step in keys:
-        first = {}
+    for field, key_of, first, expected, next_step in keys:
         for position, (label, host) in enumerate(labelled):
             key = key_of(host)
             if key is None or (field != "name" and host.get("state") == "absent"):
                 continue
-            if key in first:
-                other_position, other = first[key]
-                problems.append(Problem(
-                    "host-duplicate", label, field,
-                    f"the same as {other} (hosts[{other_position}] and hosts[{position}])", expected,
-                    next_step))
-            else:
-                first[key] = (position, label)
+            found = first.find(key)
+            if found is None:
+                first.add(key, (position, label))
+                continue
+            other_position, other = found
+            problems.append(Problem(
+                "host-duplicate", label, field,
+                f"the same as {other} (hosts[{other_position}] and hosts[{position}])", expected,
+                next_step))
     return problems
 
 
-def taken(named, current, elsewhere, namespace):
+class _Texts(dict):
+    """What is known by a text, with the methods of :class:`Servers`."""
+
+    add = dict.setdefault
+    find = dict.get
+
+
+def taken(named, current, elsewhere, namespace, at_rest=False):
     """Return what hosts in the cluster have for themselves, as Taken.
 
     :param named: set of the names of the entries, whose stored hosts don't count
     :param current: ``{name: BareMetalHost}`` of the namespace
     :param elsewhere: list of BareMetalHosts of other namespaces
     :param namespace: name of the namespace
+    :param at_rest: whether those of other namespaces count that BMO leaves alone there
     """
     others = dict((f"{namespace}/{name}", bmh) for name, bmh in current.items() if name not in named)
     others.update((f"{bmh['metadata']['namespace']}/{bmh['metadata']['name']}", bmh)
-                  for bmh in elsewhere if not _is_moving(bmh))
+                  for bmh in elsewhere if at_rest or not is_at_rest(bmh))
     macs = dict(((bmh["spec"].get("bootMACAddress") or "").lower(), name) for name, bmh in others.items())
-    identities = dict((bmc_address.identity_of((bmh["spec"].get("bmc") or {}).get("address")), name)
-                      for name, bmh in others.items())
-    return Taken(macs, identities)
+    servers = Servers()
+    for name, bmh in others.items():
+        servers.add((bmh["spec"].get("bmc") or {}).get("address"), name)
+    return Taken(macs, servers)
 
 
-def _is_moving(bmh):
+def is_at_rest(bmh):
     """True for a host of another namespace that BMO leaves alone, as while hosts are moved between namespaces."""
     return bool({host_annotations.PAUSED, host_annotations.DETACHED} & set(host_annotations.of(bmh)))
+
+
+def arrives_paused(host):
+    """True for an entry whose host BMO leaves alone when it is created, as one that is moved to another namespace."""
+    return host_annotations.PAUSED in (host.get("annotations") or {})
 
 
 def check_taken(host, others):
@@ -93,9 +107,9 @@ def check_taken(host, others):
         problems.append(Problem("host-duplicate", host["name"], "boot_mac_address", show(mac),
                                 f"a MAC address that no other host has ({others.macs[mac]} has it)",
                                 "correct it, or remove the other host first"))
-    identity = bmc_address.identity_of((host.get("bmc") or {}).get("address"))
-    if identity and identity in others.identities:
+    owner = others.servers.find((host.get("bmc") or {}).get("address"))
+    if owner is not None:
         problems.append(Problem("host-duplicate", host["name"], "bmc.address", show(host["bmc"]["address"]),
-                                f"a BMC that no other host has ({others.identities[identity]} has it)",
+                                f"a BMC that no other host has ({owner} has it)",
                                 "correct it, or remove the other host first"))
     return problems

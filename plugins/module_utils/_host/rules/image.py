@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from ..._bmc import address as bmc_address
-from ..._common.field_checks import show
-from ..._common.image_checks import CHECKSUM_LENGTHS
-from ..._common.problem import Problem
+from ..._bmc.addresses import address as bmc_address
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._common.transfer.image_checks import CHECKSUM_LENGTHS
 
 _HEX = re.compile(r"^[0-9A-Fa-f]+$")
 _IMAGE_SCHEMES = ("http", "https", "ftp", "gopher", "oci", "file")

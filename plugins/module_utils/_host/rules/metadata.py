@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import json
 
-from ..._common.document_text import from_json
-from ..._common.field_checks import check_metadata, show, text_of
-from ..._common.problem import Problem
+from ..._common.documents.document_text import from_json
+from ..._common.options.field_checks import check_metadata, show, text_of
+from ..._common.problems.problem import Problem
 from ..description import annotations as host_annotations
 
 

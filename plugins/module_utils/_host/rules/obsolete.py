@@ -4,7 +4,7 @@
 """Fields that the CRD still has and that do nothing any more; pure."""
 from __future__ import annotations
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 
 
 def check(label, host):

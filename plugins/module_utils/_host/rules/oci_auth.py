@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from urllib.parse import urlsplit
 
-from ..._common.document_text import from_json
+from ..._common.documents.document_text import from_json
 
 # Type of the Secret → the key that BMO reads.
 KEYS = {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}

@@ -4,8 +4,8 @@
 """The RAID volumes of a host; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import show, shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show, shown
+from ..._common.problems.problem import Problem
 from . import hint as host_hint_rules
 
 # Level → least and most disks, and what their number is a multiple of: RAID_LEVELS, _calculate_spans and

@@ -4,9 +4,9 @@
 """Secrets of hosts: those that entries write, and those in the cluster that they name; pure."""
 from __future__ import annotations
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.finalizers import staying_problem
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._kube.objects.finalizers import staying_problem
 from ..description import fields as host_fields
 from ..description.objects import credentials_secret_name, data_secret_name, has_inline_credentials
 from . import oci_auth

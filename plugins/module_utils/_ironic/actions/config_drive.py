@@ -8,9 +8,9 @@ import difflib
 import re
 from typing import Any
 
-from ..._common.field_checks import UUID
-from ..._common.problem import Problem
-from ..._common.redaction import HIDDEN, leaves
+from ..._common.options.field_checks import UUID
+from ..._common.problems.problem import Problem
+from ..._common.redaction.redaction import HIDDEN, leaves
 from ..api import states
 from . import per_node
 

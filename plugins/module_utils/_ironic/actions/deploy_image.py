@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..nodes import diff as node_diff
 from . import per_node
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.redaction import redacted
+from ..._common.redaction.redaction import redacted
 from ..api import states
 
 # What must be asked of a node to decide.

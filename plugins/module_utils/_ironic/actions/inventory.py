@@ -7,10 +7,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from ..._common.document_text import from_json
-from ..._common.errors import RefusedError
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.documents.document_text import from_json
+from ..._common.options.field_checks import shown
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..nodes.inventory import OWN_VARIABLE
 
 _DATA = (("user_data", "bmh_user_data"), ("meta_data", "bmh_meta_data"), ("network_data", "bmh_network_data"))

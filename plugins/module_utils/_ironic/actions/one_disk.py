@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._common.tolerant import dict_in, dicts_in
+from ..._common.documents.tolerant import dict_in, dicts_in
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 from . import per_node
 
 OPTION = "only_disks"

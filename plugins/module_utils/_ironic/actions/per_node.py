@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 
 def value_of(values: dict[str, Any] | None, node: dict[str, Any]) -> Any:

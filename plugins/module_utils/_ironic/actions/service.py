@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._common.wait_loop import WaitLoop
-from ..._common.wait_report import FAILED, REACHED
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import WaitLoop
+from ..._common.waiting.wait_report import FAILED, REACHED
 from ..api import answers, bulk, info_service, states
 from ..api.client import path_of
 from ..api.errors import IronicError

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import parallel
+from ..._common.waiting import parallel
 from .client import WORKERS
 from .errors import IronicError
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any, Callable
 from urllib.parse import quote
 
-from ..._common import answer_limits
-from ..._common.document_text import from_json
-from ..._common.redaction import redacted
+from ..._common.documents.document_text import from_json
+from ..._common.redaction.redaction import redacted
+from ..._common.transfer import answer_limits
 from . import answers
 from .errors import IronicError, error_from_answer, lost_answer
 

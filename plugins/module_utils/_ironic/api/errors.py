@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 
-from ..._common.document_text import from_json
-from ..._common.errors import ReportedError
-from ..._common.plain_text import cut, plain
+from ..._common.documents.document_text import from_json
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import cut, plain
 
 # Ironic's refusals of a config drive go on with the drive itself ("Invalid configdrive format: %s", "Expected types %s
 # for configdrive: %s"), which jsonschema even breaks into pieces.

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any
 
-from ..._common.wait_loop import Step, poll
+from ..._common.waiting.wait_loop import Step, poll
 from .goals import POLL_FIELDS
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ..._common.formats import duration
-from ..._common.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
+from ..._common.texts.formats import duration
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from . import states
 
 # What a poll asks for: enough to decide, to name the step that runs, and to report why it does not continue.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..._common import redaction
+from ..._common.redaction import redaction
 from . import answers, bulk
 from .client import path_of
 from .errors import IronicError

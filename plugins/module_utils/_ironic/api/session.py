@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..._common import answer_limits
+from ..._common.transfer import answer_limits
 from .errors import IronicError, lost_answer
 
 # What ends a request without an answer.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ..._common.plain_text import plain
+from ..._common.texts.plain_text import plain
 from ..discovery import discovered
 from ..nodes import bmc as node_bmc
 from ..nodes import ownership
@@ -186,14 +186,20 @@ def _macs_twice(nodes: list[dict[str, Any]], ports: list[dict[str, Any]],
 
 
 def _bmcs_twice(nodes: list[dict[str, Any]]) -> list[Finding]:
-    found = {}
+    by_door: dict[Any, list[Any]] = {}
     for node in nodes:
         bmc = node_bmc.of(node.get("driver_info"))
         if bmc:
-            found.setdefault(bmc, []).append(_label(node))
-    return [Finding(BMC_TWICE, f"BMC {node_bmc.text(bmc)}", f"it is the BMC of {' and '.join(sorted(labels))}",
+            by_door.setdefault(bmc.door, []).append((bmc, _label(node)))
+    found = {}
+    for pairs in by_door.values():
+        for bmc, _label_of_node in pairs:
+            labels = tuple(sorted(label for other, label in pairs if node_bmc.same(bmc, other)))
+            if len(labels) > 1:
+                found.setdefault(labels, node_bmc.text(bmc))
+    return [Finding(BMC_TWICE, f"BMC {text}", f"it is the BMC of {' and '.join(labels)}",
                     "delete the node that is wrong: two nodes would switch one server on and off", None)
-            for bmc, labels in sorted(found.items()) if len(labels) > 1]
+            for labels, text in sorted(found.items(), key=lambda item: (item[1], item[0]))]
 
 
 def _macs_of_other_nodes(nodes: list[dict[str, Any]], ports: list[dict[str, Any]],

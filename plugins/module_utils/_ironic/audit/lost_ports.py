@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..._common.mac_address import mac_error
-from ..._common.tolerant import dict_in, dicts_in
+from ..._common.addresses.mac_address import mac_error
+from ..._common.documents.tolerant import dict_in, dicts_in
 from ..api import states
 from ..nodes import ownership
 

@@ -9,9 +9,9 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..api import bulk, states
 from ..nodes import ownership
 from ..nodes.delivery import PORT_BASIS, changed, create, unchanged

@@ -11,9 +11,9 @@ from __future__ import annotations
 import ipaddress
 from typing import Any
 
-from ..._common import mac_address
-from ..._common.plain_text import shortened
-from ..._common.tolerant import dict_in, dicts_in
+from ..._common.addresses import mac_address
+from ..._common.documents.tolerant import dict_in, dicts_in
+from ..._common.texts.plain_text import shortened
 
 FIELDS = ("uuid", "name", "driver", "driver_info", "provision_state", "target_provision_state", "instance_uuid",
           "protected", "last_error")

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.field_checks import shown
-from ..._common.mac_address import normal
-from ..._common.plain_text import shortened
-from ..._common.problem import Problem
+from ..._common.addresses.mac_address import normal
+from ..._common.options.field_checks import shown
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import shortened
 from ..api import bulk, info_service
 from ..nodes.service import delete_node
 from . import discovered

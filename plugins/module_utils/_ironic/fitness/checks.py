@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._bmc.address import AddressError, parse, redacted
-from ..._bmc.schemes import DRIVERS, SCHEMES
-from ..._common.field_checks import shown
-from ..._common.formats import duration
-from ..._common.problem import Problem
+from ..._bmc.addresses.address import AddressError, parse, redacted
+from ..._bmc.addresses.schemes import DRIVERS, SCHEMES
+from ..._common.options.field_checks import shown
+from ..._common.problems.problem import Problem
+from ..._common.texts.formats import duration
 
 CODE = "ironic"
 # "Version 1.89 allows attaching and detaching virtual media", which it needs whatever the hosts are.
@@ -33,7 +33,7 @@ _LISTS = ("kernel_url", "ramdisk_url", "iso_url")
 def interfaces_of(driver: Any) -> dict[str, str]:
     """Return the interfaces that the operator sets on nodes of a driver.
 
-    :param driver: a Driver of ``_bmc.address``
+    :param driver: a Driver of ``_bmc.addresses.address``
     """
     wanted = {"inspect": _INSPECT, "boot": _BOOT[driver.boot]}
     if driver.driver == "ipmi":

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._elsewhere import answered
-from ..._kube import short_pod
+from ..._kube.pods import short_pod
 from . import checks as fitness
 
 NAME = "metal3-baremetal-ironic-check"

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
-from ..._kube import short_pod, short_pods
-from ..._kube.errors import KubeError
-from ..._kube.resources import KNOWN
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.pods import short_pod, short_pods
+from ..._kube.responses.errors import KubeError
 from . import checks as fitness
 from . import pod_question
 

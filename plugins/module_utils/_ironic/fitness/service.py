@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._common.errors import RefusedError
-from ..._common.image_server import image_fetcher
-from ..._common.problem import Problem
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.transfer.image_server import image_fetcher
 from ..api.client import IronicClient
 from ..api.errors import IronicError
 from . import checks as fitness

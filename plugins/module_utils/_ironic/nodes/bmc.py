@@ -4,14 +4,20 @@
 """Which server's BMC a node has, and whether two nodes have the same; pure."""
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 from collections import namedtuple
 from typing import Any
 from urllib.parse import urlsplit
 
 _PORTS = {"https": 443, "http": 80}
+_IPMI_PORT = 623
+# Doors to one BMC; at any other port there may be another one, behind one address.
+_STANDARD_PORTS = frozenset((*_PORTS.values(), _IPMI_PORT))
 
 # system: path of the system at the BMC; empty when the node names none, as is right for a BMC with one system.
-Bmc = namedtuple("Bmc", ["address", "system"])
+# door: what distinguishes one BMC from another, whatever the way in.
+Bmc = namedtuple("Bmc", ["address", "system", "door"])
 
 
 def of(driver_info: dict[str, Any] | None) -> Bmc | None:
@@ -21,9 +27,11 @@ def of(driver_info: dict[str, Any] | None) -> Bmc | None:
     """
     info = driver_info or {}
     if info.get("redfish_address"):
-        return Bmc(_normal(str(info["redfish_address"])), "/" + str(info.get("redfish_system_id") or "").strip("/"))
+        address = str(info["redfish_address"])
+        return Bmc(_normal(address), "/" + str(info.get("redfish_system_id") or "").strip("/"), _door_of_url(address))
     if info.get("ipmi_address"):
-        return Bmc(f"ipmi://{str(info['ipmi_address']).lower()}:{info.get('ipmi_port') or 623}", "/")
+        host, port = str(info["ipmi_address"]).lower(), info.get("ipmi_port") or _IPMI_PORT
+        return Bmc(f"ipmi://{host}:{port}", "/", _door(host.strip("[]"), str(port)))
     return None
 
 
@@ -31,7 +39,7 @@ def same(one: Bmc | None, other: Bmc | None) -> bool:
     """Return whether two are the same; a BMC without a system is the same as one with any."""
     if one is None or other is None:
         return False
-    return one.address == other.address and (one.system == other.system or "/" in (one.system, other.system))
+    return one.door == other.door and (one.system == other.system or "/" in (one.system, other.system))
 
 
 def text(bmc: Bmc) -> str:
@@ -39,9 +47,28 @@ def text(bmc: Bmc) -> str:
     return bmc.address + bmc.system.rstrip("/")
 
 
-def _normal(address: str) -> str:
+def _whole(address: str) -> str:
     # Ironic takes an address without a scheme for https.
-    whole = address if "://" in address else "https://" + address
+    return address if "://" in address else "https://" + address
+
+
+def _door_of_url(address: str) -> Any:
+    try:
+        parts = urlsplit(_whole(address))
+        return _door(parts.hostname or "", str(parts.port or _PORTS.get(parts.scheme)))
+    except ValueError:
+        return _normal(address)
+
+
+def _door(host: str, port: str) -> tuple[str, str]:
+    # It may be a name.
+    with contextlib.suppress(ValueError):
+        host = str(ipaddress.ip_address(host))
+    return host, "" if port in map(str, _STANDARD_PORTS) else port
+
+
+def _normal(address: str) -> str:
+    whole = _whole(address)
     try:
         parts = urlsplit(whole)
         host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme)

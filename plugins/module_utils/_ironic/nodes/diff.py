@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-from ..._common import redaction
+from ..._common.redaction import redaction
 from . import fields as node_fields
 
 # What Ironic shows in place of a secret.

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._bmc import address as bmc_address
-from ..._common.errors import RefusedError
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._bmc.addresses import address as bmc_address
+from ..._common.options.field_checks import shown
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 
 # What the entry of one node may set or overrule.
 OWN_VARIABLE = "ironic_node"

@@ -26,7 +26,7 @@ class Known:
         for node in nodes:
             bmc = node_bmc.of(node.get("driver_info"))
             if bmc:
-                self._by_bmc.setdefault(bmc.address, []).append((bmc, node))
+                self._by_bmc.setdefault(bmc.door, []).append((bmc, node))
 
     def node(self, option: dict[str, Any]) -> dict[str, Any] | None:
         """Return the node that an option names: by UUID when one is given, else by name; None when there is none.
@@ -47,7 +47,7 @@ class Known:
 
     def nodes_with(self, bmc: node_bmc.Bmc) -> list[dict[str, Any]]:
         """Return the nodes that have a BMC, a ``node_bmc.Bmc``."""
-        return [node for other, node in self._by_bmc.get(bmc.address, ()) if node_bmc.same(bmc, other)]
+        return [node for other, node in self._by_bmc.get(bmc.door, ()) if node_bmc.same(bmc, other)]
 
     def port(self, address: str) -> dict[str, Any] | None:
         """Return the port with a MAC address, None when there is none."""

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.field_checks import shown
-from ..._common.problem import Problem
+from ..._common.options.field_checks import shown
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..api import bulk
 from . import ownership
 from . import validation as node_validation

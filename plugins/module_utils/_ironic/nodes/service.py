@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import RefusedError
+from ..._common.problems.errors import RefusedError
 from ..api import bulk, states
 from ..api.client import path_of
 from ..api.errors import IronicError

@@ -9,9 +9,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from ..._common.field_checks import UUID, shown
-from ..._common.mac_address import mac_error
-from ..._common.problem import Problem
+from ..._common.addresses.mac_address import mac_error
+from ..._common.options.field_checks import UUID, shown
+from ..._common.problems.problem import Problem
 from ..api import states
 from . import bmc as node_bmc
 from . import fields as node_fields
@@ -84,7 +84,7 @@ def _check_bmcs(options: list[dict[str, Any]], currents: list[Any], known: Any) 
         bmc = node_bmc.of(dict(old, **(option.get("driver_info") or {})))
         if bmc is None:
             continue
-        subject, neighbours = f"node {option['name']}", listed.setdefault(bmc.address, [])
+        subject, neighbours = f"node {option['name']}", listed.setdefault(bmc.door, [])
         found += [Problem("node", subject, "driver_info", f"BMC {node_bmc.text(bmc)}",
                           f"another one than that of node {name} of the list")
                   for name, other in neighbours if node_bmc.same(bmc, other)]

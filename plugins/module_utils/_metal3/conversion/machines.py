@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.field_checks import type_name
+from ..._common.options.field_checks import type_name
 from . import kubeadm
 from .place import Place, seconds
 

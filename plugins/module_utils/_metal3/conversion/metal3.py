@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.field_checks import type_name
+from ..._common.options.field_checks import type_name
 from .place import Place, named_list, seconds
 
 _POOL_FORMS = ("ipAddresses", "prefixes", "gateways", "dnsServers")

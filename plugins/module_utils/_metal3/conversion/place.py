@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..._common.field_checks import show, type_name
+from ..._common.options.field_checks import show, type_name
 
 _LARGEST_SECONDS = 2 ** 31 - 1
 _UNIT_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.tolerant import dicts_in
+from ..._common.documents.tolerant import dicts_in
 from . import metal3
 from .place import Place
 

@@ -11,10 +11,10 @@ import zlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from ..._common.document_text import from_json
-from ..._common.field_checks import is_name
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
+from ..._common.documents.document_text import from_json
+from ..._common.options.field_checks import is_name
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
 from ..objects.graph import file_name, key
 
 Object = dict[str, Any]

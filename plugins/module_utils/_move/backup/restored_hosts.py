@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._host.actions import has_status
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
+from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
 from ..objects import copies
+from ..objects.graph import key, title
 from . import verdicts
 
 Object = dict[str, Any]
@@ -23,12 +25,14 @@ class RestoredHost(NamedTuple):
     :ivar is_there: whether a host of this name is in the plane
     :ivar is_held: whether that one is held since it was restored
     :ivar is_of_backup: whether that one has the status that the backup says, by which the operator takes it up
+    :ivar was_paused: whether somebody had paused the host, which is not there, when it was backed up
     """
 
     verdict: verdicts.Verdict
     is_there: bool
     is_held: bool
     is_of_backup: bool
+    was_paused: bool = False
 
 
 def is_held(there: Object | None) -> bool:
@@ -45,7 +49,8 @@ def restored_host(host: Object, there: Object | None, now: verdicts.Now, taken_a
     :param taken_at: when the backup was taken, RFC 3339 in UTC
     """
     if there is None or not is_held(there):
-        return RestoredHost(verdicts.of(host, now, taken_at), there is not None, False, True)
+        return RestoredHost(verdicts.of(host, now, taken_at), there is not None, False, True,
+                            there is None and host_annotations.pause_of_others(host) is not None)
     # Somebody may have changed it since; the operator goes by what it finds.
     found = there if has_status(there) else dict(there, status=host.get("status"))
     return RestoredHost(verdicts.of(found, now, taken_at), True, True, has_status(there) or _status(there) == _status(
@@ -91,7 +96,7 @@ def problems(hosts: Iterable[RestoredHost], accepted: Collection[str]) -> list[P
     """
     found = []
     for host in hosts:
-        name, effect, cause = host.verdict
+        name, effect, cause, _not_asked = host.verdict
         if not host.is_of_backup:
             found.append(Problem(
                 "restore-other", f"BareMetalHost {name}", f"metadata.annotations.{host_annotations.STATUS}",
@@ -102,3 +107,23 @@ def problems(hosts: Iterable[RestoredHost], accepted: Collection[str]) -> list[P
                 "restore-costly", f"BareMetalHost {name}", "accept", None, f"{name} in it",
                 f"once it is released, its server would be {effect}: {cause}; leave it out of the plane, or name it"))
     return found
+
+
+def warnings(hosts: Iterable[RestoredHost], due: Iterable[Object], left_out: Iterable[Object],
+             arrives_in_move: bool) -> list[str]:
+    """Return what of a backup does not come back as it was.
+
+    :param hosts: all of it
+    :param due: objects that are restored
+    :param left_out: those that are not
+    :param arrives_in_move: whether hosts wait for the playbook ``pivot`` afterwards
+    """
+    found = [f"BareMetalHost {host.verdict.name} was paused when the backup was taken, and arrives held for the move "
+             "in place of that; pause it again (action pause) when the playbook pivot has ended"
+             for host in hosts if host.was_paused and arrives_in_move]
+    return found + [
+        f"{plain(title(key(obj)))}: its {len(updates)} updates are left out, for the operator would flash them, "
+        "whether or not they are flashed by now; ask for those that are to be flashed by the playbook firmware"
+        for obj in due for updates in [copies.updates_of(obj)] if updates] + [
+        f"{plain(title(key(obj)))}: left out, for it would begin again, with a reboot; Cluster API makes another one "
+        "for a machine that is not healthy" for obj in left_out]

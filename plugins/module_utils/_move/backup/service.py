@@ -13,22 +13,25 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..._backup import age, files
-from ..._common import private_folder, regular_file, whole_file
-from ..._common.errors import RefusedError
-from ..._common.formats import timestamp
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
-from ..._host import handed_over
+from ..._common.files import private_folder, regular_file, whole_file
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.formats import timestamp
+from ..._common.texts.plain_text import plain
 from ..._host.description import annotations as host_annotations
+from ..._host.state import handed_over
+from ..._host.state.reading import hosts_everywhere
 from ..._plane.parts import catalogue, fit, fit_service
-from ..checks import class_admission
+from ..checks import admission, credentials, other_namespaces
 from ..checks import rules as checks
+from ..checks.other_hosts import OtherHosts
 from ..nodes import now as nodes_now
-from ..objects import clusterctl, copies, graph, record
+from ..nodes import since as nodes_since
+from ..objects import clusterctl, copies, graph, named_secrets, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
 from ..rehearsal import service as rehearsal
-from . import archive, restored_hosts, verdicts
+from . import archive, restored_hosts, servers, verdicts
 
 Object = dict[str, Any]
 
@@ -56,13 +59,19 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     problems = checks.completeness(moving, side.kinds, side.namespace)
     if problems:
         raise RefusedError(problems)
+    left = named_secrets.left(moving, side.objects)
+    elsewhere, unread = other_namespaces.read(client, side.namespace)
     taken = timestamp(now())
-    backup = archive.Backup(taken, client.server, side.uid, side.namespace, moving.moved)
+    # Without them hosts would come back into error: clusterctl takes them by the label that they have in the file.
+    backup = archive.Backup(taken, client.server, side.uid, side.namespace,
+                            moving.moved + named_secrets.labelled(left, moving))
     prefix = files.prefix_of(side.namespace, side.uid)
     name = files.name_of(prefix, taken)
     path = os.path.join(params["directory"], name)
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
-              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
+              "contents": sorted(plain(graph.title(graph.key(obj))) for obj in backup.objects),
+              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")],
+              "warnings": credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread}
     content = age.encrypt(archive.packed(backup), params["recipients"])
     if check_mode:
         return dict(result, verified=False, sha256=None, rehearsal=None,
@@ -113,7 +122,7 @@ def _require_stored(path: str, content: bytes) -> None:
 
 def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
              run: Callable[..., None] = clusterctl.restore,
-             members: Callable[..., dict[str, nodes_now.Member]] = nodes_now.members,
+             nodes: Callable[..., dict[str, dict[str, nodes_since.NodeNow] | None]] = nodes_now.of_clusters,
              sleep: Callable[[float], Any] = time.sleep) -> dict[str, Any]:
     """Return the result of the module ``plane_restore``.
 
@@ -122,7 +131,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     :param check_mode: only report what would become of the hosts
     :param progress: a Progress
     :param run: callable that runs clusterctl, see :func:`clusterctl.restore`
-    :param members: callable that asks the clusters, see :func:`nodes_now.members`
+    :param nodes: callable that asks the clusters, see :func:`nodes_now.of_clusters`
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: when something is in the way, or when a host would lose something and is not named
     """
@@ -132,30 +141,36 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         raise RefusedError([Problem(
             "restore-other-namespace", params["path"], "namespace", backup.namespace, params["namespace"],
             "take a backup of that namespace, or set namespace when the objects of the other one are meant")])
+    left_out = [obj for obj in backup.objects if obj["kind"] == copies.REMEDIATION]
+    backup = backup._replace(objects=[obj for obj in backup.objects if obj not in left_out])
     side = Side(client, backup.namespace)
     keys = set(map(graph.key, backup.objects))
     due = [obj for obj in backup.objects if graph.key(obj) not in side.by_key]
     # A run that was killed has left them paused.
     unsettled = cluster_pauses.unsettled(side, keys)
     pairs = [(obj, side.by_key.get(graph.key(obj))) for obj in backup.objects if obj["kind"] == "BareMetalHost"]
-    hosts = _hosts(backup, pairs, side, params, members)
+    hosts, warnings = _hosts(backup, pairs, side, params, nodes)
     # Of those that are there and work nothing is decided.
     leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
     result = {
         "changed": bool(due or unsettled), "due": bool(due or unsettled), "namespace": backup.namespace,
         "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
-        "verdicts": [dict(host.verdict._asdict(), is_there=host.is_there, is_held=host.is_held) for host in hosts],
-        "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving],
+        "verdicts": [dict(host.verdict._asdict(), not_asked=list(host.verdict.not_asked if host in leaving else ()),
+                          is_there=host.is_there, is_held=host.is_held,
+                          stays_paused=host.was_paused and not arrives_in_move) for host in hosts],
+        # Whoever had paused one has had a reason, and releases it.
+        "to_release": [] if arrives_in_move else [host.verdict.name for host in leaving if not host.was_paused],
         "objects": archive.counts(due), "created": sorted(plain(graph.title(graph.key(obj))) for obj in due)}
-    refused, untried = class_admission.problems(side, due)
-    problems = _problems(backup, side) + refused + restored_hosts.problems(leaving, params["accept"])
+    tried = admission.tried(side, map(copies.without_updates, due), params["accept"])
+    problems = _problems(backup, side) + tried.problems + restored_hosts.problems(leaving, params["accept"])
     problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
-    warnings = [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
-                "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
-    warnings += untried
+    warnings += [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
+                 "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
+    warnings += restored_hosts.warnings(hosts, due, left_out, arrives_in_move)
+    warnings += tried.warnings
     if check_mode or not (due or unsettled):
         return dict(result, warnings=[*map(str, problems), *warnings])
     if due:
@@ -175,18 +190,32 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
 
 
 def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], side: Side, params: dict[str, Any],
-           members: Callable[..., dict[str, nodes_now.Member]]) -> list[restored_hosts.RestoredHost]:
-    powered = dict((item["name"], item["powered_on"]) for item in params["servers"])
+           nodes: Callable[..., dict[str, dict[str, nodes_since.NodeNow] | None]]) -> tuple[
+               list[restored_hosts.RestoredHost], list[str]]:
+    said = servers.said(params["servers"], backup.objects)
     is_asked = any(there is None or restored_hosts.is_held(there) for _obj, there in pairs)
-    clusters = members(backup.objects) if is_asked else {}
+    # Also the clusters that this plane has got since; those of the backup by the kubeconfig that is in it.
+    since = nodes_since.since(backup.objects, nodes([*side.objects, *backup.objects]), backup.taken_at, side.objects) \
+        if is_asked else nodes_since.NOBODY
     left = _left(side)
+    own, elsewhere, warning = hosts_everywhere(side.client, side.namespace)
+    others = OtherHosts([*own.values(), *elsewhere], side.namespace,
+                        [name for name, host in own.items() if restored_hosts.is_held(host)])
 
-    def now(name: str) -> verdicts.Now:
-        found, member = verdicts.Now(powered.get(name), moved_to=left.get(name)), clusters.get(name)
+    def now(host: Object, there: Object | None) -> verdicts.Now:
+        name = host["metadata"]["name"]
+        # One that is there and works is there in its own right.
+        shared = others.shared(host) if there is None or restored_hosts.is_held(there) else []
+        server = said.get(name, servers.NOTHING_SAID)
+        found = verdicts.Now(
+            server.powered_on, moved_to=left.get(name), other=server.other, not_compared=server.not_compared,
+            joined=since.joined.get(name, ""), unknown=since.unknown, shared=" and ".join(
+                f"the host {item.other} of this plane has its {item.field} {item.value}" for item in shared) or None)
+        member = since.members.get(name)
         return found if member is None else found._replace(**member._asdict())
 
-    return [restored_hosts.restored_host(obj, there, now(obj["metadata"]["name"]), backup.taken_at)
-            for obj, there in pairs]
+    return [restored_hosts.restored_host(obj, there, now(obj, there), backup.taken_at)
+            for obj, there in pairs], [warning] if warning else []
 
 
 def _left(side: Side) -> dict[str, str]:
@@ -254,6 +283,6 @@ def _files(objects: list[Object], arrives_in_move: bool) -> Iterator[str]:
     # All Secrets of the plane are in it: what a killed run has left must go with the next one.
     with private_folder.folder("metal3-restore-") as path:
         for obj in objects:
-            held = cluster_pauses.for_restore(copies.held(obj, held_for), arrives_in_move)
+            held = cluster_pauses.for_restore(copies.held(copies.without_updates(obj), held_for), arrives_in_move)
             whole_file.write(os.path.join(path, graph.file_name(obj)), json.dumps(held).encode(), 0o600, False)
         yield path

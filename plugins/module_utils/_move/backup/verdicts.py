@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.object_shape import of_kind
-from ..._common.plain_text import plain
+from ..._common.documents.object_shape import of_kind
+from ..._common.texts.plain_text import plain
 from ..._host.description import annotations as host_annotations
-from ..._kube.finalizers import is_going
+from ..._kube.objects.finalizers import is_going
 from ..checks.rules import STEADY
 
 Object = dict[str, Any]
 
 NOTHING, ADOPTED = "nothing", "adopted"
 WIPED, REINSTALLED, POWERED = "wiped", "reinstalled", "powered off or on"
-OUTDATED, TWICE = "taken for the node that it was", "managed by two planes"
+OUTDATED, TWICE = "taken for what it was", "managed by two planes"
+SHARED, OTHER = "managed by two hosts", "taken for another one"
+GIVEN = "free for other machines"
 # What these cost must be named by the user.
-COSTLY = (WIPED, REINSTALLED, POWERED, OUTDATED, TWICE)
+COSTLY = (WIPED, REINSTALLED, POWERED, OUTDATED, TWICE, SHARED, OTHER, GIVEN)
+_FREE = ("available", "ready")
 # Milliseconds and zone do not count, only whether the image is another one.
 _IMAGE_FIELDS = ("url", "checksum")
 
@@ -33,11 +36,13 @@ class Verdict(NamedTuple):
     :ivar name: its name
     :ivar effect: one of the constants above
     :ivar cause: why, for a reader
+    :ivar not_asked: what would say more, and nobody was asked, in words
     """
 
     name: str
     effect: str
     cause: str
+    not_asked: tuple[str, ...] = ()
 
 
 class Now(NamedTuple):
@@ -49,6 +54,11 @@ class Now(NamedTuple):
     :ivar answers: whether the API server of that cluster answers
     :ivar joined_at: when the Node of that name has joined, RFC 3339 in UTC; None when there is none
     :ivar moved_to: uid or URL of the plane that this plane has handed it over to; None for none
+    :ivar shared: what says that another host of this plane has it, in words; None for nothing
+    :ivar other: what says that another server is behind the address of its BMC, in words; empty for nothing
+    :ivar not_compared: why that is not known, in words; empty when it is the same server
+    :ivar joined: of which Node, that it was not then, it is the server, in words; empty for none
+    :ivar unknown: why it may be a node since, unless it was one when the backup was taken, in words; empty for nothing
     """
 
     powered_on: bool | None = None
@@ -57,6 +67,11 @@ class Now(NamedTuple):
     answers: bool = True
     joined_at: str | None = None
     moved_to: str | None = None
+    shared: str | None = None
+    other: str = ""
+    not_compared: str = ""
+    joined: str = ""
+    unknown: str = ""
 
 
 _UNKNOWN = Now()
@@ -71,14 +86,31 @@ def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
     """
     verdict = _of(host, now, taken_at)
     # A backup, and what API servers say, is anybody's; a playbook prints it as it is.
-    return verdict._replace(cause=plain(verdict.cause))
+    return verdict._replace(cause=plain(verdict.cause), not_asked=tuple(map(plain, _not_asked(host, now))))
+
+
+def loses(host: Object) -> bool:
+    """Say whether the operator would wipe a host, with its status, or install it again."""
+    return of(host).effect in (WIPED, REINSTALLED)
 
 
 def _of(host: Object, now: Now, taken_at: str) -> Verdict:
     verdict = _by_itself(host, now.powered_on)
     if now.moved_to is not None:
         return Verdict(verdict.name, TWICE, f"this plane has handed it over to the plane {now.moved_to} since")
+    if now.shared is not None:
+        return Verdict(verdict.name, SHARED, now.shared)
+    if now.other:
+        return Verdict(verdict.name, OTHER, now.other)
     # What would be wiped is so, whatever it has become.
+    if verdict.effect in (WIPED, REINSTALLED):
+        return verdict
+    is_free = _is_free(host)
+    if now.joined:
+        return Verdict(verdict.name, GIVEN if is_free else OUTDATED, now.joined)
+    if is_free and now.unknown:
+        return Verdict(verdict.name, GIVEN, f"it was free when the backup was taken, and may be a node since: "
+                       f"{now.unknown}")
     if verdict.effect not in (ADOPTED, POWERED) or now.cluster is None:
         return verdict
     if not now.answers:
@@ -90,6 +122,27 @@ def _of(host: Object, now: Now, taken_at: str) -> Verdict:
         return Verdict(verdict.name, OUTDATED, f"its Node {now.node} has joined the cluster {now.cluster} at "
                        f"{now.joined_at}, after the backup was taken: it was installed again since")
     return verdict
+
+
+def _is_free(host: Object) -> bool:
+    """Say whether any machine could take a host once it is released."""
+    host = of_kind(host, "BareMetalHost")
+    state = ((host.get("status") or {}).get("provisioning") or {}).get("state")
+    return state in _FREE and bool((host["spec"].get("bmc") or {}).get("address"))
+
+
+def _not_asked(host: Object, now: Now) -> list[str]:
+    spec = of_kind(host, "BareMetalHost")["spec"]
+    if not (spec.get("bmc") or {}).get("address"):
+        return []
+    found = []
+    if now.powered_on is None:
+        found.append("whether it is on: its BMC was not asked, or has not answered")
+    if now.not_compared:
+        found.append(f"whether it is the same server: {now.not_compared}")
+    if now.cluster is None:
+        found.append("what is on its disks by now: it was no node of a cluster, and no BMC says that")
+    return found
 
 
 def _by_itself(host: Object, powered_on: bool | None) -> Verdict:

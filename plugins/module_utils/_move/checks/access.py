@@ -7,14 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ..._common.plain_text import few
-from ..._common.problem import Problem
-from ..._kube import bulk
-from ..._kube.resources import Resource
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._kube.api import bulk
+from ..._kube.kinds.resources import Resource
 
 # What clusterctl does with each object where it comes from and where it goes to (``mover.go``).
 LETS_GO = ("get", "list", "patch", "delete")
 TAKES_OVER = ("get", "list", "create", "update", "patch")
+# Of ``plane_scale``, with a Deployment.
+SCALES = ("get", "list", "patch")
+# A program is run in a pod.
+EXEC = "pods/exec"
 _PATH = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 _ALL = "*"
 _SHOWN = 12
@@ -25,7 +29,7 @@ class Right(NamedTuple):
 
     :ivar verb: for example ``create``
     :ivar group: API group, empty for Kubernetes' own
-    :ivar plural: name of the kind in paths
+    :ivar plural: name of the kind in paths, with a subresource after a slash
     :ivar namespace: name of the namespace, or None for the whole cluster
     """
 
@@ -58,7 +62,7 @@ def problems(client: Any, wanted: list[Right], option: str) -> list[Problem]:
     :param option: which kubeconfig it is, as the user wrote it
     :raises KubeError: when the API server can't be asked
     """
-    if _allowed(client, Right(_ALL, _ALL, _ALL, None)):
+    if not wanted or _allowed(client, Right(_ALL, _ALL, _ALL, None)):
         return []
     outcomes = bulk.run([_asker(client, right) for right in wanted])
     for outcome in outcomes:
@@ -78,7 +82,10 @@ def _asker(client: Any, right: Right) -> Callable[[], bool]:
 
 
 def _allowed(client: Any, right: Right) -> bool:
-    attributes = {"verb": right.verb, "group": right.group, "resource": right.plural}
+    plural, _slash, subresource = right.plural.partition("/")
+    attributes = {"verb": right.verb, "group": right.group, "resource": plural}
+    if subresource:
+        attributes["subresource"] = subresource
     if right.namespace:
         attributes["namespace"] = right.namespace
     answer = client.request("POST", _PATH, body={

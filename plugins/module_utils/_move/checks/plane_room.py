@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.problem import Problem
-from ..._kube.advice import reading_failed
-from ..._kube.errors import KubeError
-from ..._kube.resources import KNOWN
+from ..._common.problems.problem import Problem
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.responses.advice import reading_failed
+from ..._kube.responses.errors import KubeError
 from ..._plane.parts import fit
 from . import room
 

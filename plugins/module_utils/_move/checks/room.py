@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._kube import quantity
-from ..._kube.conditions import is_true
+from ..._common.problems.problem import Problem
+from ..._kube.objects import quantity
+from ..._kube.objects.conditions import is_true
 
 Object = dict[str, Any]
 Amounts = dict[str, Decimal]

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._cluster.workflow.snapshot import is_paused, is_paused_alone, node_name
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import AVAILABLE, RUNNING, error_of, state_of
-from ..._kube.finalizers import is_going
+from ..._host.state.goals import AVAILABLE, RUNNING, error_of, state_of
+from ..._kube.objects.finalizers import is_going
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
 from ..._plane.parts import fit
 from ..._plane.parts.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
+from ..objects.copies import REMEDIATION
 from ..objects.graph import CLUSTER, Graph, Kind, key, title, unlabelled
 
 Object = dict[str, Any]
@@ -68,6 +69,10 @@ def source(graph: Graph, known: Iterable[Kind], namespace: str, taken_up: bool =
     found += [obstacle(item, "spec.updates", f"{len(item['spec']['updates'])} updates, which would be flashed over "
                        "there (again), with a restart", "none", "when they are flashed, empty spec.updates")
               for item in graph.of("HostFirmwareComponents") if (item.get("spec") or {}).get("updates")]
+    found += [obstacle(item, "", "a remediation that has not ended; without its status, which is not moved, "
+                       "it would begin again over there, with a reboot", "none",
+                       "wait until its machine is healthy, or replaced; delete one that no health check has made")
+              for item in graph.of(REMEDIATION) if not is_going(item)]
     for obj in graph.moved:
         if BLOCK in (obj["metadata"].get("annotations") or {}):
             found.append(obstacle(obj, f"metadata.annotations.{BLOCK}", "set", "no such annotation",

@@ -4,10 +4,6 @@
 """Asks in the pod of an Ironic who has the address that it is to hold."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ..._common import bounded_run
 from ..._elsewhere import answered, asking
 
 HERE, ELSEWHERE, NOBODY = "here", "elsewhere", "nobody"
@@ -16,13 +12,12 @@ _PORTS = (6385, 6180, 22)
 _SECONDS = 3
 
 
-def answer(address: str, asked: asking.Asked, run: Callable[..., Any] = bounded_run.run) -> str:
+def answer(address: str, asked: asking.Asked) -> str:
     """Return whether the machine of the pod has an address, another one, or nobody that answers.
 
     :param address: an IP address
     :param asked: where the pod is
-    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     :raises ReportedError: when nobody could be asked
     """
-    found, = asking.ask([["holder", address, list(_PORTS), _SECONDS]], asked, run)
+    found, = asking.ask([["holder", address, list(_PORTS), _SECONDS]], asked)
     return answered.words(found)

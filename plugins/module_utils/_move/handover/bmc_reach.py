@@ -4,15 +4,15 @@
 """Whether the other plane's Ironic reaches the BMCs of the hosts that it gets, and trusts their certificates."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._bmc import reach, trust, verdict
-from ..._common import bounded_run
-from ..._common.errors import ReportedError
-from ..._common.problem import Problem
+from ..._bmc.preflight import reach, trust, verdict
+from ..._common.problems.errors import ReportedError
+from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
-from ..._kube.resources import KNOWN
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.pods import deployment_pod
 
 Object = dict[str, Any]
 
@@ -38,8 +38,8 @@ def from_where(asked: asking.Asked | None, hosts: list[Object],
         return [], []
     if asked is None:
         return [], ["BMCs: whether the other plane's Ironic reaches them was not asked: no Deployment "
-                    f"{params['ironic_namespace']}/{params['ironic_deployment']} with an available pod over there, "
-                    "or no kubectl; set reach_from to here when it runs on this machine"]
+                    f"{params['ironic_namespace']}/{params['ironic_deployment']} with an available pod over there; "
+                    "set reach_from to here when it runs on this machine"]
     found, warnings = problems(hosts, asked)
     if warnings:
         return found, warnings
@@ -54,33 +54,30 @@ def place(there: Any, params: Mapping[str, Any]) -> asking.Asked | None:
     """Return where the Ironic that takes over is asked, None when it can't be.
 
     :param there: a KubeClient of the plane that takes over
-    :param params: ``reach_from``, ``kubectl``, ``to_kubeconfig``, ``to_context``, ``ironic_namespace``,
-        ``ironic_deployment`` and ``ironic_config``, see the module ``plane_move``
+    :param params: ``reach_from``, ``ironic_namespace``, ``ironic_deployment`` and ``ironic_config``, see the module
+        ``plane_move``
     """
     if params["reach_from"] == "none":
         return None
     if params["reach_from"] == "here":
         return asking.from_here()
     where = (params["ironic_namespace"], params["ironic_deployment"])
-    if not params["kubectl"] or not has_deployment(there, *where):
-        return None
-    return asking.from_pod(params["kubectl"], params["to_kubeconfig"], params["to_context"], *where)
+    return deployment_pod.asked(there, *where) if has_deployment(there, *where) else None
 
 
-def distrusted(hosts: Iterable[Object], asked: asking.Asked, config: str | None,
-               run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
+def distrusted(hosts: Iterable[Object], asked: asking.Asked,
+               config: str | None) -> tuple[list[Problem], list[str]]:
     """Return a problem for each BMC whose certificate Ironic does not trust, and a warning when nobody was asked.
 
     :param hosts: BareMetalHosts; those whose certificate is not verified are left out
     :param asked: where it is asked from
     :param config: path of Ironic's configuration there; None where Ironic's images have it
-    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     """
     hosts = list(hosts)
     bmcs = [(host.get("spec") or {}).get("bmc") or {} for host in hosts]
     try:
         answers = trust.answers([(bmc.get("address"), not bmc.get("disableCertificateVerification")) for bmc in bmcs],
-                                asked, config, run)
+                                asked, config)
     except ReportedError as exc:
         return [], [f"BMCs: whether their certificates are trusted was not asked from {asked.place}: {exc}"]
     return [Problem("move-trust", f"BareMetalHost {host['metadata']['name']}", "spec.bmc.address",
@@ -89,18 +86,15 @@ def distrusted(hosts: Iterable[Object], asked: asking.Asked, config: str | None,
             for host, answer in zip(hosts, answers) if answer and answer.words], []
 
 
-def problems(hosts: Iterable[Object], asked: asking.Asked,
-             run: Callable[..., Any] = bounded_run.run) -> tuple[list[Problem], list[str]]:
+def problems(hosts: Iterable[Object], asked: asking.Asked) -> tuple[list[Problem], list[str]]:
     """Return a problem for each host whose BMC is not reached, and a warning when nobody could be asked.
 
     :param hosts: BareMetalHosts; those without a BMC, and with an address that nobody can read, are left out
     :param asked: where it is asked from
-    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     """
     hosts = list(hosts)
     try:
-        answers = reach.answers([((host.get("spec") or {}).get("bmc") or {}).get("address") for host in hosts],
-                                asked, run)
+        answers = reach.answers([((host.get("spec") or {}).get("bmc") or {}).get("address") for host in hosts], asked)
     except ReportedError as exc:
         # No proof that they are not reached.
         return [], [f"BMCs: whether they are reached was not asked from {asked.place}: {exc}"]

@@ -8,7 +8,7 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Union
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._plane.cluster.ironic import DHCP_CONTAINER, KEEPALIVED_CONTAINER, VARIABLES
 from ..._plane.cluster.objects import STARTED_BY_MOVE
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.errors import ReportedError
-from ..._common.problem import Problem
+from ..._common.problems.errors import ReportedError
+from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
-from ..._kube.errors import KubeError
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects.reading import Side
 from . import address_holder, provisioning

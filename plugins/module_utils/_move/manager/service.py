@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
-from ..._kube import served
-from ..._kube.client import KubeClient
-from ..._kube.errors import KubeError
-from ..._kube.workload_client import workload_kubeconfig
+from ..._kube.api.client import KubeClient
+from ..._kube.api.workload_client import workload_kubeconfig
+from ..._kube.kinds import served
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..._plane.process import figures, orphans
 from ..checks import rules as checks

@@ -14,9 +14,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..._cluster.checks.versions import newest_providers, parse
-from ..._cluster.inventory import PREFIX, namespace_of
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._cluster.description.inventory import PREFIX, namespace_of
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 from ..._plane.parts import matrix
 from ..._plane.process.site_figures import DEFAULT_PORTS, ON_ADDRESS
 

@@ -13,12 +13,12 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common import regular_file, user_folders, whole_file
-from ..._common.document_text import from_json
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._kube import kubeconfig
-from ..._kube.errors import KubeError
+from ..._common.documents.document_text import from_json
+from ..._common.files import regular_file, user_folders, whole_file
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._kube.connection import kubeconfig
+from ..._kube.responses.errors import KubeError
 from . import stages as manager
 
 FILE = "management.json"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._common.plain_text import few
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
 from ..objects.record import MOVED, MOVING, Record
 
 # Planes of a site.

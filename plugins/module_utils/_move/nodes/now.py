@@ -7,33 +7,19 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..._kube import bulk, kubeconfig
-from ..._kube.client import KubeClient
-from ..._kube.errors import KubeError
-from ..._kube.resources import KNOWN
+from ..._kube.api import bulk
+from ..._kube.api.client import KubeClient
+from ..._kube.connection import kubeconfig
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.responses.errors import KubeError
 from ..objects.graph import by_key
-from .hosts import nodes_of
+from .since import NodeNow, clusters_of, node_now
 
 Object = dict[str, Any]
 
 _ANSWER_SECONDS = 10
-
-
-class Member(NamedTuple):
-    """What a host of a backup was in a cluster, and whether it still is.
-
-    :ivar cluster: name of the cluster
-    :ivar node: name of its Node
-    :ivar answers: whether the cluster's API server answers
-    :ivar joined_at: when the Node of this name joined, RFC 3339; None when there is none
-    """
-
-    cluster: str
-    node: str
-    answers: bool
-    joined_at: str | None
 
 
 def must_answer(client: Any) -> None:
@@ -49,9 +35,9 @@ def must_answer(client: Any) -> None:
             raise
 
 
-def members(objects: Iterable[Object],
-            client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> dict[str, Member]:
-    """Return what each host that is a machine of a cluster is by now, host's name → Member.
+def of_clusters(objects: Iterable[Object],
+                client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> dict[str, dict[str, NodeNow] | None]:
+    """Return the Nodes of each cluster of a backup, by their names; None for a cluster that could not be asked.
 
     A cluster is asked by the kubeconfig in the backup, of which only inline data is used.
 
@@ -59,17 +45,15 @@ def members(objects: Iterable[Object],
     :param client_of: callable that takes the options of a KubeClient
     """
     objects = list(objects)
-    found, wanted = by_key(objects), nodes_of(objects)
-    clusters = sorted(set(cluster for cluster, _node in wanted.values()))
+    found = by_key(objects)
+    clusters = clusters_of(objects)
     outcomes = bulk.run([_asker(found, cluster, client_of) for cluster in clusters])
-    nodes = dict((cluster, outcome.value if outcome.error is None else None)
-                 for cluster, outcome in zip(clusters, outcomes))
-    return dict((name, Member(cluster, node, nodes[cluster] is not None, (nodes[cluster] or {}).get(node)))
-                for name, (cluster, node) in wanted.items())
+    return dict((cluster, outcome.value if outcome.error is None else None)
+                for cluster, outcome in zip(clusters, outcomes))
 
 
-def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, str]]:
-    def ask() -> dict[str, str]:
+def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, NodeNow]]:
+    def ask() -> dict[str, NodeNow]:
         name = f"{cluster}-kubeconfig"
         source = f"Secret {name} of the backup"
         secret = found.get(("", "Secret", name)) or {}
@@ -79,6 +63,5 @@ def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any])
             raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's") from None
         client = client_of({"kubeconfig_content": kubeconfig.inline(content, source), "kubeconfig_name": source})
         must_answer(client)
-        return dict((str(item["metadata"]["name"]), str(item["metadata"].get("creationTimestamp") or ""))
-                    for item in client.list(KNOWN["Node"])[0])
+        return dict((str(item["metadata"]["name"]), node_now(item)) for item in client.list(KNOWN["Node"])[0])
     return ask

@@ -9,12 +9,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._bmc.verdict import OK, PROBLEM, UNKNOWN, WARNING
-from ..._common import ip_texts
-from ..._common.field_checks import show
-from ..._common.plain_text import few
-from ..._common.problem import Problem
-from ..._kube import short_pod
+from ..._bmc.preflight.verdict import OK, PROBLEM, UNKNOWN, WARNING
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._kube.pods import short_pod
 from ..._plane.cluster.ironic import VARIABLES
 from ..handover import provisioning
 

@@ -4,13 +4,11 @@
 """Whether the networks of servers that are nodes, and the other plane's Ironic, reach each other."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from ..._bmc import reach
-from ..._common import bounded_run
-from ..._common.errors import ReportedError
-from ..._common.plain_text import few
+from ..._bmc.preflight import reach
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import few
 from ..._elsewhere import asking
 
 Object = dict[str, Any]
@@ -20,8 +18,7 @@ _PORT = 10250
 _SHOWN = 8
 
 
-def warnings(machines: list[Object], asked: asking.Asked,
-             run: Callable[..., Any] = bounded_run.run) -> tuple[list[str], str]:
+def warnings(machines: list[Object], asked: asking.Asked) -> tuple[list[str], str]:
     """Return a warning when nobody could ask, and in words how many servers answer.
 
     CAPM3 gives a Machine the addresses of its host's inspection. A node with an address of a pool has another one, so
@@ -29,14 +26,13 @@ def warnings(machines: list[Object], asked: asking.Asked,
 
     :param machines: Machines
     :param asked: where the Ironic that takes over runs
-    :param run: as ``subprocess.run``, :func:`bounded_run.run` by default
     """
     addresses = [(item["metadata"]["name"], _address(item)) for item in machines]
     known = [(name, address) for name, address in addresses if address]
     if not known:
         return [], ""
     try:
-        answers = reach.connections([(address, _PORT, "tcp") for _name, address in known], asked, run)
+        answers = reach.connections([(address, _PORT, "tcp") for _name, address in known], asked)
     except ReportedError as exc:
         return [f"servers: whether they reach Ironic was not asked from {asked.place}: {exc}"], ""
     silent = [f"{name} ({address}: {words})" for (name, address), words in zip(known, answers)

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..._common import file_lock
-from ..._common.errors import ReportedError
-from ..._common.plain_text import cut, plain
+from ..._common.files import file_lock
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import cut, plain
 
 # It tries each request for minutes itself; a move of thousands of objects takes less.
 _LIMIT_SECONDS = 3600

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._host.description import annotations as host_annotations
-from ..._kube.resources import LAST_APPLIED, TOKEN_TYPE
+from ..._kube.kinds.resources import LAST_APPLIED, TOKEN_TYPE
 from ..._metal3.kinds import GROUPS
 from ..._plane.parts.catalogue import CLUSTERCTL_LABEL
 from .graph import key
@@ -25,6 +25,12 @@ _SET_BY_SERVER = ("uid", "resourceVersion", "generation", "creationTimestamp", "
 # Written by whoever moves, on each object that goes: Cluster API's and Metal³'s webhooks allow its deletion by it
 # (``cmd/clusterctl/api/v1alpha3/annotations.go``).
 DELETE_FOR_MOVE = CLUSTERCTL_LABEL + "/delete-for-move"
+# The kind whose updates BMO flashes unless its status, which is not taken along, says that they are flashed.
+FIRMWARE = "HostFirmwareComponents"
+# The kind that CAPM3 begins from the start without its status, with a reboot of the server.
+REMEDIATION = "Metal3Remediation"
+_EMPTY: tuple[Any, ...] = ({}, [], "", None)
+_DIGEST_DIGITS = 16
 # Secrets whose values the API server reads (``ValidateSecret``).
 _JSON_KEYS = (".dockercfg", ".dockerconfigjson")
 
@@ -66,15 +72,27 @@ def objects(found: Iterable[Object], salt: bytes) -> list[Object]:
 def held(obj: Object, what_for: str = host_annotations.FOR_MOVE) -> Object:
     """Return a host as it is moved, with its status in the annotation from which the operator takes it.
 
-    :param what_for: the value of its pause
+    :param what_for: the value of its pause; restored, it keeps one that is somebody else's
     """
     if obj["kind"] != "BareMetalHost":
         return obj
-    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: what_for})
+    other = host_annotations.pause_of_others(obj) if what_for == host_annotations.FOR_RESTORE else None
+    annotations = dict(host_annotations.of(obj), **{host_annotations.PAUSED: what_for if other is None else other})
     status = host_annotations.saved_status(obj)
     if status:
         annotations[host_annotations.STATUS] = status
     return dict(obj, metadata=dict(obj["metadata"], annotations=annotations))
+
+
+def updates_of(obj: Object) -> list[Any]:
+    """Return the updates of firmware that an object asks for, as a backup may hold it; none for other kinds."""
+    updates = (obj.get("spec") or {}).get("updates") if obj["kind"] == FIRMWARE else None
+    return updates if isinstance(updates, list) else []
+
+
+def without_updates(obj: Object) -> Object:
+    """Return an object as it arrives without its status: updates of firmware would be flashed once more."""
+    return dict(obj, spec=dict(obj.get("spec") or {}, updates=[])) if obj["kind"] == FIRMWARE else obj
 
 
 def is_stripped(obj: Object) -> bool:
@@ -153,6 +171,24 @@ def differences(before: Object, after: Object) -> tuple[list[str], list[str]]:
     return lost, added
 
 
+def digest(obj: Object, secret: bytes) -> str:
+    """Return by what the content of an object is known again: all but its metadata and status.
+
+    :param secret: random bytes, without which nobody can try out what a Secret may hold
+    """
+    content = dict((name, value) for name, value in _comparable(obj).items() if name != "metadata")
+    text = json.dumps(_without_empty(content), sort_keys=True, separators=(",", ":"))
+    return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()[:_DIGEST_DIGITS]
+
+
+def _without_empty(value: Any) -> Any:
+    # As for differences: what is empty and what is not there are the same to controllers.
+    if isinstance(value, Mapping):
+        kept = ((name, _without_empty(item)) for name, item in value.items())
+        return dict((name, item) for name, item in kept if item not in _EMPTY)
+    return [_without_empty(item) for item in value] if isinstance(value, list) else value
+
+
 def _comparable(obj: Object) -> Object:
     metadata = dict((name, value) for name, value in obj["metadata"].items() if name not in _SET_BY_SERVER)
     annotations = dict((name, value) for name, value in (metadata.get("annotations") or {}).items()
@@ -178,10 +214,10 @@ def _compare(path: str, before: Any, after: Any, lost: list[str], added: list[st
             where = f"{path}.{name}" if path else str(name)
             if name not in after:
                 # What is empty and what is not there are the same to controllers.
-                if before[name] not in ({}, [], "", None):
+                if before[name] not in _EMPTY:
                     lost.append(f"{where} (lost)")
             elif name not in before:
-                if after[name] not in ({}, [], "", None):
+                if after[name] not in _EMPTY:
                     added.append(where)
             else:
                 _compare(where, before[name], after[name], lost, added)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.field_checks import is_name
-from ..._kube.finalizers import is_going
-from ..._kube.resources import KNOWN, Resource, group_of
+from ..._common.options.field_checks import is_name
+from ..._kube.kinds.resources import KNOWN, Resource, group_of
+from ..._kube.objects.finalizers import is_going
 from ..._metal3.kinds import GROUPS
 from ..._plane.parts.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MOVE_LABEL
 
@@ -23,6 +23,8 @@ Object = dict[str, Any]
 CLUSTER = ("cluster.x-k8s.io", "Cluster")
 _ROOTS = (CLUSTER, ("cluster.x-k8s.io", "ClusterClass"),
           ("addons.cluster.x-k8s.io", "ClusterResourceSet"))
+# The Ironic operator's kinds are the plane itself, and no part of what it manages, in whatever namespace they are.
+_OF_THE_PLANE = ("ironic.metal3.io",)
 # What the name of a cluster's Secret ends with (``util/secret/consts.go``).
 _PURPOSES = ("kubeconfig", "ca", "etcd", "proxy", "sa")
 # Controllers make them again for each host, and nobody writes them.
@@ -55,7 +57,7 @@ def kinds(definitions: Iterable[Object]) -> list[Kind]:
         if spec["scope"] != "Namespaced" or not (CLUSTERCTL_LABEL in labels or spec["group"].endswith(GROUPS)):
             continue
         stored = next((version["name"] for version in spec["versions"] if version.get("storage")), None)
-        if stored is None or (spec["group"] == CLUSTERCTL_LABEL):
+        if stored is None or spec["group"] in (CLUSTERCTL_LABEL, *_OF_THE_PLANE):
             continue
         hierarchy = MOVE_HIERARCHY_LABEL in labels or (spec["group"], spec["names"]["kind"]) in _ROOTS
         result.append(Kind(Resource(spec["group"], stored, spec["names"]["plural"], spec["names"]["kind"], True),

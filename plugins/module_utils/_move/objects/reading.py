@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
-from ..._kube import bulk
-from ..._kube.errors import KubeError
-from ..._kube.resources import Resource
+from ..._kube.api import bulk
+from ..._kube.kinds.resources import Resource
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from . import graph, record
 

@@ -9,12 +9,14 @@ import gzip
 import io
 import json
 import zlib
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..._cluster.workflow.snapshot import node_name
-from ..._common.document_text import from_json
-from ..._common.problem import Problem
-from ..._host.goals import state_of
+from ..._common.documents.document_text import from_json
+from ..._common.problems.problem import Problem
+from ..._host.state.goals import state_of
+from . import copies
 from .graph import Graph, key
 
 Object = dict[str, Any]
@@ -36,12 +38,14 @@ class Entry(NamedTuple):
     :ivar kind: name of the kind
     :ivar name: its name
     :ivar uid: its uid where it comes from
+    :ivar digests: by which its content is known again, with spaces between, see :func:`copies.digest`; empty for none
     """
 
     group: str
     kind: str
     name: str
     uid: str
+    digests: str = ""
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -72,6 +76,19 @@ class Record(NamedTuple):
     def names(self, group: str, kind: str) -> list[str]:
         """Return the names of the objects of a kind that are moved, sorted."""
         return sorted(entry.name for entry in self.entries if entry.key[:2] == (group, kind))
+
+
+def with_digests(of: Record, moving: Iterable[Object], arriving: Mapping[tuple[str, str, str], Object],
+                 secret: bytes) -> Record:
+    """Return the record of a move that begins with digests of each object: as it is, and with defaults of over there.
+
+    :param moving: its objects
+    :param arriving: the same as the plane that takes over would store them, as far as that is known
+    :param secret: see :func:`copies.digest`
+    """
+    found = dict((key(obj), sorted(set(copies.digest(item, secret) for item in (obj, arriving.get(key(obj), obj)))))
+                 for obj in moving)
+    return of._replace(entries=tuple(entry._replace(digests=" ".join(found[entry.key])) for entry in of.entries))
 
 
 def holder_of(node: str, work_dir: str) -> str:

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..._cluster.workflow.snapshot import CLUSTER_LABEL, is_paused
 from ..._host.description import annotations as host_annotations
-from ..._kube.plan import UNCHANGED, UPDATE, Entry
-from ..._kube.reconcile import Reconcile, raise_refused
+from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._metal3.kinds import KNOWN
 from ..objects import graph
 from ..objects.reading import Side

@@ -8,18 +8,18 @@ import time
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._common.wait_loop import WaitLoop
-from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._host.actions import has_status
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import WaitLoop
+from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import HostHistory, error_of, state_of
-from ..._host.reading import BMH, hosts_of
-from ..._host.wait import wait_for_hosts
-from ..._kube.follow import follow
-from ..._kube.plan import UNCHANGED, UPDATE, Entry
-from ..._kube.reconcile import Reconcile, raise_refused
+from ..._host.state.goals import HostHistory, error_of, state_of
+from ..._host.state.reading import BMH, hosts_of
+from ..._host.state.wait import wait_for_hosts
+from ..._kube.api.follow import follow
+from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._metal3.kinds import KNOWN
 from ..checks import rules as checks
 from ..objects import record
@@ -93,7 +93,8 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
 
 def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeout_seconds: int,
              clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
-             names: Collection[str] | None = None, what_for: str = checks.HELD) -> dict[str, Any]:
+             names: Collection[str] | None = None, what_for: str = checks.HELD,
+             loses: Callable[[Object], bool] | None = None) -> dict[str, Any]:
     """Let the operator work on held hosts again, and wait until hosts and machines are what they were.
 
     :param client: a KubeClient
@@ -105,6 +106,8 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     :param sleep: callable that waits a number of seconds
     :param names: of the hosts; None for all
     :param what_for: the value of the pause of hosts that are released; others stay as they are
+    :param loses: callable that takes a host with its status and says whether the operator wipes it or installs it
+        again; such a host is waited for until it is registered
     :returns: the module's result, with the ``errors`` of hosts that are not what they were
     :raises RefusedError: when a move of the namespace has not ended, or a host is not there; nothing was written then
     :raises KubeError: when the API server refuses
@@ -125,7 +128,7 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
         moved = None
     # A move takes no paused Cluster along.
     paused = cluster_pauses.paused_clusters(client, namespace, due) if what_for == host_annotations.FOR_RESTORE else {}
-    histories = dict((name, _history(host, began, moved, name in paused))
+    histories = dict((name, _history(host, began, moved, name in paused, loses))
                      for host in due for name in [host["metadata"]["name"]])
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
     machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
@@ -160,10 +163,12 @@ def _machines(client: Any, namespace: str, moved: record.Record | None, began: f
     return items
 
 
-def _history(host: Object, now: float, moved: record.Record | None, is_of_paused: bool) -> HostHistory:
+def _history(host: Object, now: float, moved: record.Record | None, is_of_paused: bool,
+             loses: Callable[[Object], bool] | None) -> HostHistory:
     """Return the history of a released host.
 
     :param is_of_paused: whether its Cluster is paused, so that CAPM3 pauses the host again
+    :param loses: see :func:`released`
     """
     saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))
     before = saved if not has_status(host) else host["status"]
@@ -171,11 +176,13 @@ def _history(host: Object, now: float, moved: record.Record | None, is_of_paused
     # Over there Ironic has no node of this ID: another one shows that the operator has registered the host.
     known = (before.get("provisioning") or {}).get("ID") if not has_status(host) else None
     facts = moved.hosts.get(host["metadata"]["name"], {}) if moved else {}
+    # At once: nobody may see it as what it was.
+    goes_on = loses is not None and loses(dict(host, status=before))
 
     def is_reached(bmh: Object | None) -> bool:
         if is_of_paused and _is_paused_by_capm3(bmh):
             return True
-        if bmh is None or not has_status(bmh) or state_of(bmh) != state or error_of(bmh)[2]:
+        if bmh is None or not has_status(bmh) or error_of(bmh)[2] or (state_of(bmh) != state and not goes_on):
             return False
         if host_annotations.PAUSED in host_annotations.of(bmh) or host_annotations.STATUS in host_annotations.of(bmh):
             return False
@@ -183,7 +190,7 @@ def _history(host: Object, now: float, moved: record.Record | None, is_of_paused
             return False
         return state == "unmanaged" or not known or bmh["status"]["provisioning"].get("ID") not in ("", known)
 
-    return HostHistory("what it was", host, now, is_reached=is_reached)
+    return HostHistory("registered" if goes_on else "what it was", host, now, is_reached=is_reached)
 
 
 def _is_paused_by_capm3(bmh: Object | None) -> bool:

@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
-from ..._common.formats import duration
-from ..._common.plain_text import cut
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
+from ..._common.texts.formats import duration
+from ..._common.texts.plain_text import cut
 from ..._host.description import annotations as host_annotations
-from ..._host.reading import BMH
-from ..._kube import bulk
-from ..._kube.errors import KubeError
+from ..._host.state.reading import BMH
+from ..._kube.api import bulk
+from ..._kube.responses.errors import KubeError
 from ..._plane.process import throwaway_operator
 from ..._plane.process.throwaway import ThrowawayServers
 from ..checks import rules as checks

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.document_text import from_json
-from ..._common.plain_text import cut
-from ..._common.problem import Problem
-from ..._host.actions import has_status
+from ..._common.documents.document_text import from_json
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import cut
+from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import error_of
-from ..._kube.conditions import conditions
+from ..._host.state.goals import error_of
+from ..._kube.objects.conditions import conditions
 
 Object = dict[str, Any]
 

@@ -16,15 +16,15 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from ..._common import whole_file
-from ..._common.errors import ReportedError
-from ..._common.plain_text import cut, few
-from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
-from ..._kube import bulk
-from ..._kube.client import KubeClient
-from ..._kube.errors import KubeError
-from ..._kube.resources import Resource
+from ..._common.files import whole_file
+from ..._common.problems.errors import ReportedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import cut, few
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api import bulk
+from ..._kube.api.client import KubeClient
+from ..._kube.kinds.resources import Resource
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..._plane.process import provider
 from ..._plane.process.throwaway import ThrowawayServers

@@ -12,9 +12,9 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import has_deployment
-from ..._kube.finalizers import is_going
-from ..objects import copies, record
+from ..._host.state.goals import has_deployment
+from ..._kube.objects.finalizers import is_going
+from ..objects import copies, named_secrets, record
 from ..objects.graph import MADE_AGAIN, key
 
 Object = dict[str, Any]
@@ -24,13 +24,9 @@ Keys = tuple[str, str, str]
 HERE, DETACHING, BOTH, THERE, NOWHERE = "here", "detaching", "both", "there", "nowhere"
 
 GROUP = "metal3.io"
-# Fields of ``spec`` that name a Secret of the host, and the key of its name in each: of the BMC, and of a deployment.
-_OF_BMC = (("bmc", "credentialsName"),)
-SECRETS = (*_OF_BMC, ("userData", "name"), ("networkData", "name"), ("metaData", "name"),
-           ("image", "ociAuthSecretName"))
 # The value of the pause of a host that has come and is not complete yet: not that of a pivot, which would release it.
 HELD = host_annotations.FOR_HOST_MOVE
-UPDATES = "HostFirmwareComponents"
+UPDATES = copies.FIRMWARE
 
 
 def detaching(host: Object, plane_uid: str) -> dict[str, Any] | None:
@@ -104,12 +100,7 @@ def stage(here: Object | None, there: Object | None) -> str:
 
 def secrets_named(host: Object) -> list[str]:
     """Return the names of the Secrets that a host's specification names, sorted."""
-    return _names(host.get("spec") or {}, SECRETS)
-
-
-def _names(spec: Mapping[str, Any], fields: Iterable[tuple[str, str]]) -> list[str]:
-    found = set((spec.get(field) or {}).get(name) for field, name in fields)
-    return sorted(name for name in found | {spec.get("preprovisioningNetworkDataName")} if name)
+    return sorted(set(name for _field, name in named_secrets.of_host(host)))
 
 
 def secrets_missing(host: Object, known: Container[str]) -> list[str]:
@@ -120,8 +111,9 @@ def secrets_missing(host: Object, known: Container[str]) -> list[str]:
 
     :param known: names of the Secrets that there are
     """
-    spec = host.get("spec") or {}
-    return [name for name in _names(spec, SECRETS if has_deployment(spec) else _OF_BMC) if name not in known]
+    needs_all = has_deployment(host.get("spec") or {})
+    return sorted(set(name for field, name in named_secrets.of_host(host)
+                      if (needs_all or field == named_secrets.BMC_FIELD) and name not in known))
 
 
 def is_back(host: Object | None, before: Object) -> bool:
@@ -210,12 +202,9 @@ def companion_copy(obj: Object, uids: Mapping[str, str]) -> Object:
 
     :param uids: uid of an owner here → its uid over there
     """
-    made = copies.created(obj, uids)
+    made = copies.without_updates(copies.created(obj, uids))
     made.pop("status", None)
     made["metadata"].pop("finalizers", None)
-    if obj["kind"] == UPDATES:
-        # They are flashed already: without a status they would be flashed again.
-        made["spec"] = dict(obj.get("spec") or {}, updates=[])
     owners = [owner for owner in made["metadata"].get("ownerReferences") or [] if owner.get("uid") in uids.values()]
     made["metadata"].pop("ownerReferences", None)
     if owners:

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._bmc import address as bmc_address
-from ..._common.problem import Problem
-from ..._host import lock as host_lock
+from ..._bmc.addresses import servers as bmc_servers
+from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import state_of
+from ..._host.state import lock as host_lock
+from ..._host.state.goals import state_of
 from ..checks import rules as checks
 from ..checks.rules import obstacle
 from ..objects.graph import key, title
-from .copies import GROUP, SECRETS, UPDATES, dropped, origin, secrets_missing
+from ..objects.named_secrets import SECRETS
+from .copies import GROUP, UPDATES, dropped, origin, secrets_missing
 
 Object = dict[str, Any]
 
@@ -146,19 +147,17 @@ def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[O
         name = f"{other['metadata'].get('namespace')}/{other['metadata']['name']}"
         address = (spec.get("bmc") or {}).get("address")
         mac = spec.get("bootMACAddress")
-        pairs = [("spec.bmc.address", address, _bmc_of(spec) or address,
-                  _bmc_of(theirs) or (theirs.get("bmc") or {}).get("address")),
-                 ("spec.bootMACAddress", mac, str(mac or "").lower(), str(theirs.get("bootMACAddress") or "").lower())]
-        for field, shown, mine, its in pairs:
-            if mine and mine == its:
+        other_address = (theirs.get("bmc") or {}).get("address")
+        is_one_bmc = bool(address) and (address == other_address or bmc_servers.is_same(address, other_address))
+        shared = [("spec.bmc.address", address, is_one_bmc),
+                  ("spec.bootMACAddress", mac, bool(mac) and str(mac).lower() == str(
+                      theirs.get("bootMACAddress") or "").lower())]
+        for field, shown, is_shared in shared:
+            if is_shared:
                 found.append(obstacle(host, field, f"{shown}, which the host {name} over there has, too",
                                       "one server in one plane only", "find out which of the two has the server; "
                                       "detach the other, wait until it is detached, then delete it"))
     return found
-
-
-def _bmc_of(spec: Mapping[str, Any]) -> Any:
-    return bmc_address.identity_of((spec.get("bmc") or {}).get("address"))
 
 
 def secret_problems(secrets: Iterable[Object], there: Mapping[str, Object]) -> list[Problem]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.problem import Problem
-from ..._host import handed_over
-from ..._host.reading import BMH, hosts_everywhere
+from ..._common.problems.problem import Problem
+from ..._host.state import handed_over
+from ..._host.state.reading import BMH, hosts_everywhere
 from ..._metal3.kinds import KNOWN
 from ..._plane.parts import fit_service
 from ..checks import access
@@ -33,8 +33,7 @@ def problems(here: Side, there: Side, leaving: list[Object], stages: Mapping[str
     :param there: the plane that takes over
     :param leaving: the hosts that are still here
     :param stages: how far each host of the run has come, by its name
-    :param params: of the module ``host_move``: ``to_kubeconfig``, ``to_context``, ``reach_from``, ``kubectl``,
-        ``ironic_namespace`` and ``ironic_deployment``
+    :param params: of the module ``host_move``: ``reach_from``, ``ironic_namespace`` and ``ironic_deployment``
     :param now: seconds since 1970
     :raises KubeError: when one of the API servers can't be asked
     """

@@ -12,21 +12,21 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.formats import timestamp
-from ..._common.problem import Problem
-from ..._common.quoted_secrets import without_secrets
-from ..._common.redaction import secret_texts
-from ..._host import handed_over
-from ..._host.actions import ACTIONS, has_status
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.redaction.quoted_secrets import without_secrets
+from ..._common.redaction.redaction import secret_texts
+from ..._common.texts.formats import timestamp
+from ..._host.actions.actions import ACTIONS, has_status
 from ..._host.description import annotations as host_annotations
-from ..._host.goals import HostHistory, state_of
-from ..._host.reading import BMH, hosts_of
-from ..._host.wait import wait_for_hosts
-from ..._kube.errors import KubeError
-from ..._kube.plan import DELETE, UNCHANGED, deletion
-from ..._kube.reconcile import Reconcile, raise_refused
+from ..._host.state import handed_over
+from ..._host.state.goals import HostHistory, state_of
+from ..._host.state.reading import BMH, hosts_of
+from ..._host.state.wait import wait_for_hosts
+from ..._kube.reconcile.plan import DELETE, UNCHANGED, deletion
+from ..._kube.reconcile.reconcile import Reconcile, raise_refused
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..checks import rules as checks
 from ..objects import copies, graph

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._common.plain_text import few
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
 from ..._host.description import annotations as host_annotations
 from ..checks import rules as checks
 from ..objects import copies, record

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The journal of moves on the operator's machine: what was moved from where to where, for when neither plane answers.
 
-A run never reads it: what has become of a move is decided by what both planes say.
+A run never reads it: what has become of a move is decided by what both planes say. Beside it is the key of the digests
+in the move's record, as long as the move is on its way: without it nobody can try out by them what a Secret holds.
 """
 from __future__ import annotations
 
@@ -11,15 +12,18 @@ import datetime
 import hashlib
 import json
 import os
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.redaction import hidden
+from ..._common.files import regular_file, whole_file
+from ..._common.redaction.redaction import hidden
 from ..objects.record import Record
 
 _MODE, _FOLDER_MODE = 0o600, 0o700
 _HEX_DIGITS = 16
+_SECRET_BYTES = 32
 
 
 class Journal:
@@ -42,12 +46,43 @@ class Journal:
         name = hashlib.sha256(json.dumps([of.source, of.target, self._namespace]).encode()).hexdigest()
         return os.path.join(self._folder, f"{name[:_HEX_DIGITS]}.jsonl")
 
+    def new_secret(self, of: Record) -> bytes:
+        """Return a new key for the digests of a move that is about to begin.
+
+        :raises OSError: when it can't be written; no record is then
+        """
+        secret = secrets.token_bytes(_SECRET_BYTES)
+        os.makedirs(self._folder, _FOLDER_MODE, exist_ok=True)
+        whole_file.write(self._secret_path(of), secret.hex().encode(), _MODE, False)
+        return secret
+
+    def secret(self, of: Record) -> bytes | None:
+        """Return the key of a move's digests; None when this machine has none."""
+        try:
+            with regular_file.reading(self._secret_path(of)) as (stream, _status):
+                found = bytes.fromhex(stream.read(2 * _SECRET_BYTES + 1).decode())
+        except (OSError, ValueError):
+            return None
+        return found if len(found) == _SECRET_BYTES else None
+
+    def forget_secret(self, of: Record) -> None:
+        """Delete the key of a move that has ended."""
+        try:
+            os.unlink(self._secret_path(of))
+        except OSError as exc:
+            if not isinstance(exc, FileNotFoundError):
+                self._report(f"{self._secret_path(of)}: not deleted: {exc.strerror or exc}")
+
+    def _secret_path(self, of: Record) -> str:
+        return self.path(of).removesuffix("jsonl") + "key"
+
     def begin(self, of: Record) -> None:
         """Note a move that is about to begin, with all that it moves.
 
         :raises OSError: when it can't be written; no record is then
         """
-        facts = {"objects": of.entries, "hosts": hidden(of.hosts), "machines": hidden(of.machines)}
+        facts = {"objects": [entry[:4] for entry in of.entries],
+                 "hosts": hidden(of.hosts), "machines": hidden(of.machines)}
         self._write("begins", of, facts)
         self._report(f"journal of the move: {self.path(of)}")
 

@@ -4,18 +4,21 @@
 """Keeps the record of a move on both planes, and its journal: that it has begun, who goes on with it, and its end."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.plain_text import plain
-from ..._common.problem import Problem
-from ..._kube.errors import KubeError
-from ..._kube.precondition import ABSENT
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
+from ..._kube.objects.precondition import ABSENT
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects import record
 from ..objects.reading import Side
 from .journal import Journal
+
+Object = dict[str, Any]
 
 _CONFIG_MAP = KNOWN["ConfigMap"]
 _CONFLICT = 409
@@ -76,16 +79,25 @@ class KeptRecord:
                   "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
                   f"then set take_over (playbook: pivot_take_over={node})")]
 
-    def begin(self, planned: record.Record) -> None:
-        """Write the record of a move that begins.
+    def secret(self, begun: record.Record) -> bytes | None:
+        """Return the key of the digests of a move; None when this machine has none."""
+        return None if self._journal is None else self._journal.secret(begun)
 
+    def begin(self, planned: record.Record, moving: Iterable[Object],
+              arriving: Mapping[tuple[str, str, str], Object]) -> record.Record:
+        """Write the record of a move that begins, and return it.
+
+        :param moving: its objects
+        :param arriving: the same as the plane that takes over would store them, as far as that is known
         :raises RefusedError: when another run has written one since, as in all that follow
         :raises OSError: when the journal can't be written
         """
         if self._journal is not None:
+            planned = record.with_digests(planned, moving, arriving, self._journal.new_secret(planned))
             self._journal.begin(planned)
         for side in (self._here, self._there):
             self._keep(side, planned)
+        return planned
 
     def taken(self, begun: record.Record) -> record.Record:
         """Return the record with this run as its holder, as both planes have it then."""
@@ -101,6 +113,7 @@ class KeptRecord:
         for side in (self._there, self._here):
             self._keep(side, begun._replace(state=record.MOVED))
         self._note("has ended", begun)
+        self._forget_secret(begun)
 
     def delete(self, begun: record.Record) -> None:
         """Delete the record of a move that was taken back."""
@@ -108,6 +121,11 @@ class KeptRecord:
             with _other_runs_refused(side):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
         self._note("is taken back", begun)
+        self._forget_secret(begun)
+
+    def _forget_secret(self, of: record.Record) -> None:
+        if self._journal is not None:
+            self._journal.forget_secret(of)
 
     def _note(self, step: str, of: record.Record) -> None:
         if self._journal is not None:

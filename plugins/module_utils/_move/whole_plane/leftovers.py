@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
-from ..._kube.errors import KubeError
-from ..._kube.finalizers import is_going
-from ..._kube.plan import Entry
-from ..._kube.reconcile import Reconcile
-from ..._kube.resources import Resource
+from ..._kube.kinds.resources import Resource
+from ..._kube.objects.finalizers import is_going
+from ..._kube.reconcile.plan import Entry
+from ..._kube.reconcile.reconcile import Reconcile
+from ..._kube.responses.errors import KubeError
 from ..objects import copies, graph, record
 
 Object = dict[str, Any]

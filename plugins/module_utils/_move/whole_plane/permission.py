@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..._plane.parts import fit_service
-from ..checks import preflight
+from ..checks import admission, preflight
 from ..checks import rules as checks
+from ..handover import former_reading
 from ..objects import graph, record
 from ..objects.reading import Side
 from ..rehearsal import operator as operator_rehearsal
@@ -34,6 +35,7 @@ class Permission:
     :param rehearse: callable that rehearses the move, see :func:`rehearsal.move`
     :ivar rehearsed: what the rehearsal has shown, None without one
     :ivar fits: in words, what was checked and fits
+    :ivar arriving: objects as the plane that takes over would store them, by their keys
     """
 
     def __init__(self, here: Side, there: Side, records: KeptRecord, params: dict[str, Any], check_mode: bool,
@@ -46,17 +48,31 @@ class Permission:
         self._rehearse = rehearse
         self.rehearsed: dict[str, Any] | None = None
         self.fits: list[str] = []
+        self.arriving: dict[tuple[str, str, str], Any] = {}
 
     def checked(self, moving: graph.Graph, thoroughly: bool) -> tuple[list[Problem], list[str]]:
         """Return the problem of a confirmation that is missing in check mode, and warnings.
 
         :param moving: what is moved
-        :param thoroughly: whether BMCs are asked and the move is rehearsed, too, as far as the options say so
+        :param thoroughly: whether BMCs and what lets objects in over there are asked, and the move is rehearsed, too,
+            as far as the options say so
         :raises RefusedError: when something is in the way
         """
         params = self._params if thoroughly else dict(
             self._params, reach_from="none", media_checks=[], node_checks=[])
         problems, warnings, self.fits = preflight.found(self._here, self._there, moving, params)
+        if thoroughly:
+            tried = admission.tried(self._there, moving.moved, self._params["accept"])
+            self.arriving = tried.stored
+            # Of a quota that can be read all is said at once.
+            is_counted = any(problem.subject.startswith("ResourceQuota ") for problem in problems)
+            problems += [problem for problem in tried.problems
+                         if not is_counted or "exceeded quota" not in str(problem.actual)]
+            warnings += tried.warnings
+        others, unread = former_reading.checked(self._here, params, not self._check_mode,
+                                                not checks.held(moving.of("BareMetalHost")))
+        problems += others
+        warnings += unread
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
@@ -85,6 +101,7 @@ class Permission:
         elif not self._check_mode:
             problems += [problem for obj in leftovers.still(begun, self._here, True)
                          for problem in interrupted.resumed(obj)]
+        problems += former_reading.checked(self._here, self._params, not self._check_mode, True)[0]
         unconfirmed = self._unconfirmed_again(begun)
         self._refuse(problems, unconfirmed)
         return unconfirmed

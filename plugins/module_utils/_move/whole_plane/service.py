@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.problem import Problem
-from ..._kube.errors import KubeError
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..handover import provisioning_reading
 from ..objects import clusterctl, graph, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
 from ..rehearsal import service as rehearsal
-from . import interrupted, leftovers
+from . import comparison, interrupted, leftovers
 from . import texts as move_texts
 from .journal import Journal
 from .kept_record import KeptRecord
@@ -30,6 +31,7 @@ Object = dict[str, Any]
 
 # From Kubernetes' garbage collector, after clusterctl has ended.
 _GONE_SECONDS = 60
+_SHOWN = 5
 
 
 class Move:
@@ -97,8 +99,7 @@ class Move:
             if self._check_mode:
                 return dict(self._result(planned, True), warnings=warnings, diff=move_texts.difference(moving),
                             confirmation=move_texts.words(unconfirmed))
-            self._begin(planned)
-            begun = planned
+            begun = self._begin(planned, moving)
             taken_up = False
         else:
             taken_up = True
@@ -107,8 +108,8 @@ class Move:
                 return dict(self._result(begun, True, True),
                             confirmation=move_texts.words(unconfirmed))
         begun = self._records.taken(begun)
-        self._go_on(begun)
-        return dict(self._result(begun, True, taken_up), diff=move_texts.difference(moving))
+        unknown = self._go_on(begun)
+        return dict(self._result(begun, True, taken_up), diff=move_texts.difference(moving), warnings=unknown)
 
     def undone(self) -> dict[str, Any]:
         """Take back a move that has deleted nothing here yet; hosts stay held.
@@ -184,22 +185,25 @@ class Move:
 
     # What is done
 
-    def _begin(self, planned: record.Record) -> None:
+    def _begin(self, planned: record.Record, moving: graph.Graph) -> record.Record:
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
         if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
             self._there.client.apply(KNOWN["Namespace"], None, namespace)
-        self._records.begin(planned)
+        begun = self._records.begin(planned, moving.moved, self._permission.arriving)
         self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
                              f"{self._there.client.server}")
+        return begun
 
-    def _go_on(self, begun: record.Record) -> None:
+    def _go_on(self, begun: record.Record) -> list[str]:
+        before = dict((graph.key(obj), obj) for obj in leftovers.still(begun, self._here, True)
+                      if not leftovers.is_on_its_way(obj))
         if not leftovers.missing(begun, self._here, True):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
             self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
                       self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
         else:
-            self._finish(begun)
+            self._finish(begun, before)
         left = self._wait_until_gone(begun)
         self._there.read()
         missing = leftovers.missing(begun, self._there, False)
@@ -208,10 +212,37 @@ class Move:
             words += [f"{len(left)} are still here: {move_texts.named(left)}"] if left else []
             raise ReportedError(f"of {len(begun.entries)} objects {' and '.join(words)}; look at both planes, then run "
                                 "again")
+        unknown = self._compare(begun, before)
         self._resume_clusters(self._there, begun)
         self._records.end(begun)
+        return unknown
 
-    def _finish(self, begun: record.Record) -> None:
+    def _compare(self, begun: record.Record, before: dict[tuple[str, str, str], Object]) -> list[str]:
+        """Return warnings of what was not compared; hosts are held still.
+
+        :param before: objects as they were here when this run began
+        :raises ReportedError: when something is over there and is not what it was
+        """
+        found = comparison.compared(begun, before, self._arrived(begun), self._records.secret(begun),
+                                    self._params["accept"])
+        if found.problems:
+            raise ReportedError("\n".join([
+                f"{len(found.problems)} of {len(begun.entries)} objects are not over there what they were; hosts stay "
+                "held:", *(f"- {problem}" for problem in found.problems)]))
+        return [f"{len(found.unknown)} of {len(begun.entries)} objects were not compared with what they were, for an "
+                "earlier run has moved them and this machine does not have the key of their digests: "
+                f"{few(found.unknown, _SHOWN)}"] if found.unknown else []
+
+    def _arrived(self, begun: record.Record) -> dict[tuple[str, str, str], Object]:
+        """Return what is over there, in the versions in which it was here."""
+        arrived = dict(self._there.by_key)
+        for kind in sorted(set(entry.key[:2] for entry in begun.entries)):
+            mine, other = self._here.resources.get(kind), self._there.resources.get(kind)
+            if mine is not None and other is not None and mine.version != other.version:
+                arrived.update(graph.by_key(self._there.client.list(mine, self._there.namespace)[0]))
+        return arrived
+
+    def _finish(self, begun: record.Record, before: dict[tuple[str, str, str], Object]) -> None:
         """Delete here what is over there: what an interrupted clusterctl had left to do."""
         missing = leftovers.missing(begun, self._there, False)
         if missing:
@@ -219,6 +250,8 @@ class Move:
                 f"{len(missing)} of {len(begun.entries)} objects are not over there although the move has begun to "
                 f"delete here: {move_texts.named(missing)}; restore them from the backup of before the move, then run "
                 "again")
+        # Before what it was is deleted.
+        self._compare(begun, before)
         self._progress.event("a move that was interrupted is finished: all objects are over there")
         self._remove(self._here, begun)
 

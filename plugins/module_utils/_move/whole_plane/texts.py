@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.problem import Problem
+from ..._common.problems.problem import Problem
 from ..objects import graph, record
 
 _NAMED = 5

@@ -8,7 +8,7 @@ import base64
 import datetime
 from typing import Any
 
-from ..._kube.resources import TLS_TYPE
+from ..._kube.kinds.resources import TLS_TYPE
 from ..process.certificates import RENEW_BEFORE_DAYS, self_signed
 
 try:

@@ -8,12 +8,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.problem import Problem
-from ..._kube import served
-from ..._kube.discovery import resolve
-from ..._kube.plan import DELETE, Entry, deletion
-from ..._kube.reconcile import Written, raise_refused
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._kube.api.discovery import resolve
+from ..._kube.kinds import served
+from ..._kube.reconcile.plan import DELETE, Entry, deletion
+from ..._kube.reconcile.reconcile import Written, raise_refused
 from ..._manifests.service import ManifestsService, ManifestsWrites
 from ..._metal3.kinds import resource_for
 from ..parts.catalogue import IRONIC, PARTS, Part

@@ -9,8 +9,8 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 try:
     from cryptography import x509

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..._common import confirmation
-from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
-from ..._kube.discovery import resolve
-from ..._kube.plan import CREATE, Entry, deletion
-from ..._kube.precondition import ABSENT
-from ..._kube.reconcile import Written
-from ..._kube.resources import KNOWN, TLS_TYPE, group_of
+from ..._common.options import confirmation
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.discovery import resolve
+from ..._kube.kinds.resources import KNOWN, TLS_TYPE, group_of
+from ..._kube.objects.precondition import ABSENT
+from ..._kube.reconcile.plan import CREATE, Entry, deletion
+from ..._kube.reconcile.reconcile import Written
 from . import objects
 from .components import INTERVAL_SECONDS, ComponentsError, ComponentsRun
 

@@ -9,21 +9,18 @@ import hashlib
 import json
 from typing import Any
 
-from ..._common import ip_texts
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.resources import group_of
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._kube.kinds.resources import group_of
 from ..parts import order
-from ..parts.catalogue import IRONIC, IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
-from . import ironic_database, ironic_replicas
+from ..parts.catalogue import IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
+from . import ironic_database, ironic_pod, ironic_replicas
 from . import objects as plane_objects
-from . import settings as part_settings
 
 Object = dict[str, Any]
 
-IMAGE = IRONIC.images["ironic"]
-DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
-KEEPALIVED = "quay.io/metal3-io/keepalived"
+IMAGE, DOWNLOADER, KEEPALIVED = ironic_pod.IMAGE, ironic_pod.DOWNLOADER, ironic_pod.KEEPALIVED
 # Names that upstream's manifests give; the credentials' is this collection's.
 DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
@@ -32,6 +29,8 @@ ISSUERS_AUTHORITY = "ironic-issuer-cacert"
 DHCP_CONTAINER, KEEPALIVED_CONTAINER = "ironic-dnsmasq", "ironic-endpoint-keepalived"
 # ironic-image verifies BMCs by the files of this folder, without one by what Python trusts (``scripts/tls-common.sh``).
 BMC_AUTHORITY, _BMC_VOLUME, _BMC_FOLDER = "ironic-bmc-cacert", "cert-bmc-ca", "/certs/ca/bmc"
+# Its variable names a file, where upstream mounts the authority of Ironic alone.
+IMAGE_AUTHORITY, _IMAGE_VOLUME, _IMAGE_FOLDER = "ironic-image-cacert", "cert-image-ca", "/certs/ca/images"
 # Changes of what the pod reads once, at its start, must start it again.
 DIGEST_ANNOTATION = "metal3.baremetal/configuration"
 ADDRESS_PLACEHOLDER = "IRONIC_HOST_IP"
@@ -47,6 +46,7 @@ CERTIFICATE_DEFINITIONS: tuple[dict[str, Any], ...] = tuple(
               "scope": "Namespaced", "versions": [{"name": "v1", "storage": True}]}}
     for plural, kind in (("certificates", "Certificate"), ("issuers", "Issuer")))
 
+_IMAGE_VARIABLE = "WEBSERVER_CACERT_FILE"
 # Option → variable of ironic-image.
 VARIABLES = {
     "provisioning_ip": "PROVISIONING_IP", "provisioning_interface": "PROVISIONING_INTERFACE",
@@ -54,7 +54,7 @@ VARIABLES = {
     "deploy_kernel_url": "DEPLOY_KERNEL_URL", "deploy_ramdisk_url": "DEPLOY_RAMDISK_URL",
     "cache_url": "CACHEURL", "kernel_params": "IRONIC_KERNEL_PARAMS", "fast_track": "IRONIC_FAST_TRACK",
     "vlan_interfaces": "IRONIC_ENABLE_VLAN_INTERFACES", "boot_iso_source": "IRONIC_BOOT_ISO_SOURCE",
-    "image_authority_file": "WEBSERVER_CACERT_FILE",
+    "image_authority_file": _IMAGE_VARIABLE,
 }
 
 
@@ -94,9 +94,12 @@ def problems(options: Object) -> list[Problem]:
     if options["tls"] == "files":
         found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
                   for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
-    if options.get("bmc_authority") and _PEM not in options["bmc_authority"]:
-        found.append(Problem("ironic-bmc-authority", "ironic", "bmc_authority", "no certificate in it",
-                             "certificates in PEM", "correct the file"))
+    found += [Problem(f"ironic-{name.replace('_', '-')}", "ironic", name, "no certificate in it", "certificates in PEM",
+                      "correct the file")
+              for name in ("bmc_authority", "image_authority") if options.get(name) and _PEM not in options[name]]
+    if options.get("image_authority") and options.get("image_authority_file"):
+        found.append(Problem("ironic-image-authority", "ironic", "image_authority_file",
+                             show(options["image_authority_file"]), "none with image_authority", "remove one"))
     if bool(options.get("deploy_kernel_url")) != bool(options.get("deploy_ramdisk_url")):
         found.append(Problem("ironic-agent", "ironic", "deploy_ramdisk_url", options.get("deploy_ramdisk_url"),
                              "both URLs or none", "set deploy_kernel_url and deploy_ramdisk_url"))
@@ -106,7 +109,7 @@ def problems(options: Object) -> list[Problem]:
     if options.get("deploy_kernel_url") and options.get("cache_url"):
         found.append(Problem("ironic-agent", "ironic", "cache_url", show(options["cache_url"]),
                              "none with deploy_kernel_url, since one of them names the agent's kernel", "remove one"))
-    return found + ironic_database.problems(options) + ironic_replicas.problems(options)
+    return found + ironic_database.problems(options) + ironic_replicas.problems(options) + ironic_pod.problems(options)
 
 
 def _issuer_problems(options: Object) -> list[Problem]:
@@ -144,6 +147,8 @@ def secrets(options: Object, credentials: dict[str, str], database_password: str
         found.append(_secret(options, ISSUERS_AUTHORITY, {"tls.crt": options["tls_authority"]}))
     if options.get("bmc_authority"):
         found.append(_secret(options, BMC_AUTHORITY, {"tls.crt": options["bmc_authority"]}))
+    if options.get("image_authority"):
+        found.append(_secret(options, IMAGE_AUTHORITY, {"tls.crt": options["image_authority"]}))
     if rpc:
         found.append(_secret(options, ironic_replicas.RPC_CREDENTIALS, rpc))
     if options["mariadb"]:
@@ -162,8 +167,8 @@ def removable(shipped: list[Object], namespace: str) -> list[Object]:
     items += [{"apiVersion": "v1", "kind": kind, "metadata": {"name": name}} for kind, name in (
         ("ConfigMap", CONFIG_MAP), ("ConfigMap", ironic_database.SETTINGS), ("Secret", HTPASSWD),
         ("Secret", CREDENTIALS), ("Secret", CERTIFICATE), ("Secret", AUTHORITY), ("Secret", MARIADB_PASSWORD),
-        ("Secret", BMC_AUTHORITY), ("Secret", ISSUERS_AUTHORITY), ("Secret", ironic_replicas.RPC_CREDENTIALS),
-        ("Secret", ironic_database.CERTIFICATE))]
+        ("Secret", BMC_AUTHORITY), ("Secret", IMAGE_AUTHORITY), ("Secret", ISSUERS_AUTHORITY),
+        ("Secret", ironic_replicas.RPC_CREDENTIALS), ("Secret", ironic_database.CERTIFICATE))]
     for item in items:
         item["metadata"]["namespace"] = namespace
     return items
@@ -215,6 +220,8 @@ def environment(options: Object) -> dict[str, str]:
     """Return the ConfigMap's data: variable of ironic-image → text."""
     named = dict((variable, _text(options[name])) for name, variable in VARIABLES.items()
                  if options.get(name) not in (None, ""))
+    if options.get("image_authority"):
+        named[_IMAGE_VARIABLE] = _IMAGE_FOLDER + "/tls.crt"
     if options["mariadb"]:
         named[ironic_database.RESTART_VARIABLE] = "false"
     named = ironic_replicas.environment(options, named)
@@ -236,33 +243,25 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
     if not options.get("cache_url"):
         # Nothing to download into the pod.
         del pod["initContainers"]
-    for container in pod["containers"] + pod.get("initContainers", []):
-        container["imagePullPolicy"] = options.get("image_pull_policy") or "IfNotPresent"
-        if container["image"] == IMAGE:
-            container["image"] = part_settings.image(
-                IMAGE, options["image_version"], options.get("image_registry_mirror"), options.get("digest"))
-        elif container["image"] in (DOWNLOADER, KEEPALIVED, ironic_database.IMAGE):
-            container["image"] = part_settings.image(
-                container["image"], "latest", options.get("image_registry_mirror"), None)
+    ironic_pod.complete(pod, options)
+    for container in ironic_pod.containers(pod):
         _probe_port(container, options["http_port"])
-    for option, field in (("node_selector", "nodeSelector"), ("tolerations", "tolerations"),
-                          ("priority_class", "priorityClassName")):
-        if options.get(option):
-            pod[field] = options[option]
     if options.get("tls_issuer"):
         for volume in pod.get("volumes") or []:
             if (volume.get("secret") or {}).get("secretName") == AUTHORITY:
                 volume["secret"]["secretName"] = ISSUERS_AUTHORITY
-    if options.get("bmc_authority"):
-        container = next(item for item in pod["containers"] if item["name"] == DEPLOYMENT)
-        container.setdefault("volumeMounts", []).append(
-            {"name": _BMC_VOLUME, "mountPath": _BMC_FOLDER, "readOnly": True})
-        pod.setdefault("volumes", []).append({"name": _BMC_VOLUME, "secret": {"secretName": BMC_AUTHORITY}})
+    container = next(item for item in pod["containers"] if item["name"] == DEPLOYMENT)
+    for option, volume, folder, secret in (("bmc_authority", _BMC_VOLUME, _BMC_FOLDER, BMC_AUTHORITY),
+                                           ("image_authority", _IMAGE_VOLUME, _IMAGE_FOLDER, IMAGE_AUTHORITY)):
+        if options.get(option):
+            container.setdefault("volumeMounts", []).append({"name": volume, "mountPath": folder, "readOnly": True})
+            pod.setdefault("volumes", []).append({"name": volume, "secret": {"secretName": secret}})
     if options["mariadb"]:
         ironic_database.complete(pod, options.get("mariadb_claim"))
     if options.get("database"):
         ironic_database.reach(pod, DEPLOYMENT, options["database"])
     ironic_replicas.complete(obj, options, DEPLOYMENT, KEEPALIVED_CONTAINER)
+    ironic_pod.place(pod, options)
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
     contents = [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.options import confirmation
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 from ..parts.catalogue import MARIADB_PASSWORD
 
 Object = dict[str, Any]

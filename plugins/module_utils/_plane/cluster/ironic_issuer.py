@@ -8,14 +8,14 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
-from ..._kube.conditions import condition
-from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
-from ..._kube.resources import KNOWN
+from ..._common.options.field_checks import show
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.discovery import resolve
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.conditions import condition
+from ..._kube.responses.errors import KubeError
 from ..._manifests import rollout
 from . import given_certificate, ironic
 from .objects import CERTIFICATE_GROUP

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common import ip_texts
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 Object = dict[str, Any]
 

@@ -10,25 +10,33 @@ import secrets
 import string
 from typing import Any
 
-from ..._common import confirmation, whole_file
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._kube.report import counts
-from ..._kube.resources import KNOWN
+from ..._common.files import whole_file
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.reconcile.diff import goes_away
+from ..._kube.reconcile.plan import Entry
+from ..._kube.reconcile.report import counts
 from ..parts.catalogue import IRONIC, MARIADB_PASSWORD
 from ..upgrade import rules as upgrade
+from ..upgrade import service as upgrade_service
 from . import (
     given_certificate,
     handover,
     ironic,
+    ironic_change,
     ironic_database,
     ironic_issuer,
+    ironic_pod,
     ironic_replicas,
     mounted_secrets,
     removal_service,
     renewal,
 )
-from .components import ComponentsRun
+from . import objects as plane_objects
+from . import settings as part_settings
+from .components import ComponentsError, ComponentsRun
 from .service import Components
 
 try:
@@ -82,29 +90,43 @@ class IronicComponents(Components):
         if self.params.get("tls_issuer"):
             self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
         self.refuse([self._database_problems()])
+        stored, new = self._deployment(), ironic_change.wanted(self.params)
+        self.refuse([ironic_change.of_others(stored, self.params["adopt"]), ironic_change.older(stored, new),
+                     ironic_change.elsewhere(self.client.list(KNOWN["Deployment"])[0], self.params["namespace"])])
+        hosts = self.listed(*IRONIC.managed[0])
+        upgrades = ironic_change.described(stored, new, hosts)
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
-            hosts = self.listed(*IRONIC.managed[0])
             self.refuse([upgrade.transitions([IRONIC.name], hosts)])
-        credentials = self._credentials() if self.params["authentication"] == "http_basic" else {}
-        made = ironic.secrets(self.params, credentials, self._database_password() if self.params["mariadb"] else "",
-                              self._rpc_credentials() if ironic_replicas.several(self.params) else None)
+        credentials, begins = self._credentials() if self.params["authentication"] == "http_basic" else ({}, False)
+        made = ironic.secrets(
+            self.params, credentials, self._database_password(begins) if self.params["mariadb"] else "",
+            self._rpc_credentials(begins) if ironic_replicas.several(self.params) else None)
         issued = handover.InTheWay([], [], [])
         if self.params["tls"] == "files":
             issued = handover.look(self, self.params["namespace"], made, self.shipped[IRONIC.name][0])
             self.refuse([issued.problems])
         self._refuse_restart(made)
+        asked = upgrade.unconfirmed(upgrades, self.params["confirm_upgrade"], self.params["confirm_among"])
+        warnings = confirmation.required(asked, self.check_mode)
         unconfirmed = confirmation.required_by([*self._unconfirmed(), *handover.unconfirmed(
             issued, "ironic", IRONIC.name, self.params)], self.check_mode)
         results = []
         # All are checked before the first of several writes.
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
+        self.refuse(ironic_pod.unknown_containers(obj, self.params) for obj in self.sources
+                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT)
         self._plan(self.objects())
+        before = self._restorable(stored, issued)
+        if stored and not plane_objects.is_ours(stored) and not self.check_mode:
+            self.client.patch(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT, {
+                "metadata": {"managedFields": ironic_change.taken_over(stored)}}, checked=stored)
         if issued.secrets:
             results.append(self._result(handover.carry_out(self, issued, self._objects(made))))
         if self.params["rotation"] == "begin":
-            # Ironic's side first: whoever reads the new password finds it taken.
+            # Ironic's side first: whoever reads the new password finds it taken. What the pod alone logs in by comes
+            # along, so that a run which is killed before the new password is stored begins again with all of them.
             results.append(self._written(made, lambda obj: obj["metadata"]["name"] in (
-                ironic.HTPASSWD, self.params["namespace"])))
+                ironic.HTPASSWD, MARIADB_PASSWORD, ironic_replicas.RPC_CREDENTIALS, self.params["namespace"])))
         if self.params["tls"] == "cert_manager" and not self.check_mode:
             # The pod starts with the certificate that its template has a digest of.
             results.append(self._written(made, lambda obj: obj["kind"] != "Deployment"
@@ -124,8 +146,50 @@ class IronicComponents(Components):
         if self.params["credentials_dir"] and not self.check_mode:
             result["changed"] = self._keep(credentials) or result["changed"]
         if self.params["wait"] and not self.check_mode:
-            result["seconds"] = self.wait(self.seconds_left)
-        return dict(result, standby=self._waits(), warnings=[*result.get("warnings", []), *unconfirmed])
+            result["seconds"] = self._up(before)
+        return dict(result, standby=self._waits(), upgrades=upgrades, confirmation=asked,
+                    warnings=[*result.get("warnings", []), *warnings, *unconfirmed])
+
+    def _restorable(self, stored: Object | None, issued: handover.InTheWay) -> list[Entry]:
+        """Return what there is of Ironic before anything is written, when it can come back; nothing else.
+
+        It can when it works now and gets another image. What other settings do to it is for their user to look at, and
+        credentials and Secrets that another kind has taken the place of must not come back.
+
+        :param stored: Ironic's Deployment, None when there is none
+        """
+        if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
+                or not ((stored or {}).get("status") or {}).get("availableReplicas"):
+            return []
+        entries = self._look(self.objects())
+        images = [ironic_change.image_of(obj) for entry in entries if entry.resource.kind == "Deployment"
+                  for obj in (entry.current, entry.desired) if obj is not None]
+        return entries if len(set(images)) > 1 else []
+
+    def _up(self, before: list[Entry]) -> float:
+        """Wait for Ironic; go back to what was there when it does not come up with another image. Return the seconds.
+
+        Its pod is ended before the next one starts, so that the plane would be without it.
+
+        :param before: from :meth:`_restorable`
+        :raises ComponentsError: with the cause and what was rolled back
+        """
+        try:
+            return self.wait(self.seconds_left)
+        except ReportedError as exc:
+            if not before:
+                raise
+            found, planned = (ironic_change.image_of(obj) for entry in before if entry.resource.kind == "Deployment"
+                              for obj in (entry.current, entry.desired))
+            self.progress.event(f"rolling {IRONIC.title} back to {found}")
+            outcome: upgrade_service.RolledBack | ReportedError
+            try:
+                outcome = upgrade_service.roll_back(self.client, self.writes, before, self.progress,
+                                                    self.params["wait_timeout_seconds"], self.sleep)
+            except ReportedError as again:
+                outcome = again
+            raise ComponentsError(upgrade_service.failure(
+                IRONIC.title, found, planned, exc, outcome, [])) from exc
 
     def absent(self) -> Object:
         """Remove Ironic, and return the result; see ``removal_service.remove``."""
@@ -142,12 +206,8 @@ class IronicComponents(Components):
 
     def _unconfirmed(self) -> list[Problem]:
         """Return the problem of a confirmation that is missing: that of a database that is given up."""
-        stored = self._deployment()
-        pod = stored["spec"]["template"]["spec"] if stored else {"containers": []}
-        before = ironic_database.words(ironic_database.outside(pod), ironic_database.claim_of(pod))
-        after = ironic_database.words((self.params.get("database") or {}).get("host"),
-                                      self.params["mariadb_claim"] if self.params["mariadb"] else None)
-        return ironic_database.given_up("ironic", before, after, IRONIC.name, self.params)
+        return ironic_database.given_up("ironic", ironic_change.database_of(self._deployment()),
+                                        ironic_change.wanted(self.params).database, IRONIC.name, self.params)
 
     def _database_secrets(self) -> dict[str, Object | None]:
         """Return the Secrets by which a database outside of the pods is reached, by name; None for a missing one."""
@@ -205,7 +265,8 @@ class IronicComponents(Components):
         :param made: Secrets, from :func:`ironic.secrets`
         """
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {
-            "name": self.params["namespace"], "labels": dict([ironic.plane_objects.OWNER_LABEL])}}
+            "name": self.params["namespace"], "labels": dict([ironic.plane_objects.OWNER_LABEL],
+                                                             **self._pod_security())}}
         issued = None
         if self.params["tls"] == "cert_manager":
             issued = (self.client.get(KNOWN["Secret"], self.params["namespace"], ironic.CERTIFICATE) or {}).get("data")
@@ -215,6 +276,12 @@ class IronicComponents(Components):
             if obj["kind"] == "Deployment":
                 mounted_secrets.mark(obj, [item for item in self._database_secrets().values() if item])
         return [namespace, *found]
+
+    def _pod_security(self) -> dict[str, str]:
+        """Return the label that the operator's part has set in this namespace: a write without it would take it."""
+        stored = self.client.get(KNOWN["Namespace"], None, self.params["namespace"]) or {}
+        label = part_settings.POD_SECURITY_LABEL
+        return {label: stored["metadata"]["labels"][label]} if goes_away(stored, ("metadata", "labels", label)) else {}
 
     def _waits(self) -> bool:
         """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
@@ -242,9 +309,10 @@ class IronicComponents(Components):
                     "a text", "correct it, or delete the Secret, which is created again then")]) from None
         return found
 
-    def _database_password(self) -> str:
+    def _database_password(self, replaced: bool) -> str:
         """Return MariaDB's password: as stored, else a new one.
 
+        :param replaced: whether a rotation begins
         :raises RefusedError: for one that a statement of SQL or a URL would read as more than a password
         """
         stored = self._texts(MARIADB_PASSWORD, "password").get("password")
@@ -252,12 +320,17 @@ class IronicComponents(Components):
             raise RefusedError([Problem(
                 "ironic-secret", f"Secret {self.params['namespace']}/{MARIADB_PASSWORD}", "data.password",
                 "other characters", "letters and digits alone", "delete the Secret, which is created again then")])
-        return stored or _random(_LETTERS_AND_DIGITS, PASSWORD_LENGTH)
+        return stored if stored and not replaced else _random(_LETTERS_AND_DIGITS, PASSWORD_LENGTH)
 
-    def _rpc_credentials(self) -> dict[str, str]:
-        """Return user name, password and password file of the pods among each other: as stored, else new ones."""
+    def _rpc_credentials(self, replaced: bool) -> dict[str, str]:
+        """Return user name, password and password file of the pods among each other: as stored, else new ones.
+
+        All pods end before the first of the next ones starts.
+
+        :param replaced: whether a rotation begins
+        """
         stored = self._texts(ironic_replicas.RPC_CREDENTIALS, "username", "password", "htpasswd")
-        if stored.get("username") and stored.get("password"):
+        if stored.get("username") and stored.get("password") and not replaced:
             line = stored.get("htpasswd", "")
             fits = _fits(line, stored["username"], stored["password"])
         else:
@@ -265,8 +338,8 @@ class IronicComponents(Components):
         return {"username": stored["username"], "password": stored["password"],
                 "htpasswd": line if fits else _line(stored)}
 
-    def _credentials(self) -> dict[str, str]:
-        """Return user name, password and password file: as stored, else new ones.
+    def _credentials(self) -> tuple[dict[str, str], bool]:
+        """Return user name, password and password file, as stored, else new ones; and whether a rotation begins.
 
         While they are rotated the file has two lines, the first for the new ones.
         """
@@ -276,6 +349,7 @@ class IronicComponents(Components):
         file = self._texts(ironic.HTPASSWD, "htpasswd").get("htpasswd", "")
         lines = [line for line in file.splitlines() if line.strip()]
         valid = next((line for line in lines if _fits(line, stored["username"], stored["password"])), None)
+        begins = False
         rotation = self.params["rotation"]
         if valid is None:
             lines = [_line(stored)]
@@ -283,9 +357,9 @@ class IronicComponents(Components):
             lines = [valid]
         elif rotation == "begin" and (len(lines) == 1 or valid != lines[0]):
             # A run that was killed before the new password was stored has left a line that nobody has the password of.
-            stored = _new()
+            stored, begins = _new(), True
             lines = [_line(stored), valid]
-        return {"username": stored["username"], "password": stored["password"], "htpasswd": "\n".join(lines)}
+        return {"username": stored["username"], "password": stored["password"], "htpasswd": "\n".join(lines)}, begins
 
     def _keep(self, credentials: dict[str, str]) -> bool:
         """Write credentials and cert-manager's authority to files of their owner's; return whether one has changed.

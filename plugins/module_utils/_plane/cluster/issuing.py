@@ -8,13 +8,13 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._common.wait_loop import until_nothing
-from ..._kube.conditions import condition
-from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
-from ..._kube.patience import Patience
-from ..._kube.resources import KNOWN
+from ..._common.problems.errors import ReportedError
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.discovery import resolve
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.conditions import condition
+from ..._kube.responses.errors import KubeError
+from ..._kube.responses.patience import Patience
 from . import objects
 
 try:

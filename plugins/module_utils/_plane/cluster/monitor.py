@@ -14,9 +14,9 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.resources import KNOWN, Resource
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._kube.kinds.resources import KNOWN, Resource
 from ..parts.catalogue import Part
 from . import objects, settings
 

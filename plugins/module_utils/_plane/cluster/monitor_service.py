@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..._common.problem import Problem
-from ..._kube.discovery import resolve
-from ..._kube.plan import Entry
+from ..._common.problems.problem import Problem
+from ..._kube.api.discovery import resolve
+from ..._kube.reconcile.plan import Entry
 from ..parts.catalogue import Part
 from . import monitor, own_objects
 

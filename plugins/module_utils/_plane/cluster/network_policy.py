@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.resources import KNOWN
+from ..._kube.kinds.resources import KNOWN
 from ..parts.catalogue import Part
 from . import objects
 

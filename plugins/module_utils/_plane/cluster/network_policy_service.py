@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.plan import Entry
+from ..._kube.reconcile.plan import Entry
 from ..parts.catalogue import Part
 from . import network_policy, own_objects
 

@@ -8,9 +8,9 @@ import base64
 import copy
 from typing import Any
 
-from ..._kube.resources import group_of
+from ..._kube.kinds.resources import group_of
 from ..._manifests.order import WEBHOOKS
-from ..parts import injection, order
+from ..parts import fit, injection, order
 from ..parts.catalogue import Part
 from . import leases
 from . import settings as part_settings
@@ -18,7 +18,7 @@ from . import settings as part_settings
 Object = dict[str, Any]
 
 # Says which objects a removal may take: of one without fields, as a Namespace, managedFields have no entry.
-OWNER_LABEL = ("app.kubernetes.io/managed-by", "metal3.baremetal")
+OWNER_LABEL = (fit.MANAGER_LABEL, "metal3.baremetal")
 CERTIFICATE_GROUP = "cert-manager.io"
 # pkg/apis/certmanager/v1/types.go: CertificateNameKey.
 CERTIFICATE_NAME = "cert-manager.io/certificate-name"

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from ..._common import ip_texts
-from ..._common.field_checks import show
-from ..._common.fields import Field, to_crd
-from ..._common.problem import Problem
-from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from ..._kube.conditions import condition
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import show
+from ..._common.options.fields import Field, to_crd
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from ..._kube.objects.conditions import condition
 from .objects import OWNER_LABEL
 
 Object = dict[str, Any]

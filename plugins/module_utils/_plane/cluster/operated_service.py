@@ -8,17 +8,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
-from ..._common.wait_report import FAILED, REACHED, WAITING, Verdict
-from ..._kube import served
-from ..._kube.errors import KubeError
-from ..._kube.patience import Patience
-from ..._kube.plan import deletion
-from ..._kube.reconcile import raise_refused
-from ..._kube.report import counts, difference
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import until_nothing
+from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from ..._kube.kinds import served
+from ..._kube.reconcile.plan import deletion
+from ..._kube.reconcile.reconcile import raise_refused
+from ..._kube.reconcile.report import counts, difference
+from ..._kube.responses.errors import KubeError
+from ..._kube.responses.patience import Patience
 from ..._manifests.service import ManifestsService
 from ..._metal3.kinds import KNOWN
 from ..upgrade import rules as upgrade

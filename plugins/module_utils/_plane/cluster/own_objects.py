@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._kube.errors import KubeError
-from ..._kube.plan import Entry, deletion
+from ..._kube.reconcile.plan import Entry, deletion
+from ..._kube.responses.errors import KubeError
 from . import objects
 
 

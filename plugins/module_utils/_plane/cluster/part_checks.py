@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._kube.resources import KNOWN
+from ..._common.options import confirmation
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._kube.kinds.resources import KNOWN
 from ..parts import fit, fit_service
-from ..parts.catalogue import BY_NAME
+from ..parts.catalogue import BY_NAME, IRONIC
 from ..upgrade import managed_objects
 from ..upgrade import rules as upgrade
-from . import monitor_service
+from . import ironic_change, monitor_service, objects
+from . import settings as part_settings
 from .components import ComponentsRun
 
 Object = dict[str, Any]
@@ -29,13 +30,36 @@ def fits(run: ComponentsRun) -> Object:
     planned = dict((name, fit.Planned(version, items)) for name, (items, version) in run.shipped.items())
     run.steps = upgrade.steps(there, planned)
     managed = managed_by_plane(run)
+    ironic, ironic_problems = _ironic(run, planned)
     result = fit_service.verified(
         there, planned, [part.name for part in run.parts], warnings,
         _other_installations(run, there) + _needs(run, there) + monitor_service.problems(
             run.client, run.writes.persist, run.chosen(), run.shipped, run.params["certificates"])
-        + upgrade.problems(run.steps, managed))
-    result["upgrades"] = upgrade.described(run.steps, upgrade.interrupted(run.steps, managed.deployments))
+        + upgrade.problems(run.steps, managed) + _pod_security(run) + ironic_problems)
+    # As they are written: a pod of Ironic comes before the operator that calls it.
+    result["upgrades"] = ironic + upgrade.described(run.steps, upgrade.interrupted(run.steps, managed.deployments))
     return result
+
+
+def _ironic(run: ComponentsRun, planned: dict[str, fit.Planned]) -> tuple[list[Object], list[Problem]]:
+    """Return the change of an Ironic in the cluster that comes with the parts, and what stands against it.
+
+    :param planned: gets it, so that it has a row in the matrix
+    """
+    options = run.params.get("planned_ironic")
+    if not options:
+        return [], []
+    new = ironic_change.wanted(options)
+    planned[IRONIC.name] = fit.Planned(fit.release_of_tag(new.tag), [])
+    deployments = run.client.list(KNOWN["Deployment"])[0]
+    stored = next((item for item in deployments if (item["metadata"]["namespace"], item["metadata"]["name"]) == (
+        new.namespace, ironic_change.DEPLOYMENT)), None)
+    hosts = run.listed(*IRONIC.managed[0])
+    problems = (ironic_change.of_others(stored, run.params["adopt"]) + ironic_change.older(stored, new)
+                + ironic_change.elsewhere(deployments, new.namespace))
+    if stored and (stored.get("status") or {}).get("availableReplicas") and ironic_change.step(stored, new):
+        problems += upgrade.transitions([IRONIC.name], hosts)
+    return ironic_change.described(stored, new, hosts), problems
 
 
 def managed_by_plane(run: ComponentsRun) -> upgrade.Managed:
@@ -55,7 +79,7 @@ def confirm(run: ComponentsRun, found: Object) -> None:
 
 
 def _other_installations(run: ComponentsRun, there: fit.Plane) -> list[Problem]:
-    """Return problems with parts that are in another namespace, or newer."""
+    """Return problems with parts that are in another namespace, newer, or somebody else's."""
     found = []
     for part, settings in run.chosen():
         namespace = settings.get("namespace") or part.namespace
@@ -69,6 +93,33 @@ def _other_installations(run: ComponentsRun, there: fit.Plane) -> list[Problem]:
         else:
             found += upgrade.newer(part.name, entry.version, version,
                                    "name manifests of that version: definitions cannot go back")
+            found += _of_others(part.name, entry, run.params["adopt"])
+    return found
+
+
+def _of_others(name: str, entry: fit.Found, adopted: list[str]) -> list[Problem]:
+    """Return problems with a part that somebody else has installed, unless it is to be ours from now on."""
+    label, owner = objects.OWNER_LABEL
+    found = [(title, manager) for title, manager in entry.managers if manager != owner and name not in adopted]
+    return [Problem("part-of-others", f"part {name}: Deployment {title}", f"metadata.labels.{label}", manager, owner,
+                    f"leave it to what has installed it (mode external), or add {name} to adopt "
+                    "(management_plane.adopt): it is applied and removed by this collection from then on")
+            for title, manager in found]
+
+
+def _pod_security(run: ComponentsRun) -> list[Problem]:
+    """Return problems with a level that a neighbour's pods do not keep: they run on, and never come again."""
+    found = []
+    for part, settings in run.chosen():
+        if settings.get("pod_security") not in part_settings.WITHOUT_HOST_NETWORK:
+            continue
+        namespace = settings.get("namespace") or part.namespace
+        found += [Problem("part-pod-security", f"part {part.name}", "pod_security", show(settings["pod_security"]),
+                          f"privileged, because Deployment {namespace}/{item['metadata']['name']} is in the nodes' "
+                          "network, which this level refuses", f"set pod_security=privileged for {part.name}")
+                  for item in run.client.list(KNOWN["Deployment"], namespace)[0]
+                  if item["metadata"]["name"] not in part.images
+                  and item["spec"]["template"]["spec"].get("hostNetwork")]
     return found
 
 

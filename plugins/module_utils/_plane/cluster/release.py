@@ -11,8 +11,8 @@ import re
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from ..._common.document_text import DocumentError, from_yaml
-from ..._common.field_checks import DIGEST
+from ..._common.documents.document_text import DocumentError, from_yaml
+from ..._common.options.field_checks import DIGEST
 from ..parts import fit, matrix
 from ..parts.catalogue import Part
 

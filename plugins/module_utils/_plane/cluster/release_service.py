@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common import file_digest, registry, regular_file
-from ..._common.document_text import from_json
-from ..._common.field_checks import DIGEST, DIGEST_RULE
-from ..._common.redaction import redacted
+from ..._common.documents.document_text import from_json
+from ..._common.files import file_digest, regular_file
+from ..._common.options.field_checks import DIGEST, DIGEST_RULE
+from ..._common.redaction.redaction import redacted
+from ..._common.transfer import registry
 from ..parts.catalogue import Part
 from . import release
 from .release import Refused

@@ -9,21 +9,22 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.plain_text import few
-from ..._common.problem import Problem
-from ..._common.wait_loop import until_nothing
-from ..._kube import discovery, served
-from ..._kube.conditions import conditions
-from ..._kube.diff import owned_tree
-from ..._kube.finalizers import is_going
-from ..._kube.plan import Entry, deletion
-from ..._kube.reconcile import Written
-from ..._kube.report import counts, difference
-from ..._kube.resources import TOKEN_TYPE, Resource
+from ..._common.options import confirmation
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api import discovery
+from ..._kube.kinds import served
+from ..._kube.kinds.resources import TOKEN_TYPE, Resource
+from ..._kube.objects.conditions import conditions
+from ..._kube.objects.finalizers import is_going
+from ..._kube.reconcile.diff import owned_tree
+from ..._kube.reconcile.plan import Entry, deletion
+from ..._kube.reconcile.reconcile import Written
+from ..._kube.reconcile.report import counts, difference
 from ..._manifests import documents
 from ..parts import order
-from ..parts.catalogue import IRONIC, Part
+from ..parts.catalogue import BY_NAME, IRONIC, Part
 from . import ironic, monitor_service, network_policy_service, objects, operated, ownership
 from .components import INTERVAL_SECONDS, NAMED, ComponentsError, ComponentsRun, of_others
 
@@ -43,6 +44,7 @@ _LOST = frozenset((("apps", "Deployment"), ("apps", "StatefulSet"), ("apps", "Da
                    ("batch", "Job"), ("", "Pod"), ("", "PersistentVolumeClaim"), _OPERATED))
 _REMOVE_IRONIC = ("have the Ironic operator remove it first, by the module plane_ironic_operator with state absent "
                   "(role ironic: ironic_state absent), which asks for its confirmation")
+_OPERATOR = BY_NAME["bmo"].name
 # Kubernetes makes it in each namespace.
 _ROOT_CERTIFICATES = "kube-root-ca.crt"
 
@@ -91,7 +93,13 @@ def remove(run: ComponentsRun,
 def _items(run: ComponentsRun, part: Part, settings: Object) -> list[Object]:
     """Return a part's objects, whose contents do not matter for a removal."""
     if part.name == IRONIC.name:
-        return ironic.removable(run.shipped[part.name][0], settings.get("namespace") or part.namespace)
+        namespace = settings.get("namespace") or part.namespace
+        items = ironic.removable(run.shipped[part.name][0], namespace)
+        beside = dict((other.name, other_settings.get("namespace") or other.namespace)
+                      for other, other_settings in run.chosen() if other.name != IRONIC.name)
+        # Without the operator it leaves its namespace, which the operator may be in.
+        return items + ([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}]
+                        if _OPERATOR in beside and namespace not in beside.values() else [])
     shipped, version = run.shipped[part.name]
     added = (monitor_service.written(run.client, part, settings)
              + network_policy_service.written(run.client, part, settings, shipped))

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._common.formats import timestamp
-from ..._common.tolerant import dict_in
-from ..._common.wait_loop import until_nothing
-from ..._kube.conditions import condition, conditions, is_true
-from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
-from ..._kube.resources import KNOWN
+from ..._common.documents.tolerant import dict_in
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import timestamp
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.discovery import resolve
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.conditions import condition, conditions, is_true
+from ..._kube.responses.errors import KubeError
 
 Object = dict[str, Any]
 

@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError, ReportedError
-from ..._common.problem import Problem
-from ..._common.wait_loop import WaitLoop, poll
-from ..._common.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._kube.patience import Patience
-from ..._kube.resources import KNOWN
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError, ReportedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.wait_loop import WaitLoop, poll
+from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.responses.patience import Patience
 from ..._manifests import rollout_wait
 from .objects import STARTED_BY_MOVE
 

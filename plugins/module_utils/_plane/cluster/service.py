@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._kube.plan import Entry
-from ..._kube.reconcile import Written
-from ..._kube.report import counts, difference
-from ..._kube.resources import KNOWN
+from ..._common.problems.errors import ReportedError
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.reconcile.plan import Entry
+from ..._kube.reconcile.reconcile import Written
+from ..._kube.reconcile.report import counts, difference
 from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
 from ..parts import order
@@ -43,6 +43,11 @@ _ISSUED = "Certificate"
 class Components(ComponentsRun):
     """One run over parts of the plane, in one cluster."""
 
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # Definitions and certificates that were written, of which nobody has asked yet whether they are there.
+        self._awaited: list[Entry] = []
+
     def present(self) -> Object:
         """Write what differs, wait until all parts work, and return the result.
 
@@ -63,6 +68,7 @@ class Components(ComponentsRun):
         result.update(fits)
         if self.params["wait"] and not self.check_mode:
             deadline = self.clock() + self.seconds_left
+            self.wait_for(self._awaited)
             result["seconds"] = self.wait(self.seconds_left)
             result["seconds"] += webhook_questions.ask(self, deadline, self.parts)
             result["seconds"] += sum(self._ask_for_certificate(deadline, settings.get("namespace") or part.namespace)
@@ -75,14 +81,30 @@ class Components(ComponentsRun):
         return removal_service.remove(self)
 
     def waves(self, items: list[Object]) -> list[list[Object]]:
-        """Return objects in lists that are written one after the other; see ``order.waves``."""
-        return order.waves(items)
+        """Return objects in lists that are written one after the other; see ``order.quick_waves``."""
+        return order.quick_waves(items, lambda obj: self.part_of.get(documents.title(obj), ""))
 
     def after_wave(self, entries: list[Entry]) -> None:
-        """Wait for certificates: a pod that misses its Secret is tried again only after longer and longer pauses."""
-        issued = [entry for entry in entries if entry.resource.kind == _ISSUED]
-        if issued:
-            RolloutWait(self.client, issued, self.progress, sleep=self.sleep).until(CERTIFICATE_SECONDS)
+        """Take note of what the Deployments need, which comes while other objects are written."""
+        self._awaited += [entry for entry in entries if entry.resource.kind in (order.DEFINITION, _ISSUED)]
+
+    def before_wave(self, entries: list[Entry]) -> None:
+        """Wait for what the pods of a wave need, and before other waves for all definitions.
+
+        A pod that misses its Secret is tried again only after longer and longer pauses, and so is a controller that
+        misses its kinds.
+        """
+        kinds = set(entry.resource.kind for entry in entries)
+        if "Deployment" in kinds:
+            parts = set(self.part_of.get(entry.title) for entry in entries)
+            parts.update(*(part.needs for part in self.parts if part.name in parts))
+            due = [entry for entry in self._awaited if self.part_of.get(entry.title) in parts]
+        elif order.DEFINITION in kinds:
+            due = []
+        else:
+            due = [entry for entry in self._awaited if entry.resource.kind == order.DEFINITION]
+        self._awaited = [entry for entry in self._awaited if entry not in due]
+        self.wait_for(due, CERTIFICATE_SECONDS)
 
     def _ask_for_certificate(self, deadline: float, namespace: str) -> float:
         return issuing.ask(self.client, self.writes.persist, namespace, max(deadline - self.clock(), INTERVAL_SECONDS),

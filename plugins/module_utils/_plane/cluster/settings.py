@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.field_checks import DIGEST, DIGEST_RULE, show
-from ..._common.problem import Problem
+from ..._common.options.field_checks import DIGEST, DIGEST_RULE, show
+from ..._common.problems.problem import Problem
 from ..parts.catalogue import BY_NAME, Part
 
 Object = dict[str, Any]
 
 POD_SECURITY_LABEL = "pod-security.kubernetes.io/enforce"
+# Of the Pod Security Standards.
+WITHOUT_HOST_NETWORK = ("baseline", "restricted")
 _PROXY = (("http", "HTTP_PROXY"), ("https", "HTTPS_PROXY"), ("no_proxy", "NO_PROXY"))
 
 
@@ -85,7 +87,7 @@ def deployment(obj: Object, part: Part, settings: Object, version: str) -> Objec
         pod["imagePullSecrets"] = [{"name": secret} for secret in settings["pull_secrets"]]
     if settings.get("resources"):
         container["resources"] = settings["resources"]
-    variables = _proxy(settings.get("proxy"))
+    variables = proxy_variables(settings.get("proxy"))
     if name == next(iter(part.images)):
         container["args"] = arguments(container.get("args") or [], part, settings)
         variables.update((key, str(value)) for key, value in (settings.get("environment") or {}).items())
@@ -137,7 +139,11 @@ def _with(items: list[str], argument: str) -> list[str]:
     return items + [argument]
 
 
-def _proxy(proxy: dict[str, str] | None) -> dict[str, str]:
+def proxy_variables(proxy: dict[str, str] | None) -> dict[str, str]:
+    """Return the variables of a container by which its programs use a proxy.
+
+    :param proxy: ``http``, ``https`` and ``no_proxy``
+    """
     # Not all programs read the same spelling.
     return dict((spelling, value) for key, name in _PROXY for value in [(proxy or {}).get(key)] if value
                 for spelling in (name, name.lower()))

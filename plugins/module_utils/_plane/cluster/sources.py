@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ..._common import file_digest
-from ..._common.errors import RefusedError
-from ..._common.field_checks import DIGEST, DIGEST_RULE
-from ..._common.image_server import image_fetcher
-from ..._common.problem import Problem
-from ..._common.redaction import redacted
+from ..._common.files import file_digest
+from ..._common.options.field_checks import DIGEST, DIGEST_RULE
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.redaction.redaction import redacted
+from ..._common.transfer.image_server import image_fetcher
 from ..parts import manifests
 from ..parts.catalogue import BY_NAME, INVENTORY_OWNER, Part
 from ..process import engine

@@ -4,10 +4,10 @@
 """Asks whether the webhooks of parts answer."""
 from __future__ import annotations
 
-from ..._common.wait_loop import until_nothing
-from ..._kube.discovery import resolve
-from ..._kube.errors import KubeError
-from ..._kube.patience import Patience
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api.discovery import resolve
+from ..._kube.responses.errors import KubeError
+from ..._kube.responses.patience import Patience
 from ..parts.catalogue import BY_NAME, Part
 from .components import INTERVAL_SECONDS, ComponentsError, ComponentsRun
 

@@ -146,6 +146,8 @@ NAMES = tuple(BY_NAME)
 # Not among them: how it is run differs from plane to plane.
 IRONIC = Part("ironic", "Ironic", BMO, None, "", {"ironic": "quay.io/metal3-io/ironic"}, "baremetal-operator-system",
               None, None, None, None, (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
+# Names of what others may have installed and somebody adopts.
+ADOPTABLE = (*NAMES, IRONIC.name)
 # What has a kustomization in its module.
 RENDERED = tuple(part for part in PARTS if part.folder is not None)
 

@@ -8,23 +8,26 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.problem import Problem
-from ..._common.text_table import lines
+from ..._common.problems.problem import Problem
+from ..._common.texts.text_table import lines
 from ..._ironic.fitness.checks import OPERATOR_MINOR
 from ..._metal3.kinds import KNOWN
 from . import matrix
-from .catalogue import BY_NAME, PARTS, PROVIDER_LABEL, Part
+from .catalogue import BY_NAME, IRONIC, PARTS, PROVIDER_LABEL, Part
 
 Object = dict[str, Any]
 
 CONTRACT_LABEL = re.compile(r"cluster\.x-k8s\.io/(v\d+\w*)")
 VERSION_LABEL = "app.kubernetes.io/version"
+MANAGER_LABEL = "app.kubernetes.io/managed-by"
 # Of the definitions of a part that runs as a process and has no entry in clusterctl's inventory.
 VERSION_ANNOTATION = "metal3.baremetal/version"
 _VERSION = re.compile(r"v?([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})\S*")
 _UNKNOWN = "version not known"
 # Tags are what somebody has called an image.
 _TAG = re.compile(r"v\d+\.\d+\.\d+[0-9A-Za-z.+-]*")
+# Of ironic-image's branches, each of which has one release of Ironic.
+_BRANCH = re.compile(r"release-(\d{1,9})\.(\d{1,9})")
 
 
 class Found(NamedTuple):
@@ -34,12 +37,14 @@ class Found(NamedTuple):
     :ivar source: what says so, for a reader
     :ivar namespace: where its pods or its inventory entry are, or None
     :ivar unavailable: Deployments of it without an available pod
+    :ivar managers: Deployment of it → value of its label ``app.kubernetes.io/managed-by``, or None
     """
 
     version: str | None
     source: str
     namespace: str | None
     unavailable: tuple[str, ...]
+    managers: tuple[tuple[str, str | None], ...] = ()
 
 
 class Plane(NamedTuple):
@@ -77,25 +82,29 @@ def plane(kubernetes: str | None, providers: list[Object], deployments: list[Obj
     """
     named = dict((item["metadata"]["name"], item) for item in definitions)
     found = dict((part.name, _found(part, providers, deployments, named)) for part in PARTS)
+    found[IRONIC.name] = _ironic(deployments)
     return Plane(kubernetes, dict((name, item) for name, item in found.items() if item is not None), named)
 
 
 def _found(part: Part, providers: list[Object], deployments: list[Object],
            definitions: Mapping[str, Object]) -> Found | None:
     running = [(item, tag) for item in deployments for tag in [_tag(part, item)] if tag is not None]
-    unavailable = tuple(f"{item['metadata']['namespace']}/{item['metadata']['name']}" for item, _tag_ in running
-                        if item["spec"].get("replicas", 1) and not (item.get("status") or {}).get("availableReplicas"))
+    named = [(f"{item['metadata']['namespace']}/{item['metadata']['name']}", item) for item, _tag_ in running]
+    unavailable = tuple(name for name, item in named if item["spec"].get("replicas", 1)
+                        and not (item.get("status") or {}).get("availableReplicas"))
+    managers = tuple((name, (item["metadata"].get("labels") or {}).get(MANAGER_LABEL)) for name, item in named)
     entries = [item for item in providers
                if part.type and (item.get("type"), item.get("providerName")) == (part.type, part.provider_name)]
     if entries:
         where = entries[0]["metadata"]
         return Found(entries[0].get("version"), f"Provider {where['namespace']}/{where['name']}", where["namespace"],
-                     unavailable)
+                     unavailable, managers)
     for item, tag in running:
         where = item["metadata"]
         label = (where.get("labels") or {}).get(VERSION_LABEL)
         version = label if label and _VERSION.fullmatch(label) else tag if _TAG.fullmatch(tag) else None
-        return Found(version, f"Deployment {where['namespace']}/{where['name']}", where["namespace"], unavailable)
+        return Found(version, f"Deployment {where['namespace']}/{where['name']}", where["namespace"], unavailable,
+                     managers)
     own = own_definitions(part, definitions)
     noted = set((item["metadata"].get("annotations") or {}).get(VERSION_ANNOTATION) for item in own)
     # Of a run that was killed between two definitions the older one counts.
@@ -103,15 +112,53 @@ def _found(part: Part, providers: list[Object], deployments: list[Object],
     return Found(version if number(version) else None, "definitions", None, ()) if own else None
 
 
+def _ironic(deployments: list[Object]) -> Found | None:
+    """Return the Ironic in a cluster by its image's tag, the only thing that says its version; None without one."""
+    for item in sorted(deployments, key=lambda entry: entry["metadata"]["name"] not in IRONIC.images):
+        tag, where = _tag(IRONIC, item), item["metadata"]
+        if tag is not None:
+            name = f"{where['namespace']}/{where['name']}"
+            return Found(release_of_tag(tag), f"Deployment {name}", where["namespace"], (),
+                         ((name, (where.get("labels") or {}).get(MANAGER_LABEL)),))
+    return None
+
+
+def release_of_tag(tag: str | None) -> str | None:
+    """Return the version that a tag of Ironic's image names, None for one that says nothing of it, as ``latest``.
+
+    :param tag: a release's, ``v35.0.0``, or a branch's, ``release-35.0``
+    """
+    branch = _BRANCH.fullmatch(tag or "")
+    if branch:
+        return f"v{branch.group(1)}.{branch.group(2)}.0"
+    return tag if tag and _TAG.fullmatch(tag) else None
+
+
+def tag_of_ironic(deployment: Object) -> str | None:
+    """Return the tag of Ironic's image in a Deployment, None when it has none of Ironic."""
+    return _tag(IRONIC, deployment)
+
+
 def is_of_plane(deployment: Object) -> bool:
     """Say whether a Deployment runs the manager of one of the parts."""
     return any(_tag(part, deployment) is not None for part in PARTS)
 
 
+def namespaces(deployments: Iterable[Object]) -> list[str]:
+    """Return the namespaces in which parts of the plane and Ironic run, wherever somebody has put them.
+
+    :param deployments: of all namespaces
+    """
+    return sorted(set(item["metadata"]["namespace"] for item in deployments
+                      if is_of_plane(item) or _tag(IRONIC, item) is not None))
+
+
 def _tag(part: Part, deployment: Object) -> str | None:
     """Return the tag of the image of a part's manager; None when the Deployment is not the part's."""
     wanted = next(iter(part.images.values())).rpartition("/")[2]
-    for container in deployment["spec"]["template"]["spec"].get("containers") or []:
+    # Logs are gathered of whatever is there.
+    template = (deployment.get("spec") or {}).get("template") or {}
+    for container in (template.get("spec") or {}).get("containers") or []:
         name = str(container.get("image") or "").partition("@")[0]
         last = name.rpartition("/")[2]
         if last.partition(":")[0] == wanted:
@@ -296,6 +343,8 @@ def rows(there: Plane, planned: Mapping[str, Planned]) -> list[dict[str, Any]]:
     result = [dict(_base_row("kubernetes", there, planned), source="API server")]
     result[0]["found"] = there.kubernetes or result[0]["found"]
     result += [_base_row(name, there, planned) for name in planned if name not in (*BY_NAME, "kubernetes")]
+    if IRONIC.name in there.parts and IRONIC.name not in planned:
+        result.append(_base_row(IRONIC.name, there, planned))
     for part in PARTS:
         item, mine = there.parts.get(part.name), planned.get(part.name)
         if item is None and mine is None:

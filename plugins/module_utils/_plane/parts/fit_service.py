@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._kube import bulk
-from ..._kube.advice import reading_failed
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._kube.api import bulk
+from ..._kube.responses.advice import reading_failed
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from . import fit
+from .catalogue import PARTS
 
 Object = dict[str, Any]
 
@@ -69,6 +71,21 @@ def read(client: Any, definitions: list[Object] | None = None) -> tuple[fit.Plan
                 outcome.error, KNOWN[kind], None, client.server)))
     return fit.plane(outcomes[-1].value, found["Provider"], found["Deployment"],
                      found["CustomResourceDefinition"]), warnings
+
+
+def namespaces(client: Any) -> list[str]:
+    """Return the namespaces of a plane's parts: upstream's, and where else they run, as far as that may be read.
+
+    :param client: a KubeClient
+    :raises KubeError: when the API server can't be asked
+    """
+    try:
+        found = fit.namespaces(client.list(KNOWN["Deployment"])[0])
+    except KubeError as exc:
+        if exc.status not in (403, 404):
+            raise
+        found = []
+    return list(dict.fromkeys([*(part.namespace for part in PARTS), *found]))
 
 
 def _lister(client: Any, kind: str) -> Callable[[], Any]:

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 from typing import Any
 
-from ..._common.document_text import DocumentError, from_yaml_all
-from ..._common.errors import ReportedError
-from ..._common.plain_text import end_of
+from ..._common.documents.document_text import DocumentError, from_yaml_all
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import end_of
 from .catalogue import (
     CLUSTERCTL_LABEL,
     CORE_LABEL,

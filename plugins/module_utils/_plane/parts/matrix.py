@@ -28,7 +28,7 @@ OPERATOR = {9: (9, 10), 10: (10, 11), 11: (11, 12), 12: (12, 13), 13: (13, 14), 
 
 # Minors that a part may be upgraded over at once. Cluster API's by its page "Cluster API and Kubernetes version
 # support"; Metal3 and cert-manager test the step from one minor to the next only.
-# Each release of Ironic has a major of its own, and its database goes from any of them to a newer one.
+# Each release of Ironic has a major of its own; which of them its database can come from is ironic-dbsync's to say.
 STEP = {"capi": 3, "cabpk": 3, "kcp": 3, "ironic": 1000}
 OTHER_STEP = 1
 # Last minor of CAPM3 1.x that knows provider IDs with a host's UID alone; release notes of v1.13.0.

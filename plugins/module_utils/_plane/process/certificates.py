@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..._common.whole_file import write_private
+from ..._common.files.whole_file import write_private
 from . import kubeconfig
 
 try:

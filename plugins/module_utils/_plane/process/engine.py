@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from ..._common import cache_entry, file_lock
-from ..._common.errors import ReportedError
-from ..._common.formats import duration
-from ..._common.plain_text import end_of
+from ..._common.files import cache_entry, file_lock
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import duration
+from ..._common.texts.plain_text import end_of
 from ..parts import catalogue, manifests
 from ..parts.catalogue import BMO, CAPM3, CERT_MANAGER, CLUSTER_API, IPAM
 from . import toolchain, webhook_host

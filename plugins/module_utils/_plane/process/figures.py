@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..._common.document_text import from_json
-from ..._common.errors import ReportedError
+from ..._common.documents.document_text import from_json
+from ..._common.problems.errors import ReportedError
 
 FILE = "lab.json"
 _NEXT = "restore the file; a lab can be removed by make lab-down, and made again"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ..._common.errors import ReportedError
+from ..._common.problems.errors import ReportedError
 from ..parts.catalogue import BMO, CERT_MANAGER, CLUSTER_API
 
 KUBERNETES = "k8s.io/kubernetes"

@@ -9,9 +9,9 @@ import json
 import os
 from typing import Any
 
-from ..._common.document_text import from_json
-from ..._common.whole_file import write_private
-from ..._kube.resources import KNOWN
+from ..._common.documents.document_text import from_json
+from ..._common.files.whole_file import write_private
+from ..._kube.kinds.resources import KNOWN
 
 TOKEN_VALIDITY_SECONDS = 365 * 24 * 3600
 TOKEN_RENEW_BEFORE_SECONDS = 30 * 24 * 3600

@@ -4,16 +4,18 @@
 """Finds and clears what belongs to a lab: processes, mounts, loop devices, network namespaces, the bridge, groups."""
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import re
 import shutil
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._common.wait_loop import until_nothing
+from ..._common.problems.errors import ReportedError
+from ..._common.waiting.wait_loop import until_nothing
 from .supervisor_files import LAB_DIR_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
@@ -68,24 +70,25 @@ def processes(lab_dir: str, proc: str = "/proc") -> list[int]:
     :param lab_dir: the lab's folder
     :param proc: where procfs is mounted
     """
-    mark = f"{LAB_DIR_VARIABLE}={lab_dir}".encode()
-    own, session, found = _ancestors(proc), _session(lab_dir), []
-    for entry in os.listdir(proc):
-        if not entry.isdigit() or int(entry) in own:
-            continue
-        try:
-            with open(f"{proc}/{entry}/environ", "rb") as stream:
-                belongs = mark in stream.read().split(b"\0")
-            if not belongs and session:
-                stat = _stat(proc, int(entry))
-                belongs = stat is not None and stat[1] == session and _is_inside(
-                    os.readlink(f"{proc}/{entry}/cwd"), lab_dir)
-        except OSError:
-            # It is gone, or another user's.
-            continue
-        if belongs:
-            found.append(int(entry))
-    return sorted(found)
+    own, session = _ancestors(proc), _session(lab_dir)
+    pids = [int(entry) for entry in os.listdir(proc) if entry.isdigit()]
+    return sorted(pid for pid in pids if pid not in own and _belongs(lab_dir, session, pid, proc))
+
+
+def _belongs(lab_dir: str, session: int | None, pid: int, proc: str = "/proc") -> bool:
+    """Return whether a process belongs to a lab, see :func:`processes`.
+
+    :param session: of the lab's supervisord
+    """
+    try:
+        with open(f"{proc}/{pid}/environ", "rb") as stream:
+            if f"{LAB_DIR_VARIABLE}={lab_dir}".encode() in stream.read().split(b"\0"):
+                return True
+        stat = _stat(proc, pid) if session else None
+        return stat is not None and stat[1] == session and _is_inside(os.readlink(f"{proc}/{pid}/cwd"), lab_dir)
+    except OSError:
+        # It is gone, or another user's.
+        return False
 
 
 def lab_dirs(proc: str = "/proc") -> set[str]:
@@ -107,12 +110,33 @@ def lab_dirs(proc: str = "/proc") -> set[str]:
     return found
 
 
-def _signal(pids: Any, number: Any) -> None:
+def _signal(lab_dir: str, pids: list[int], number: int) -> None:
+    """Send a signal to processes that still are a lab's: others may have their ids by now."""
+    session = _session(lab_dir)
     for pid in pids:
-        try:
-            os.kill(pid, number)
-        except ProcessLookupError:
-            continue
+        with contextlib.suppress(ProcessLookupError), _held(pid) as send:
+            if _belongs(lab_dir, session, pid):
+                send(number)
+
+
+@contextlib.contextmanager
+def _held(pid: int) -> Iterator[Callable[[int], None]]:
+    """Yield what sends a signal to a process, and to no other one that gets its id meanwhile.
+
+    :raises ProcessLookupError: when it has ended
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        raise
+    except OSError:
+        # A kernel or sandbox without it: as little as can be is between the look and the signal.
+        yield lambda number: os.kill(pid, number)
+        return
+    try:
+        yield lambda number: signal.pidfd_send_signal(descriptor, number)
+    finally:
+        os.close(descriptor)
 
 
 def _gone(lab_dir: Any, seconds: Any) -> Any:
@@ -128,10 +152,10 @@ def stop_processes(lab_dir: str) -> list[Any]:
     found = processes(lab_dir)
     if not found:
         return []
-    _signal(found, signal.SIGTERM)
+    _signal(lab_dir, found, signal.SIGTERM)
     left = _gone(lab_dir, TERMINATE_SECONDS)
     if left:
-        _signal(left, signal.SIGKILL)
+        _signal(lab_dir, left, signal.SIGKILL)
         left = _gone(lab_dir, KILL_SECONDS)
     if left:
         raise CleanupError(f"processes {', '.join(str(pid) for pid in left)} survive SIGKILL: see /proc/<pid>/status "

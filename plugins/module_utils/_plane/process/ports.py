@@ -8,7 +8,7 @@ import os
 import socket
 from typing import Any
 
-from ..._common.wait_loop import until_nothing
+from ..._common.waiting.wait_loop import until_nothing
 from . import orphans
 
 # How long a process that ends may keep its ports after its files are no longer found.

@@ -8,7 +8,7 @@ import base64
 import copy
 from typing import Any
 
-from ..._kube.resources import group_of
+from ..._kube.kinds.resources import group_of
 from ..parts import injection
 
 DROPPED = (("apps", "Deployment"), ("", "Service"), ("cert-manager.io", "Certificate"), ("cert-manager.io", "Issuer"))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.progress import Progress
+from ..._common.waiting.progress import Progress
 from . import base_parts, python_environment
 from .engine import BUILT, Engine
 

@@ -8,15 +8,15 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._common.formats import duration
-from ..._common.wait_loop import until_nothing
-from ..._kube import bulk
-from ..._kube.conditions import condition, is_true
-from ..._kube.patience import Patience
-from ..._kube.plan import CREATE, Entry
-from ..._kube.reconcile import Reconcile
-from ..._kube.resources import KNOWN
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import duration
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.api import bulk
+from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.conditions import condition, is_true
+from ..._kube.reconcile.plan import CREATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile
+from ..._kube.responses.patience import Patience
 from ..._manifests.order import FOUNDATIONS
 from ..parts import fit, manifests
 from . import controllers, kubeconfig

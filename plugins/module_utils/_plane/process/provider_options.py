@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._common.tolerant import dict_in
-from ..._kube.connection_values import is_text
+from ..._common.documents.tolerant import dict_in
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._kube.connection.connection_values import is_text
 from ..._metal3.kinds import resource_for
 
 _PORTS = ("webhook", "health", "metrics")

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.progress import Progress
-from ..._kube.client import KubeClient
-from ..._kube.plan import CREATE, UPDATE, Entry
-from ..._kube.reconcile import Reconcile
-from ..._kube.report import difference
+from ..._common.problems.errors import RefusedError
+from ..._common.waiting.progress import Progress
+from ..._kube.api.client import KubeClient
+from ..._kube.reconcile.plan import CREATE, UPDATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile
+from ..._kube.reconcile.report import difference
 from ..._metal3.kinds import resource_for
 from ..parts import fit, fit_service, manifests
 from ..parts.catalogue import BY_NAME

@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..._common.errors import ReportedError
-from ..._common.progress import Progress
-from ..._common.whole_file import write_private
-from ..._kube.client import KubeClient
-from ..._kube.plan import Entry
-from ..._kube.reconcile import Reconcile
+from ..._common.files.whole_file import write_private
+from ..._common.problems.errors import ReportedError
+from ..._common.waiting.progress import Progress
+from ..._kube.api.client import KubeClient
+from ..._kube.reconcile.plan import Entry
+from ..._kube.reconcile.reconcile import Reconcile
 from ..parts.catalogue import BY_NAME
 from ..upgrade import service as upgrade_service
 from . import process_group, readiness, supervisor_files

@@ -17,10 +17,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..._common import file_lock, user_folders
-from ..._common.errors import ReportedError
-from ..._common.formats import duration
-from ..._common.progress import Progress
+from ..._common.files import file_lock, user_folders
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import duration
+from ..._common.waiting.progress import Progress
 
 OLDEST_PYTHON = (3, 11)
 # An environment's scripts hold its path, so that it can't be made elsewhere and renamed: this file, written last,

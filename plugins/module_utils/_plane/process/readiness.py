@@ -15,8 +15,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ..._common.document_text import from_json
-from ..._common.wait_loop import poll
+from ..._common.documents.document_text import from_json
+from ..._common.waiting.wait_loop import poll
 
 CHECK_TIMEOUT_SECONDS = 5
 # All programs of a lab may start at once, on a machine that has other work.

@@ -9,8 +9,8 @@ import re
 import shutil
 from typing import Any
 
-from ..._common import regular_file
-from ..._common.errors import ReportedError
+from ..._common.files import regular_file
+from ..._common.problems.errors import ReportedError
 
 # <kind>-manifests-<what>.<key of the pins>.yaml: manifests of other pins are other files.
 _FILE = re.compile(r"(plane|ironic)-manifests-([a-z0-9_.-]+)\.([0-9a-f]{16})\.yaml")

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..._common.errors import RefusedError
-from ..._common.problem import Problem
-from ..._kube import served
-from ..._kube.client import KubeClient
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._kube.api.client import KubeClient
+from ..._kube.kinds import served
 from ..._metal3.kinds import KNOWN
 from ..upgrade import rules as upgrade
 from . import process_group, readiness, supervisor_files

@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..._common import user_folders
-from ..._common.errors import ReportedError
-from ..._common.plain_text import end_of
+from ..._common.files import user_folders
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import end_of
 from . import service_unit
 from .supervisor_files import LAB_DIR_VARIABLE, Layout
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 NONE, USER, SYSTEM, AUTO = "none", "user", "system", "auto"
 CHOICES = (AUTO, NONE, USER, SYSTEM)

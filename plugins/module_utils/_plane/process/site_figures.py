@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common import ip_texts
-from ..._common.field_checks import show
-from ..._common.problem import Problem
+from ..._common.addresses import ip_texts
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}\Z")
 _NAME_EXPECTED = "a lower case letter, then at most 19 lower case letters, digits or dashes"

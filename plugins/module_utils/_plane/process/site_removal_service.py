@@ -9,15 +9,15 @@ import shutil
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._common.field_checks import show
-from ..._common.plain_text import few
-from ..._common.problem import Problem
-from ..._common.progress import Progress
-from ..._kube import served
-from ..._kube.client import KubeClient
-from ..._kube.errors import KubeError
+from ..._common.options import confirmation
+from ..._common.options.field_checks import show
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._common.waiting.progress import Progress
+from ..._kube.api.client import KubeClient
+from ..._kube.kinds import served
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import resource_for
 from . import figures as figures_file
 from . import orphans, service_manager, supervisor_files
@@ -46,7 +46,8 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     if not names:
         # Their configuration may be lost, and the data is there.
         effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
-    warnings = confirmation.required(confirmation.missing(effect, names, params["confirm"], noun), check_mode)
+    warnings = confirmation.required(confirmation.missing(
+        effect, names, params["confirm"], noun, params["confirm_among"]), check_mode)
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:

@@ -11,12 +11,12 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common import user_folders
-from ..._common.errors import RefusedError
-from ..._common.field_checks import show
-from ..._common.problem import Problem
-from ..._common.progress import Progress
-from ..._common.whole_file import write_private
+from ..._common.files import user_folders
+from ..._common.files.whole_file import write_private
+from ..._common.options.field_checks import show
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._common.waiting.progress import Progress
 from . import figures as figures_file
 from . import ports, program_figures, service_manager, service_unit, site_figures, supervisor_files
 

@@ -11,10 +11,10 @@ import subprocess
 import xmlrpc.client
 from typing import Any
 
-from ..._common.formats import duration
-from ..._common.plain_text import end_of
-from ..._common.wait_loop import until_nothing
-from ..._common.whole_file import write_private
+from ..._common.files.whole_file import write_private
+from ..._common.texts.formats import duration
+from ..._common.texts.plain_text import end_of
+from ..._common.waiting.wait_loop import until_nothing
 from .supervisor_files import LAB_DIR_VARIABLE, Layout, SupervisorError, daemon_config, read
 
 START_TIMEOUT_SECONDS = 60

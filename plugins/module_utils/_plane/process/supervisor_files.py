@@ -12,9 +12,9 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from ..._common.document_text import from_json
-from ..._common.errors import ReportedError
-from ..._common.whole_file import write_private
+from ..._common.documents.document_text import from_json
+from ..._common.files.whole_file import write_private
+from ..._common.problems.errors import ReportedError
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
 DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"

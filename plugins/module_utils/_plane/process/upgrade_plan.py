@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..._common import confirmation
-from ..._common.errors import RefusedError
-from ..._kube import served
-from ..._kube.client import KubeClient
-from ..._kube.errors import KubeError
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._kube.api.client import KubeClient
+from ..._kube.kinds import served
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import resource_for
 from ..parts import fit, fit_service, manifests
 from ..parts.catalogue import BY_NAME
@@ -24,6 +24,9 @@ from . import figures as figures_file
 Object = dict[str, Any]
 
 _OLDER = "take the release of the collection that installed it: definitions and databases cannot go back"
+# Its Python environment can be a site's own.
+_OLDER_OF = {base_parts.IRONIC.name: "take the release of the collection, or the Python environment, that it was "
+                                     "installed with: Ironic's database cannot go back"}
 
 
 def gated(client: Any, there: fit.Plane, planned: Mapping[str, fit.Planned], warnings: list[str],
@@ -43,7 +46,8 @@ def gated(client: Any, there: fit.Plane, planned: Mapping[str, fit.Planned], war
     due = upgrade.steps(there, planned, base_parts.ALL)
     managed = managed_objects.read(_lister(client), due)
     problems = [problem for name, item in planned.items() if name in there.parts
-                for problem in upgrade.newer(name, there.parts[name].version, item.version, _OLDER)]
+                for problem in upgrade.newer(name, there.parts[name].version, item.version,
+                                             _OLDER_OF.get(name, _OLDER))]
     result = fit_service.verified(there, planned, [name for name in planned if name in BY_NAME], warnings,
                                   problems + upgrade.problems(due, managed))
     result["upgrades"] = upgrade.described(due, upgrade.interrupted(due, managed.deployments))

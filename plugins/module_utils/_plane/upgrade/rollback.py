@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..._common.document_text import from_json
+from ..._common.documents.document_text import from_json
 
 Object = dict[str, Any]
 
@@ -22,7 +22,7 @@ def previous(before: Object, owned_before: Object, owned_after: Object) -> Objec
     :param owned_after: the same of the object as it is stored now, after an apply
     """
     names = dict((key, before["metadata"][key]) for key in ("name", "namespace") if before["metadata"].get(key))
-    tree = _united(owned_before, owned_after)
+    tree = united(owned_before, owned_after)
     result = _projected(before, tree) if tree else {}
     result.pop("status", None)
     return dict(result, apiVersion=before["apiVersion"], kind=before["kind"],
@@ -35,11 +35,11 @@ def stored_by_newer(before: Object, after: Object) -> list[str]:
     return [version for version in (after.get("status") or {}).get("storedVersions") or [] if version not in known]
 
 
-def _united(first: Object, second: Object) -> Object:
+def united(first: Object, second: Object) -> Object:
     """Return two trees of FieldsV1 as one; a leaf stands for all below it."""
     result = dict(first)
     for mark, below in second.items():
-        result[mark] = _united(result[mark], below) if result.get(mark) and below else {} if mark in result else below
+        result[mark] = united(result[mark], below) if result.get(mark) and below else {} if mark in result else below
     return result
 
 

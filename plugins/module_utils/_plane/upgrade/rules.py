@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..._bmc.schemes import REMOVED
-from ..._common import confirmation
-from ..._common.field_checks import show
-from ..._common.plain_text import few
-from ..._common.problem import Problem
-from ..._host.goals import AVAILABLE, RUNNING
+from ..._bmc.addresses.schemes import REMOVED
+from ..._common.options import confirmation
+from ..._common.options.field_checks import show
+from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
+from ..._host.state.goals import AVAILABLE, RUNNING
 from ..parts import matrix
 from ..parts.catalogue import PARTS, Part
 from ..parts.fit import Plane, Planned, number

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..._common.errors import ReportedError
-from ..._common.plain_text import few
-from ..._kube.diff import owned_tree
-from ..._kube.finalizers import deletion_of, is_going
-from ..._kube.plan import Entry, deletion
-from ..._kube.reconcile import raise_refused
+from ..._common.problems.errors import ReportedError
+from ..._common.texts.plain_text import few
+from ..._kube.objects.finalizers import deletion_of, is_going
+from ..._kube.reconcile.diff import owned_tree
+from ..._kube.reconcile.plan import Entry, deletion
+from ..._kube.reconcile.reconcile import raise_refused
 from ..._manifests import documents
 from ..._manifests.rollout_wait import RolloutWait
 from ..parts import order

@@ -9,7 +9,7 @@ from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import act as run
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import plan as action_plan
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import failure
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError

@@ -12,7 +12,7 @@ from fakes.clock import Clock
 from fakes.ironic import FakeIronic
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import config_drive
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import ActionService

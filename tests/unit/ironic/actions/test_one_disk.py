@@ -8,7 +8,7 @@ import pytest
 from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import act
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import one_disk
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 

@@ -13,8 +13,8 @@ from fakes.progress import Reports
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions import config_drive, deployment
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.actions.service import ActionService

@@ -16,7 +16,7 @@ from ansible.module_utils.testing import patch_module_args
 from fakes import http_ironic
 from fakes.http_ironic import ALL, HALF, HANG, LOST, REDIRECT, RESET, HttpIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import parallel
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting import parallel
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic import module as ironic_module
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import bulk
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError

@@ -9,7 +9,7 @@ import json
 import pytest
 from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import redaction
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import ownership

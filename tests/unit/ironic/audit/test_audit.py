@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.audit import findings as audit
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.audit import service as audit_service
@@ -61,6 +61,9 @@ def host(name, **values):
       node("z", driver_info={"redfish_address": "https://a", "redfish_system_id": "/2"})], [], None, [audit.BMC_TWICE]),
     ([node("x", driver_info={"ipmi_address": "a"}), node("y", driver_info={"ipmi_address": "a", "ipmi_port": 623})],
      [], None, [audit.BMC_TWICE]),
+    # One server, by two protocols.
+    ([node("x", driver_info={"redfish_address": "https://192.0.2.1", "redfish_system_id": "/1"}),
+      node("y", driver_info={"ipmi_address": "192.0.2.1"})], [], None, [audit.BMC_TWICE]),
     ([node("metal3~b")], [], None, []),
     ([node("metal3~b")], [], [], []),
 ])

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes.ironic import FakeIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.discovery import discovered
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.discovery import service as discovery_service

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from fakes.http_ironic import HttpIronic
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.schemes import DRIVERS, SCHEMES
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses.schemes import DRIVERS, SCHEMES
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import checks as fitness
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import service as check_service

@@ -15,11 +15,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import pod_question, pod_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.fitness import service as check_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pods import short_pod
 
 GIVEN = {"namespace": "operators", "image": "ironic", "timeout_seconds": 30, "node_selector": {"a": "b"},
          "tolerations": None, "pull_secrets": ["registry"]}

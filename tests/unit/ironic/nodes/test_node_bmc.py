@@ -8,7 +8,7 @@ import pytest
 from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, option, port, redfish, run
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes import bmc as node_bmc
 
 
@@ -26,6 +26,11 @@ def info(address, system=None):
     (info("https://192.0.2.1:bad"), info("https://192.0.2.1:bad"), True),
     ({"ipmi_address": "a"}, {"ipmi_address": "A", "ipmi_port": "623"}, True),
     ({"ipmi_address": "a"}, {"ipmi_address": "a", "ipmi_port": 6230}, False),
+    # Whatever the way in.
+    (info("http://192.0.2.1"), info("https://192.0.2.1", "/redfish/v1/Systems/1"), True),
+    ({"ipmi_address": "192.0.2.1"}, info("https://192.0.2.1", "/redfish/v1/Systems/1"), True),
+    ({"ipmi_address": "192.0.2.1", "ipmi_port": 6230}, info("https://192.0.2.1"), False),
+    (info("https://[2001:db8:0::1]"), {"ipmi_address": "2001:DB8::1"}, True),
     ({}, {}, False), (None, info("https://192.0.2.1"), False),
 ])
 def test_whether_two_nodes_have_one_bmc(one, other, same):

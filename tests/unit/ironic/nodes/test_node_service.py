@@ -11,7 +11,7 @@ from fakes.ironic import FakeIronic
 from fakes.ironic_nodes import MAC, PASSWORD, option, port, redfish, run
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.nodes.port_service import PortService
 

@@ -14,22 +14,24 @@ from pathlib import Path
 
 import pytest
 from fakes.plane_server import definition
-from fakes.planes import GATE_IS_OFF, NAMESPACE, STAY, classes, managed, obj, server
+from fakes.planes import DEFINITIONS, GATE_IS_OFF, MOVE, NAMESPACE, STAY, classes, managed, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import age, files
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
     FOR_MOVE,
     FOR_RESTORE,
     PAUSED,
+    PAUSED_BY_CAPM3,
     STATUS,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive, verdicts
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import service as backup_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import now as nodes_now
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes.since import Member, NodeNow, since
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
@@ -37,6 +39,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts impo
 
 IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
 OTHER = dict(IMAGE, url="https://images.example/b.qcow2")
+# The Nodes of the fixture's cluster, as they were.
+SAME_NODES = {"c": {"m": NodeNow("2026-11-01T00:00:00Z")}}
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +101,13 @@ class Clusterctl:
             cluster["spec"]["paused"] = False
 
 
-def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), members=dict, sha256=None,
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), nodes=SAME_NODES, sha256=None,
             namespace=NAMESPACE):
     return backup_service.restored(there, {
         "namespace": namespace,
         "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
         "kubeconfig": "there", "context": None, "clusterctl": "clusterctl", "work_dir": "work"}, check_mode,
-        Progress(None), run or Clusterctl(there), lambda _objects: members())
+        Progress(None), run or Clusterctl(there), nodes if callable(nodes) else lambda _objects: nodes)
 
 
 def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, identity):
@@ -123,6 +127,124 @@ def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, iden
         assert annotations[PAUSED] == FOR_RESTORE
         assert json.loads(annotations[STATUS])["provisioning"]["ID"] == f"node-{name}"
     assert restore(there, made["path"], identity, accept=["used"])["changed"] is False
+
+
+def test_secrets_that_hosts_and_nodes_name_are_in_a_backup_whoever_owns_them(here, tmp_path, recipient, identity):
+    """One without the Secret of a BMC is no backup."""
+    here.logs_in = False
+    kind = definition("bootstrap.cluster.x-k8s.io", "kubeadmconfigtemplates", "KubeadmConfigTemplate", "v1beta2")
+    kind["metadata"]["labels"] = MOVE
+    there = server("b", "https://198.18.0.2:6443")
+    for side in (here, there):
+        kind["spec"].update(scope="Namespaced", versions=[{"name": "v1beta2", "served": True, "storage": True}])
+        side.objects["CustomResourceDefinition", "kubeadmconfigtemplates.bootstrap.cluster.x-k8s.io"] = kind
+    here.objects["KubeadmConfigTemplate", "c"] = obj(
+        "bootstrap.cluster.x-k8s.io/v1beta2", "KubeadmConfigTemplate", "c", ("Cluster", "c"),
+        spec={"template": {"spec": {
+            "files": [{"path": "/a", "content": "b"}, {"path": "/b", "contentFrom": {"secret": {"name": "file"}}}],
+            "users": [{"name": "u", "passwdFrom": {"secret": {"name": "login"}}}]}}})
+    named = {"bmc-of-free": ("credentialsName",), "user-data": ("userData",), "file": (), "login": ()}
+    for name in named:
+        here.objects["Secret", name] = obj("v1", "Secret", name, data={"value": "c2VjcmV0"})
+    here.objects["Secret", "bmc-of-free"]["metadata"]["ownerReferences"] = [
+        {"kind": "BareMetalHost", "name": "free", "uid": "uid-BareMetalHost-free"},
+        {"kind": "ExternalSecret", "name": "free", "uid": "uid-ExternalSecret-free"}]
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "bmc-of-free"
+    here.objects["BareMetalHost", "used"]["spec"].update(
+        userData={"name": "user-data"}, metaData={"name": "user-data"}, bmc={"address": "ipmi://192.0.2.1",
+                                                                            "credentialsName": "not-there"})
+    before = copy.deepcopy(here.objects)
+    made = back_up(here, tmp_path, recipient, identity)
+    assert here.objects == before and made["objects"]["Secret"] == 3 + len(named)
+    assert {f"Secret {name}" for name in named} <= set(made["contents"]) and "Secret unrelated" not in made["contents"]
+    (warning,) = made["warnings"]
+    assert warning.startswith("BareMetalHost used: spec.bmc.credentialsName: Secret not-there is not there, and not in")
+    assert restore(there, made["path"], identity, accept=["used"])["changed"]
+    # clusterctl takes none without an owner or this label, and none with an owner that is not among the rest.
+    taken = graph.Graph(
+        [item for item in there.objects.values() if item["metadata"].get("namespace") == NAMESPACE],
+        graph.kinds([item for (of, _name), item in there.objects.items() if of == "CustomResourceDefinition"]))
+    assert set(named) <= {item["metadata"]["name"] for item in taken.moved}
+    assert there.objects["Secret", "bmc-of-free"]["data"] == {"value": "c2VjcmV0"}
+
+
+def test_hosts_of_other_namespaces_are_said_to_be_in_no_backup(here, tmp_path, recipient, monkeypatch):
+    other = obj("metal3.io/v1alpha1", "BareMetalHost", "apart", spec={})
+    other["metadata"]["namespace"] = "rack2"
+    here.objects["BareMetalHost", "apart"] = other
+    made = back_up(here, tmp_path, recipient)
+    assert made["hosts"] == ["free", "used"] and made["warnings"] == [
+        "1 hosts in other namespaces are not in this backup (rack2/apart): back up each namespace"]
+    listed = here.list
+
+    def forbidden(resource, namespace=None, *more):
+        if resource.kind == "BareMetalHost" and namespace is None:
+            raise KubeError("baremetalhosts.metal3.io is forbidden", 403)
+        return listed(resource, namespace, *more)
+
+    monkeypatch.setattr(here, "list", forbidden)
+    (warning,) = back_up(here, tmp_path, recipient, check_mode=True, now=1795000001)["warnings"]
+    assert warning.startswith("hosts of other namespaces than metal3 were not looked for at https://198.18.0.1:6443")
+
+
+@pytest.mark.parametrize("pause", ["", "my reason"])
+def test_a_host_that_somebody_had_paused_stays_so(here, tmp_path, recipient, identity, pause):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = pause
+    made = back_up(here, tmp_path, recipient, identity)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity, accept=["used"])
+    assert result["to_release"] == ["used"]
+    assert dict((item["name"], item["stays_paused"]) for item in result["verdicts"]) == {"free": True, "used": False}
+    annotations = there.objects["BareMetalHost", "free"]["metadata"]["annotations"]
+    assert annotations[PAUSED] == pause and json.loads(annotations[STATUS])["provisioning"]["ID"] == "node-free"
+    # Nor does the next run release it.
+    again = restore(there, made["path"], identity, accept=["used"])
+    assert not again["changed"] and again["to_release"] == ["used"]
+
+
+@pytest.mark.parametrize("pause", [FOR_MOVE, PAUSED_BY_CAPM3, ["no text"]])
+def test_a_pause_of_capm3_or_of_a_move_is_not_restored(here, tmp_path, recipient, identity, pause):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = pause
+    made = back_up(here, tmp_path, recipient, identity)
+    there = server("b", "https://198.18.0.2:6443")
+    assert restore(there, made["path"], identity, accept=["used"])["to_release"] == ["free", "used"]
+    assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_RESTORE
+
+
+@pytest.mark.parametrize("flashed", [True, False])
+def test_no_firmware_is_flashed_because_a_restore_brings_no_status(here, tmp_path, recipient, identity, flashed):
+    """The operator would flash what the backup asks for, maybe older than what the server has by now."""
+    updates = [{"component": "bios", "url": "http://192.0.2.1/b"}]
+    kind = definition("metal3.io", "hostfirmwarecomponents", "HostFirmwareComponents", "v1alpha1")
+    kind["metadata"]["labels"] = MOVE
+    here.objects["CustomResourceDefinition", "hostfirmwarecomponents.metal3.io"] = kind
+    firmware = obj("metal3.io/v1alpha1", "HostFirmwareComponents", "free", ("BareMetalHost", "free"),
+                   spec={"updates": updates}, status={"updates": updates if flashed else []})
+    here.objects["HostFirmwareComponents", "free"] = firmware
+    made = back_up(here, tmp_path, recipient, identity)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["CustomResourceDefinition", "hostfirmwarecomponents.metal3.io"] = kind
+    result = restore(there, made["path"], identity, accept=["used"])
+    assert there.objects["HostFirmwareComponents", "free"]["spec"] == {"updates": []}
+    assert "HostFirmwareComponents free: its 1 updates are left out" in "".join(result["warnings"])
+    assert restore(there, made["path"], identity, accept=["used"])["warnings"] == []
+
+
+def test_a_remediation_is_not_restored_since_it_would_begin_again_with_a_reboot(here, tmp_path, recipient, identity):
+    kind = definition("infrastructure.cluster.x-k8s.io", "metal3remediations", "Metal3Remediation", "v1beta1")
+    kind["metadata"]["labels"] = MOVE
+    there = server("b", "https://198.18.0.2:6443")
+    for side in (here, there):
+        side.objects["CustomResourceDefinition", "metal3remediations.infrastructure.cluster.x-k8s.io"] = kind
+    here.objects["Metal3Remediation", "m"] = obj(
+        "infrastructure.cluster.x-k8s.io/v1beta1", "Metal3Remediation", "m", ("Machine", "m"))
+    made = back_up(here, tmp_path, recipient, identity)
+    assert made["objects"]["Metal3Remediation"] == 1
+    result = restore(there, made["path"], identity, accept=["used"])
+    assert result["changed"] and "Metal3Remediation" not in result["objects"]
+    assert ("Metal3Remediation", "m") not in there.objects and ("Machine", "m") in there.objects
+    assert "Metal3Remediation m: left out" in "".join(result["warnings"])
+    assert not restore(there, made["path"], identity, accept=["used"])["changed"]
 
 
 def restored_cluster(there):
@@ -314,7 +436,7 @@ def test_a_backup_is_restored_into_an_api_server_that_lives_for_its_time(here, t
     (programs, clusterctl, namespace, objects, contents, _progress), = calls
     assert (programs, clusterctl, namespace) == ("/programs", "/clusterctl", NAMESPACE)
     assert sorted(item["metadata"]["name"] for item in objects if item["kind"] == "BareMetalHost") == ["free", "used"]
-    assert len(contents.definitions) == 6
+    assert len(contents.definitions) == len(DEFINITIONS)
     assert back_up(here, tmp_path, recipient, check_mode=True, rehearse=rehearse)["rehearsal"] is None
     assert len(calls) == 1
 
@@ -469,9 +591,9 @@ def clustered(here):
     used["status"]["provisioning"]["image"] = IMAGE
     machine = here.objects["Machine", "m"]
     machine["spec"]["clusterName"] = "c"
-    return [*here.objects.values(), {
-        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta2", "kind": "Metal3Machine", "metadata": {
-            "name": "m3", "ownerReferences": [{"kind": "Machine", "name": "m"}]}}]
+    here.objects["Metal3Machine", "m3"] = obj(
+        "infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", "m3", ("Machine", "m"), spec={})
+    return list(here.objects.values())
 
 
 class Workload:
@@ -490,7 +612,8 @@ class Workload:
             raise self._error
 
     def list(self, _resource):
-        return [{"metadata": {"name": name, "creationTimestamp": at}} for name, at in self._nodes.items()], "1"
+        return [{"metadata": {"name": name, "creationTimestamp": at}, "spec": {}}
+                for name, at in self._nodes.items()], "1"
 
 
 KUBECONFIG = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [
@@ -506,7 +629,8 @@ def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joine
     objects = clustered(here)
     here.objects["Secret", "c-kubeconfig"]["data"] = {
         "value": base64.b64encode(json.dumps(KUBECONFIG).encode()).decode()}
-    assert nodes_now.members(objects, workload) == {"used": nodes_now.Member("c", "m", answers, joined_at)}
+    found = nodes_now.of_clusters(objects, workload)
+    assert since(objects, found, TAKEN).members == {"used": Member("c", "m", answers, joined_at)}
 
 
 @pytest.mark.parametrize("data", [None, {}, {"value": "!"}, {"value": base64.b64encode(json.dumps(dict(
@@ -514,19 +638,20 @@ def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joine
 def test_a_kubeconfig_that_is_none_or_leads_elsewhere_is_not_used(here, data):
     objects = clustered(here)
     here.objects["Secret", "c-kubeconfig"]["data"] = data
-    found = nodes_now.members(objects, lambda _params: pytest.fail("it was used"))
-    assert found == {"used": nodes_now.Member("c", "m", False, None)}
+    found = nodes_now.of_clusters(objects, lambda _params: pytest.fail("it was used"))
+    assert found == {"c": None}
 
 
 def test_a_host_whose_cluster_was_deleted_meanwhile_must_be_named(here, tmp_path, recipient, identity):
     clustered(here)
     made = back_up(here, tmp_path, recipient)
     there = server("b", "https://198.18.0.2:6443")
-    gone = {"used": nodes_now.Member("c", "m", False, None)}
-    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* taken for the node that it was: the API"):
-        restore(there, made["path"], identity, members=lambda: gone)
+    with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .* taken for what it was: the API") as refused:
+        restore(there, made["path"], identity, nodes={"c": None})
+    # A cluster that may be there all the same may have taken it.
+    assert "BareMetalHost free: accept: " in str(refused.value)
     assert managed(there) == set()
-    assert restore(there, made["path"], identity, accept=["used"], members=lambda: gone)["changed"]
+    assert restore(there, made["path"], identity, accept=["used", "free"], nodes={"c": None})["changed"]
 
 
 def test_a_host_that_was_handed_over_meanwhile_must_be_named(here, tmp_path, recipient, identity):
@@ -550,6 +675,61 @@ def test_a_host_that_move_hosts_has_given_away_must_be_named(here, tmp_path, rec
         restore(there, made["path"], identity)
 
 
+@pytest.mark.parametrize("nodes, words", [
+    ({"m": NodeNow("2026-11-01T00:00:00Z"), "new": NodeNow("2099-01-01T00:00:00Z", "metal3://metal3/free/m9")},
+     "free for other machines: it is the Node new of the cluster c by now"),
+    ({"m": NodeNow("2026-11-01T00:00:00Z"), "new": NodeNow("2099-01-01T00:00:00Z")},
+     "free for other machines: it was free when the backup was taken, and may be a node since: the Node new of"),
+    # Also when it was switched meanwhile, which somebody else may have named it for.
+    (None, "and may be a node since: the API server of the cluster c does not answer")])
+@pytest.mark.parametrize("powered", ["On", "Off", None])
+def test_a_free_host_that_is_a_node_since_is_not_released_unnamed(
+        here, tmp_path, recipient, identity, nodes, words, powered):
+    """The machine that takes it next would be installed over the node."""
+    clustered(here)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    servers = [{"name": "free", "system": {"power_state": powered}}] if powered else []
+    accept = ["used"] if nodes is None else []
+    with pytest.raises(RefusedError, match=r"^1 problem.*\n.*BareMetalHost free: accept: ") as refused:
+        restore(there, made["path"], identity, servers=servers, accept=accept, nodes={"c": nodes})
+    assert words in str(refused.value) and managed(there) == set()
+    assert restore(there, made["path"], identity, servers=servers, accept=[*accept, "free"], nodes={"c": nodes})[
+        "to_release"] == ["free", "used"]
+    # Held since then, it is not released by a run that does not name it.
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: accept: "):
+        restore(there, made["path"], identity, servers=servers, accept=accept, nodes={"c": nodes})
+
+
+def test_another_server_behind_the_address_of_a_bmc_must_be_named(here, tmp_path, recipient, identity):
+    clustered(here)
+    here.objects["HardwareData", "used"]["spec"] = {"hardware": {"systemVendor": {"serialNumber": "S1"}}}
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    servers = [{"name": "used", "system": {"power_state": "On", "serial_number": "S2"}}]
+    with pytest.raises(RefusedError, match=r"1 problem.*\n.*BareMetalHost used: accept: .*taken for another one: its "
+                                           r"BMC is that of another server: it says the serial number S2, and"):
+        restore(there, made["path"], identity, servers=servers)
+    assert managed(there) == set()
+    servers[0]["system"]["serial_number"] = "S1"
+    assert restore(there, made["path"], identity, servers=servers)["changed"]
+
+
+def test_each_host_says_what_was_not_asked(here, tmp_path, recipient, identity):
+    clustered(here)
+    here.objects["HardwareData", "used"]["spec"] = {"hardware": {"systemVendor": {"serialNumber": "S1"}}}
+    made = back_up(here, tmp_path, recipient)
+    servers = [{"name": "used", "system": {"power_state": "On", "serial_number": "S1"}}]
+    result = restore(server("b", "https://198.18.0.2:6443"), made["path"], identity, servers=servers, check_mode=True)
+    assert dict((item["name"], item["not_asked"]) for item in result["verdicts"]) == {"used": [], "free": [
+        "whether it is on: its BMC was not asked, or has not answered",
+        "whether it is the same server: its BMC was not asked, or has not answered",
+        "what is on its disks by now: it was no node of a cluster, and no BMC says that"]}
+    # Of those that stay as they are nothing is decided.
+    result = restore(here, made["path"], identity, check_mode=True)
+    assert [item["not_asked"] for item in result["verdicts"]] == [[], []]
+
+
 def left_held(here, folder, recipient, identity):
     """Return the path of a backup and a plane whose hosts a run has restored and not released."""
     clustered(here)
@@ -560,15 +740,35 @@ def left_held(here, folder, recipient, identity):
     return made["path"], there
 
 
+@pytest.mark.parametrize("spec", [
+    {"bmc": {"address": "redfish://192.0.2.2/redfish/v1/Systems/1"}}, {"bootMACAddress": "00:5C:52:31:3A:02"}])
+def test_a_host_whose_server_another_one_has_by_now_must_be_named(here, tmp_path, recipient, identity, spec):
+    """It was renamed since the backup; restored under its old name, the operator would switch a server in use."""
+    here.objects["BareMetalHost", "free"]["spec"]["bootMACAddress"] = "00:5c:52:31:3a:02"
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["BareMetalHost", "renamed"] = obj("metal3.io/v1alpha1", "BareMetalHost", "renamed", spec=spec)
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: accept: .*managed by two hosts: the host "
+                                           r"metal3/renamed of this plane has its spec\.b"):
+        restore(there, made["path"], identity, accept=["used"])
+    assert ("BareMetalHost", "free") not in there.objects
+    assert restore(there, made["path"], identity, accept=["used", "free"])["changed"]
+    # Held since then, it is found again, and not by itself.
+    with pytest.raises(RefusedError, match=r"BareMetalHost free: accept: .*managed by two hosts"):
+        restore(there, made["path"], identity, accept=["used"])
+    del there.objects["BareMetalHost", "renamed"]
+    assert restore(there, made["path"], identity, accept=["used"])["to_release"] == ["free", "used"]
+
+
 def test_hosts_that_are_held_are_looked_at_again_before_they_are_released(here, tmp_path, recipient, identity):
     path, there = left_held(here, tmp_path, recipient, identity)
     again = restore(there, path, identity)
     assert not again["changed"] and again["to_release"] == ["free", "used"]
     assert [(item["is_there"], item["is_held"]) for item in again["verdicts"]] == [(True, True)] * 2
-    rejoined = {"used": nodes_now.Member("c", "m", True, "2099-01-01T00:00:00Z")}
+    rejoined = {"c": {"m": NodeNow("2099-01-01T00:00:00Z", "metal3://metal3/used/m3")}}
     with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*installed again since"):
-        restore(there, path, identity, members=lambda: rejoined)
-    switched = [{"name": "used", "powered_on": False}]
+        restore(there, path, identity, nodes=rejoined)
+    switched = [{"name": "used", "system": {"power_state": "Off"}}]
     with pytest.raises(RefusedError, match=r"BareMetalHost used: accept: .*its server is off now"):
         restore(there, path, identity, servers=switched)
     assert restore(there, path, identity, servers=switched, accept=["used"])["to_release"] == ["free", "used"]
@@ -590,7 +790,7 @@ def test_of_hosts_that_work_or_are_held_for_something_else_nothing_is_released(h
     del there.objects["BareMetalHost", "used"]["metadata"]["annotations"][PAUSED]
     there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = FOR_MOVE
     # Nor is refused what a release of them would cost.
-    result = restore(there, path, identity, servers=[{"name": "used", "powered_on": False}])
+    result = restore(there, path, identity, servers=[{"name": "used", "ipmi": {"power": "off"}}])
     assert result["to_release"] == [] and not any(item["is_held"] for item in result["verdicts"])
 
 
@@ -616,6 +816,16 @@ def test_what_a_move_to_here_has_lost_is_restored_for_that_move(here, tmp_path, 
     assert restored_cluster(there)["spec"]["paused"] is True
     assert result["to_release"] == [] and "the playbook pivot releases them" in result["warnings"][0]
     assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
+
+
+def test_a_pause_that_a_move_to_here_cannot_keep_is_reported(here, tmp_path, recipient, identity):
+    here.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] = "my reason"
+    made = back_up(here, tmp_path, recipient, identity)
+    there = server("b", "https://198.18.0.2:6443")
+    on_its_way(there, "a-kube-system", "b-kube-system")
+    result = restore(there, made["path"], identity, accept=["used"])
+    assert there.objects["BareMetalHost", "free"]["metadata"]["annotations"][PAUSED] == FOR_MOVE
+    assert "BareMetalHost free was paused when the backup was taken" in "".join(result["warnings"])
 
 
 @pytest.mark.parametrize("consumer", [None, {"kind": "Machine", "name": "another"}])
@@ -659,4 +869,4 @@ def test_each_object_that_would_be_created_is_named(here, tmp_path, recipient, i
 def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, identity):
     clustered(here)
     made = back_up(here, tmp_path, recipient)
-    assert restore(here, made["path"], identity, members=lambda: pytest.fail("asked"))["changed"] is False
+    assert restore(here, made["path"], identity, nodes=lambda _objects: pytest.fail("asked"))["changed"] is False

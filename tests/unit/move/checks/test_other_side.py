@@ -13,7 +13,6 @@ import socket
 import ssl
 import sys
 import threading
-import types
 
 import pytest
 from cryptography import x509
@@ -21,11 +20,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import trust
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import trust
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import plane_room, preflight, room
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import (
     address_holder,
@@ -37,7 +36,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import STARTED_BY_MOVE
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
-HERE = asking.Asked([sys.executable, "-"], "the pod")
+HERE = asking.by_command([sys.executable, "-"], "the pod")
+NOBODY = asking.by_command(["/nonexistent"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")
 
 
@@ -86,8 +86,9 @@ def undone(here, there, **options):
 def run(here, there, **options):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "ironic_namespace": IRONIC[0], "ironic_deployment": IRONIC[1], "ironic_config": None,
+              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
+              "take_over": None, "accept": [], "ironic_namespace": IRONIC[0], "ironic_deployment": IRONIC[1],
+              "ironic_config": None,
               "former_ironic_namespace": IRONIC[0], "former_ironic_deployment": "", "media_checks": [],
               "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, **options}
@@ -281,8 +282,7 @@ def test_a_bmc_that_does_not_answer_is_no_question_of_trust(tmp_path):
 
 def test_nobody_to_ask_about_trust_is_a_warning(here, there):
     here.objects["BareMetalHost", "free"]["spec"]["bmc"]["address"] = "redfish://127.0.0.1:1"
-    found, (warning,) = bmc_reach.distrusted([bmh("redfish://127.0.0.1:1")], asking.Asked(["/nonexistent"], "the pod"),
-                                             None)
+    found, (warning,) = bmc_reach.distrusted([bmh("redfish://127.0.0.1:1")], NOBODY, None)
     assert found == [] and "was not asked from the pod" in warning
     for item in (bmh("ipmi://127.0.0.1:1"),):
         _found, warnings = bmc_reach.from_where(
@@ -482,7 +482,7 @@ def test_a_move_says_which_deployments_of_ironic_it_has_checked(here, there, mon
     monkeypatch.setattr(there, "get", changing)
     found = attempt(here, there, former_ironic_deployment="ironic")
     assert (found["former_ironic"], found["ironic"]) == ({"uid": uid, "generation": 5}, {"uid": uid, "generation": 3})
-    assert attempt(here, there)["former_ironic"] is None
+    assert attempt(here, there, former_ironic_mode="external")["former_ironic"] is None
 
 
 def test_what_goes_back_says_which_deployment_a_move_has_started(here, there):
@@ -534,7 +534,7 @@ def test_an_address_that_somebody_else_has_is_not_free(here, there, monkeypatch,
         return [{"reached": True, "words": said} for _question in questions]
 
     monkeypatch.setattr(asking, "ask", ask)
-    options = {"reach_from": "auto", "kubectl": "/kubectl"}
+    options = {"reach_from": "auto"}
     if words:
         (text,) = refused(here, there, **options)
         assert words in text
@@ -558,20 +558,21 @@ def machine(name, address):
 def test_a_refusal_has_come_by_the_servers_network_and_silence_proves_nothing():
     assert node_reach.warnings([machine("none", "")], HERE) == ([], "")
 
-    def run(_command, **more):
-        assert "192.0.2.1" in more["input"].decode()
-        return types.SimpleNamespace(returncode=0, stderr=b"", stdout=json.dumps(
-            [{"reached": True}, {"words": "connection refused"}, {"words": "no answer within 5 s"}][:answers]).encode())
+    def run(program):
+        assert "192.0.2.1" in program.decode()
+        return asking.Printed(json.dumps([{"reached": True}, {"words": "connection refused"},
+                                          {"words": "no answer within 5 s"}][:answers]).encode(), b"", 0)
 
+    asked = asking.Asked(run, "the pod")
     machines = [machine(f"m{number}", f"192.0.2.{number}") for number in (1, 2, 3)]
     answers = 2
-    assert node_reach.warnings(machines[:2], HERE, run) == (
+    assert node_reach.warnings(machines[:2], asked) == (
         [], "servers: 2 of 2 nodes answer the pod where they were inspected")
     answers = 3
-    warned, fits = node_reach.warnings(machines, HERE, run)
+    warned, fits = node_reach.warnings(machines, asked)
     assert warned == [] and fits.startswith("servers: 2 of 3 nodes answer the pod where they were inspected; not ")
     assert "Machines m3 (192.0.2.3: no answer within 5 s)" in fits
-    (warning,), _fits = node_reach.warnings(machines, asking.Asked(["/nonexistent"], "the pod"))
+    (warning,), _fits = node_reach.warnings(machines, NOBODY)
     assert "was not asked from the pod" in warning
 
 

@@ -6,29 +6,25 @@ from __future__ import annotations
 
 import ast
 import copy
-import itertools
 import json
 import os
-import subprocess
 import sys
-import types
 
 import pytest
-from fakes.planes import GATE_IS_OFF, NAMESPACE, WORK_DIR, at_once, classes, obj
+from fakes import refused_moves
+from fakes.plane_server import definition
+from fakes.planes import GATE_IS_OFF, MOVE, NAMESPACE, classes, obj
+from fakes.refused_moves import attempt, ironic
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common import bounded_run
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import bmc_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import operator as operator_rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import (
     CLUSTERCTL_LABEL,
     MOVE_LABEL,
@@ -39,18 +35,9 @@ CLOSED = "redfish+http://127.0.0.1:1/redfish/v1/Systems/1"
 
 
 @pytest.fixture(autouse=True)
-def versions(monkeypatch, here, there):
+def versions(monkeypatch, here):
     """The versions of the parts, side → part → version, which a test may change."""
-    found = {"here": {"bmo": "v0.13.2", "capm3": "v1.13.0"}, "there": {"bmo": "v0.13.2", "capm3": "v1.13.0"}}
-
-    def read(client, _definitions):
-        parts = found["here" if client is here else "there"]
-        return fit.Plane("v1.35.4", dict((name, fit.Found(version, f"Deployment x/{name}", "x", ()))
-                                         for name, version in parts.items()), {}), []
-
-    monkeypatch.setattr(preflight.fit_service, "read", read)
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
-    return found
+    return refused_moves.complete(monkeypatch, here)
 
 
 def unlabelled(here, _there, _versions):
@@ -146,11 +133,77 @@ def firmware(here, there, _versions):
         status={"updates": updates})
 
 
+def user_data_stays(here, _there, _versions):
+    here.objects["BareMetalHost", "used"]["spec"]["userData"] = {"name": "unrelated", "namespace": NAMESPACE}
+    here.objects["BareMetalHost", "free"]["spec"]["preprovisioningNetworkDataName"] = "unrelated"
+
+
+def owner_of_credentials_stays(here, _there, _versions):
+    """External Secrets and others make Secrets with an owner of their own, and clusterctl wants all owners to move."""
+    here.logs_in = False
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "free-bmc"
+    here.objects["Secret", "free-bmc"]["metadata"]["ownerReferences"].append(
+        {"kind": "ExternalSecret", "name": "free-bmc", "uid": "uid-of-another-kind"})
+
+
+def host_of_another_namespace(here, _there, _versions):
+    for name, namespace, status in (("apart", "rack2", {}), ("gone", "rack3", {"operationalStatus": "detached"})):
+        status["provisioning"] = {"state": "available"}
+        other = obj("metal3.io/v1alpha1", "BareMetalHost", name, spec={"bmc": {"address": "ipmi://192.0.2.77"}},
+                    status=status)
+        other["metadata"]["namespace"] = namespace
+        here.objects["BareMetalHost", name] = other
+    # The operator of this fake attaches what has no annotation.
+    here.objects["BareMetalHost", "gone"]["metadata"]["annotations"] = {host_annotations.DETACHED: ""}
+
+
+def may_not_stop_ironic(here, _there, _versions):
+    here.objects["Deployment", "ironic"] = ironic(replicas=0)
+    here.forbidden = frozenset(("patch deployments", "list pods"))
+
+
+def may_not_start_ironic(_here, there, _versions):
+    there.objects["Deployment", "ironic"] = ironic(replicas=0)
+    there.objects["Node", "n"] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "spec": {}, "status": {
+        "allocatable": {"cpu": "2", "memory": "4Gi", "pods": "10"},
+        "conditions": [{"type": "Ready", "status": "True"}]}}
+    there.forbidden = frozenset(("patch deployments",))
+
+
+def may_not_note(here, _there, _versions):
+    """The record is created on both sides."""
+    here.forbidden = frozenset(("create configmaps",))
+
+
+def may_not_ask_in_ironics_pod(_here, there, _versions):
+    running = ironic()
+    running["status"] = {"availableReplicas": 1}
+    there.objects["Deployment", "ironic"] = running
+    there.forbidden = frozenset(("create pods/exec",))
+
+
 def gate_is_off(here, there, _versions):
     classes(here, there, GATE_IS_OFF)
 
 
 REFUSALS = {
+    user_data_stays: "Secret unrelated: found one that would stay, and that hosts name: BareMetalHost free "
+                     "(spec.preprovisioningNetworkDataName), BareMetalHost used (spec.userData.name), expected a "
+                     "Secret that is moved with them; give it the label clusterctl.cluster.x-k8s.io/move, or an owner",
+    owner_of_credentials_stays: "BareMetalHost free: spec.bmc.credentialsName: found Secret free-bmc, which would "
+                                "stay: ExternalSecret free-bmc owns it, which does not move, expected a Secret that is "
+                                "moved with the host; take its owner ExternalSecret free-bmc away, and give it the "
+                                "label",
+    host_of_another_namespace: "namespace metal3: found 1 hosts in other namespaces of the plane that lets go "
+                               "(rack2/apart), whose Ironic would be stopped, expected all hosts of that plane",
+    may_not_stop_ironic: "kubeconfig: found a user who may not patch deployments.apps, list pods, expected one who "
+                         "may, in namespace "
+                         "baremetal-operator-system of https://198.18.0.1:6443",
+    may_not_start_ironic: "to_kubeconfig: found a user who may not patch deployments.apps, expected one who may, in "
+                          "namespace baremetal-operator-system of https://198.18.0.2:6443",
+    may_not_note: "kubeconfig: found a user who may not create configmaps, expected one who may",
+    may_not_ask_in_ironics_pod: "to_kubeconfig: found a user who may not create pods/exec, expected one who may, in "
+                                "namespace baremetal-operator-system",
     gate_is_off: "ClusterClass fast: topology: found a class that the plane refuses, expected Cluster API with its "
                  "feature gate ClusterTopology, which is off; set capi_cluster_topology: true for that plane and run",
     firmware: "HostFirmwareComponents used: spec.updates: found 1 updates, which would be flashed over there",
@@ -176,20 +229,36 @@ REFUSALS = {
 }
 
 
-def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
-    calls = []
-    try:
-        return service.Move(here, there, params, check_mode, Progress(None), lambda *call: calls.append(call),
-                            rehearse, clock=itertools.count(0, 10).__next__, sleep=lambda _seconds: None,
-                            alone=at_once).moved()
-    finally:
-        assert calls == [], "clusterctl was run"
+OPTIONS = {unreachable: {"reach_from": "here"}, may_not_stop_ironic: {"former_ironic_deployment": "ironic"},
+           may_not_ask_in_ironics_pod: {"reach_from": "auto"}}
+
+
+def test_a_remediation_is_not_moved_since_it_would_begin_again_with_a_reboot(here, there):
+    kind = definition("infrastructure.cluster.x-k8s.io", "metal3remediations", "Metal3Remediation", "v1beta1")
+    kind["metadata"]["labels"] = MOVE
+    for side in (here, there):
+        side.objects["CustomResourceDefinition", "metal3remediations.infrastructure.cluster.x-k8s.io"] = kind
+    item = obj("infrastructure.cluster.x-k8s.io/v1beta1", "Metal3Remediation", "m", ("Machine", "m"),
+               status={"phase": "Waiting"})
+    here.objects["Metal3Remediation", "m"] = item
+    with pytest.raises(RefusedError, match=r"Metal3Remediation m: found a remediation that has not ended"):
+        attempt(here, there)
+    # CAPM3 leaves its finalizer on one whose Machine is gone.
+    item["metadata"]["deletionTimestamp"] = "2026-11-24T00:00:00Z"
+    assert attempt(here, there, check_mode=True)["due"]
+
+
+@pytest.mark.parametrize("namespace", [NAMESPACE, "elsewhere"])
+def test_a_server_that_another_host_has_over_there_is_not_moved(here, there, namespace):
+    other = obj("metal3.io/v1alpha1", "BareMetalHost", "other", spec={"bmc": {"address": "redfish://192.0.2.2"}})
+    other["metadata"]["namespace"] = namespace
+    there.objects["BareMetalHost", "other"] = other
+    with pytest.raises(RefusedError) as refused:
+        attempt(here, there)
+    assert [problem.actual for problem in refused.value.problems if problem.field == "spec.bmc.address"] == [
+        f"ipmi://192.0.2.2, which the host {namespace}/other over there has, too"]
+    other["spec"]["bmc"]["address"] = "redfish://192.0.2.3"
+    assert attempt(here, there, check_mode=True)["due"]
 
 
 @pytest.mark.parametrize("check_mode", [False, True], ids=["run", "check"])
@@ -198,7 +267,7 @@ def test_what_is_in_the_way_is_named_and_nothing_is_written(here, there, version
     violate(here, there, versions)
     before = copy.deepcopy((here.objects, there.objects))
     with pytest.raises(RefusedError) as refused:
-        attempt(here, there, check_mode, reach_from="here" if violate is unreachable else "none")
+        attempt(here, there, check_mode, **OPTIONS.get(violate, {}))
     assert REFUSALS[violate] in str(refused.value)
     assert len(refused.value.problems) == 1
     assert (here.objects, there.objects) == before
@@ -216,8 +285,9 @@ def test_a_class_is_tried_without_being_stored(here, there, has_namespace, error
     result = attempt(here, there, check_mode=True)
     namespace = NAMESPACE if has_namespace else "default"
     assert asked == [(namespace, {"name": "fast", "namespace": namespace}, True)]
-    assert [warning.rpartition(":")[0] for warning in result["warnings"]] == (
-        ["ClusterClass fast: whether the plane takes it was not checked: ClusterClass fast"] if warned else [])
+    words = " ".join(result["warnings"])
+    assert ("lets in 1 of 11 objects was not found out: ClusterClass fast: " in words) is warned
+    assert (f"namespace {NAMESPACE} is not at {there.server} yet" in words) is not has_namespace
 
 
 def test_a_refusal_that_is_missing_fails_its_test_and_leaves_nothing_on_the_machine(here, there, monkeypatch):
@@ -303,7 +373,7 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
     hosts = [host("ipmi://127.0.0.1:1"), host(CLOSED, "closed"), host("ipmi://no-such-name.invalid", "nowhere"),
              host("no address", "left-out"), host("ipmi://127.0.0.1:1", "same")]
     found = dict((problem.subject, problem.actual) for problem in bmc_reach.problems(
-        hosts, asking.Asked([sys.executable, "-"], "the pod"))[0])
+        hosts, asking.by_command([sys.executable, "-"], "the pod"))[0])
     assert sorted(found) == [f"BareMetalHost {name}" for name in ("closed", "h", "nowhere", "same")]
     assert found["BareMetalHost closed"] == "connection refused at 127.0.0.1:1/tcp, asked from the pod"
     assert found["BareMetalHost nowhere"].startswith("no address for that name at no-such-name.invalid:623/udp")
@@ -311,31 +381,30 @@ def test_bmcs_are_asked_by_the_program_that_ironics_container_gets():
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_pod_that_prints_without_an_end_is_left(monkeypatch, tmp_path, stream):
-    """Who runs it, or the API server before it, decides what kubectl prints."""
+    """Who runs it decides what it prints."""
     monkeypatch.setattr(bounded_run, "_OUTPUT_BYTES", 100_000)
     pod = tmp_path / "pod.py"
     pod.write_text(f"import sys\nwhile True: sys.{stream}.write('x' * 1000)\n")
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.Asked([sys.executable, str(pod)], "the pod"))
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.by_command([sys.executable, str(pod)], "the pod"))
     assert found == [] and "OSError: it prints more than" in warning
 
 
 def test_a_pod_that_says_nothing_is_left(monkeypatch):
-    monkeypatch.setattr(asking, "_LIMIT_SECONDS", 0.5)
+    monkeypatch.setattr(asking, "LIMIT_SECONDS", 0.5)
     pod = [sys.executable, "-c", "import time; time.sleep(60)"]
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.Asked(pod, "the pod"))
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.by_command(pod, "the pod"))
     assert found == [] and "TimeoutExpired" in warning
 
 
 def test_an_address_is_no_part_of_the_program():
     given = []
 
-    def run(_command, **more):
-        given.append(more["input"].decode())
-        more.pop("check", None)
-        return subprocess.run([sys.executable, "-"], check=False, **more)
+    def run(program):
+        given.append(program.decode())
+        return asking.from_here().run(program)
 
     hosts = [host("redfish+http://127.0.0.1:1/')+exit(3)+('")]
-    found, warnings = bmc_reach.problems(hosts, asking.from_here(), run)
+    found, warnings = bmc_reach.problems(hosts, asking.Asked(run, "this machine"))
     assert warnings == [] and "exit" not in given[0].rpartition("main(")[2]
     assert [problem.subject for problem in found] == ["BareMetalHost h"]
 
@@ -343,39 +412,31 @@ def test_an_address_is_no_part_of_the_program():
 @pytest.mark.parametrize(("code", "output"), [
     (1, b""), (0, b""), (0, b"[]"), (0, b"{}"), (0, b'[""]'), (1, b'[{"reached": true}]'), (0, b"\xff")])
 def test_a_pod_that_cannot_be_asked_is_a_warning(code, output):
-    def run(*_arguments, **_more):
-        return types.SimpleNamespace(returncode=code, stdout=output, stderr=b"error: \033[31munable to upgrade\n")
-
-    found, (warning,) = bmc_reach.problems([host(CLOSED)], asking.from_pod("kubectl", "/k", "c", "n", "ironic"), run)
+    asked = asking.Asked(lambda _program: asking.Printed(output, b"error: \033[31munable to upgrade\n", code),
+                         "Deployment n/ironic")
+    found, (warning,) = bmc_reach.problems([host(CLOSED)], asked)
     assert found == [] and "was not asked from Deployment n/ironic" in warning and "unable to upgrade" in warning
     assert "\033" not in warning
 
 
-def test_a_pod_is_asked_with_the_kubeconfig_of_the_other_plane():
-    asked = asking.from_pod("/bin/kubectl", "/k", "c", "n", "ironic")
-    assert asked.command == ["/bin/kubectl", "--kubeconfig=/k", "--context=c", "--namespace=n", "exec", "--stdin",
-                             "deployment/ironic", "--", "python3", "-"]
-    assert "--context" not in " ".join(asking.from_pod("kubectl", "/k", None, "n", "ironic").command)
-
-
 def test_nobody_is_asked_without_a_pod_of_ironic(here, there):
-    result = attempt(here, there, True, reach_from="auto", kubectl="kubectl")
+    result = attempt(here, there, True, reach_from="auto")
     assert "was not asked: no Deployment baremetal-operator-system/ironic" in result["warnings"][0]
     there.objects["Deployment", "ironic"] = obj(
         "apps/v1", "Deployment", "ironic", status={"availableReplicas": 1}, spec={"template": {"spec": {
             "containers": [{"name": "ironic", "image": "quay.io/metal3-io/ironic:v1"}]}}})
-    result = attempt(here, there, True, reach_from="auto", kubectl="/nonexistent/kubectl")
-    assert "was not asked from Deployment baremetal-operator-system/ironic: FileNotFoundError" in result["warnings"][0]
+    result = attempt(here, there, True, reach_from="auto")
+    name = "Deployment baremetal-operator-system/ironic"
+    assert f"was not asked from {name}: {name}: found no pod that runs" in result["warnings"][0]
 
 
 def test_answers_are_matched_with_their_hosts():
-    def run(*_arguments, **more):
-        literal = more["input"].decode().rpartition("json.loads(")[2].rpartition("))")[0]
+    def run(program):
+        literal = program.decode().rpartition("json.loads(")[2].rpartition("))")[0]
         questions = json.loads(ast.literal_eval(literal))
-        return types.SimpleNamespace(returncode=0, stderr=b"", stdout=json.dumps(
-            [{"reached": not question[1].endswith(".2"), "words": "no answer within 5 s"} for question in questions]
-        ).encode())
+        return asking.Printed(json.dumps([{"reached": not question[1].endswith(".2"), "words": "no answer within 5 s"}
+                                          for question in questions]).encode(), b"", 0)
 
     found, _warnings = bmc_reach.problems([host("ipmi://192.0.2.1", "one"), host("ipmi://192.0.2.2", "two")],
-                                          asking.from_here(), run)
+                                          asking.Asked(run, "this machine"))
     assert [problem.subject for problem in found] == ["BareMetalHost two"]

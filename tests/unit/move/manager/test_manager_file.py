@@ -12,9 +12,9 @@ import pytest
 from fakes.planes import host, obj, server
 from fakes.site_folder import config
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import kubeconfig
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import kubeconfig
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager import service as manager_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.manager.site_folder import SiteFolder
 

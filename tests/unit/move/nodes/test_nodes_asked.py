@@ -13,11 +13,11 @@ import sys
 import pytest
 from fakes.planes import NAMESPACE, obj
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import reach
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import reach
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import answered, asking
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube import short_pod
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.pods import short_pod
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import question as node_question
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes.asked import NodesAsked
 

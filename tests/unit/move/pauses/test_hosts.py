@@ -10,17 +10,18 @@ import pytest
 from fakes.kubernetes import Server
 from fakes.planes import obj
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
     FOR_RESTORE,
     PAUSED,
     PAUSED_BY_CAPM3,
     STATUS,
 )
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import wait as host_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import verdicts
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks.rules import HELD, host_problems
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import hosts as hosts_service
@@ -225,6 +226,22 @@ def test_what_is_restored_is_not_compared_with_an_earlier_move(server, monkeypat
     result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
                                     what_for=FOR_RESTORE)
     assert result["changed"] and result["errors"] == []
+
+
+@pytest.mark.parametrize("state, node, error", [
+    ("deprovisioning", "anew", ""), ("provisioned", "node-used", "host used: not registered within 1 min")])
+def test_a_restored_host_that_the_operator_wipes_is_waited_for_until_it_is_registered(server, monkeypatch, state, node,
+                                                                                      error):
+    """It goes on at once, so that nobody may see it as what it was."""
+    used = server.objects["BareMetalHost", "used"]
+    used["spec"]["bmc"] = {"address": "redfish://192.0.2.1"}
+    used["status"]["provisioning"]["image"] = {"url": "http://images/a"}
+    moved(server)
+    annotations(server, "used")[PAUSED] = FOR_RESTORE
+    monkeypatch.setattr(host_wait, "follow", Operator(server, {"used": status("used", state, node)}))
+    result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
+                                    names=["used"], what_for=FOR_RESTORE, loses=verdicts.loses)
+    assert result["changed"] and error in "".join(result["errors"]) and len(result["errors"]) == bool(error)
 
 
 @pytest.mark.parametrize("paused", [True, False])

@@ -14,12 +14,12 @@ import os
 from pathlib import Path
 
 import pytest
-from fakes.planes import NAMESPACE, obj, server, world
+from fakes.planes import DEFINITIONS, NAMESPACE, obj, server, world
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.problem import Problem
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import clusterctl, copies, graph
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
@@ -319,5 +319,5 @@ def test_only_definitions_of_the_move_are_copied(here):
         here.objects["CustomResourceDefinition", "baremetalhosts.metal3.io"])
     here.objects["CustomResourceDefinition", "other"]["metadata"]["labels"] = {}
     here.objects["CustomResourceDefinition", "other"]["spec"]["group"] = "example.org"
-    assert len(copies.definitions(Side(here, NAMESPACE).definitions)) == 6
+    assert len(copies.definitions(Side(here, NAMESPACE).definitions)) == len(DEFINITIONS)
     assert graph.kinds(copies.definitions(Side(here, NAMESPACE).definitions))

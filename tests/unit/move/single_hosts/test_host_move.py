@@ -10,13 +10,13 @@ import json
 import pytest
 from fakes.planes import NAMESPACE, Plane, host, obj, server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.wait_loop import Step
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import handed_over, lock
-from ansible_collections.metal3.baremetal.plugins.module_utils._host import wait as host_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over, lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import wait as host_wait
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import copies as host_copies
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import obstacles as host_obstacles
@@ -128,7 +128,7 @@ def planes(monkeypatch):
 def move(planes, names=("used", "free"), confirm="2", check_mode=False, among=()):
     params = {"namespace": NAMESPACE, "hosts": list(names), "confirm": confirm, "confirm_among": list(among),
               "to_kubeconfig": "there",
-              "to_context": None, "reach_from": "none", "kubectl": None, "ironic_namespace": "ns",
+              "to_context": None, "reach_from": "none", "ironic_namespace": "ns",
               "ironic_deployment": "ironic", "wait_timeout_seconds": 60}
     run = host_move_service.HostMove(*planes, params, check_mode, Progress(None), lambda: 0.0, lambda _seconds: None,
                                      lambda: 0.0)

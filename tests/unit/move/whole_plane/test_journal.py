@@ -12,8 +12,8 @@ import pytest
 from fakes.clusterctl import Clusterctl, Killed
 from fakes.planes import NAMESPACE, WORK_DIR, at_once, managed
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common import user_folders
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
@@ -32,8 +32,8 @@ def _complete_plane(monkeypatch):
 def move(here, there, journal, run, check_mode=False):
     params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
+              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
+              "take_over": None, "accept": [], "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic"}
     return service.Move(here, there, params, check_mode, Progress(None), run,
@@ -51,7 +51,7 @@ def journal(here, there, tmp_path, lines):
 
 
 def noted(journal, tmp_path):
-    path, = (tmp_path / "moves").iterdir()
+    path, = (tmp_path / "moves").glob("*.jsonl")
     return path, [json.loads(line) for line in path.read_text().splitlines()]
 
 

@@ -13,10 +13,13 @@ import pytest
 from fakes.clusterctl import Clusterctl, Killed
 from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.errors import RefusedError, ReportedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
+    RefusedError,
+    ReportedError,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
@@ -34,15 +37,15 @@ def complete_plane(monkeypatch):
     monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
 
 
-def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, **options):
+def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, journal=None, **options):
     params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": WORK_DIR,
               "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none", "kubectl": None,
-              "take_over": None, "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
+              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
+              "take_over": None, "accept": [], "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
               "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
               "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
-                        rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone)
+                        rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone, journal=journal)
 
 
 def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
@@ -91,6 +94,20 @@ def test_an_interrupted_move_is_taken_up_with_the_number_of_its_hosts(here, ther
     with pytest.raises(RefusedError, match=r"confirm: not set, .*metal3_confirm=2"):
         move(here, there, confirm=None).moved()
     assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("steps", [0, 5, 13])
+def test_an_interrupted_move_does_not_go_on_beside_an_ironic_that_runs_again(here, there, steps):
+    interrupted(here, there, steps)
+    here.objects["Deployment", "ironic"] = obj("apps/v1", "Deployment", "ironic", spec={"replicas": 1, "template": {
+        "spec": {"containers": [{"name": "ironic", "image": "ironic"}]}}})
+    before = copy.deepcopy((here.objects, there.objects))
+    for options in ({}, {"former_ironic_deployment": "ironic", "former_ironic_namespace": NAMESPACE}):
+        with pytest.raises(RefusedError, match=rf"Deployment {NAMESPACE}/ironic: spec\.replicas: found"):
+            move(here, there, **options).moved()
+    assert (here.objects, there.objects) == before
+    here.objects["Deployment", "ironic"]["spec"]["replicas"] = 0
+    assert move(here, there).moved()["begun"]
 
 
 def begun_elsewhere(here, there, steps=5):
@@ -145,11 +162,11 @@ def test_of_two_moves_that_begin_at_once_one_is_refused(here, there):
     second = move(here, there, clusterctl)
     begin = second._begin
 
-    def begun_meanwhile(planned):
+    def begun_meanwhile(planned, moving):
         third = server("c", "https://198.18.0.3:6443")
         with pytest.raises(Killed):
             move(here, third, Clusterctl(here, third, 0)).moved()
-        begin(planned)
+        return begin(planned, moving)
 
     second._begin = begun_meanwhile
     with pytest.raises(RefusedError, match=r"a record at .* that another run has written since it was read"):

@@ -1,0 +1,68 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a cluster needs of the hosts that it shares with others, without the rest of its description; pure."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .model import CONTROL_PLANE, STANDALONE, WORKER, Group
+from .reader import read
+from .spec import METAL3
+
+_OF_GROUP = ("replicas", "autoscaler", "host_selector", "host_selector_expressions")
+
+
+class ClusterNeeds(NamedTuple):
+    """What a cluster needs of hosts.
+
+    :param name: of the cluster
+    :param namespace: of the cluster and of its hosts
+    :param groups: its groups of machines, with the options that choose hosts
+    """
+
+    name: str
+    namespace: str
+    groups: tuple[Group, ...]
+
+    @property
+    def subject(self) -> str:
+        """Return what messages call the cluster."""
+        return f"cluster {self.namespace}/{self.name}"
+
+
+def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a description needs of hosts; None without hosts, or with mistakes, which its own run reports.
+
+    Nothing that it may have of secrets comes along.
+
+    :param params: as ``reader.read`` takes them
+    :returns: dict as :func:`needs_options` describes it
+    """
+    description, mistakes = read(params)
+    if mistakes or description.provider != METAL3 or description.cluster_class:
+        return None
+    return {"name": description.name, "namespace": description.namespace,
+            "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
+                            role=group.role, name=group.name) for group in description.groups]}
+
+
+def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
+    """Return the needs of a cluster as rules take them.
+
+    :param neighbour: as :func:`needs` returns it
+    """
+    return ClusterNeeds(neighbour["name"], neighbour["namespace"], tuple(
+        Group(neighbour["name"], group["role"], group["name"], group) for group in neighbour["groups"]))
+
+
+def needs_options() -> dict[str, Any]:
+    """Return the options of what :func:`needs` returns, as an argument spec."""
+    group = {
+        "role": {"type": "str", "required": True, "choices": [CONTROL_PLANE, WORKER, STANDALONE]},
+        "name": {"type": "str", "required": True}, "replicas": {"type": "int"}, "autoscaler": {"type": "dict"},
+        "host_selector": {"type": "dict"}, "host_selector_expressions": {"type": "list", "elements": "dict"},
+    }
+    return {"name": {"type": "str", "required": True}, "namespace": {"type": "str", "required": True},
+            "groups": {"type": "list", "elements": "dict", "required": True, "options": group}}

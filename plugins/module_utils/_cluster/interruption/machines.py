@@ -1,0 +1,77 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the objects of a cluster say of machines that stop or go: which others are not ready, time, disks; pure."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..._common.texts.formats import duration, moment
+from ..._common.texts.plain_text import few
+from ..._kube.objects.conditions import condition
+from ..workflow.steps import machine_steps
+
+Object = Mapping[str, Any]
+
+_LIMIT = 6
+
+
+def unready(snapshot: Any, without: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Return the steps of machines that are nodes, are not ready, and are not being deleted.
+
+    :param snapshot: a workflow Snapshot
+    :param without: names of Machines that do not count, because they stop or go themselves
+    """
+    left_out = set(without)
+    return [step for step in machine_steps(snapshot) if step["machine"] and step["machine"] not in left_out
+            and step["node"] and not step["complete"] and not step["deleting"]]
+
+
+def unready_line(step: Mapping[str, Any], effect: str) -> str:
+    """Return the line about a machine that is not ready.
+
+    :param step: as :func:`unready` returns it
+    :param effect: what happens beside it, as a clause
+    """
+    return (f"Machine {step['machine']} on host {step['host']} is not ready ({step['waits_for']}): {effect}; "
+            "bring it back first, or delete the Machine for its owner to make another")
+
+
+def boot_seconds(machine: Object) -> float | None:
+    """Return how long a Machine took from its creation until CAPM3 had found its Node, None while it has not."""
+    made = moment(machine["metadata"].get("creationTimestamp"))
+    ready = condition(machine, "InfrastructureReady")
+    ended = moment(ready.get("lastTransitionTime")) if ready.get("status") == "True" else None
+    return ended - made if made is not None and ended is not None and ended > made else None
+
+
+def time_texts(snapshot: Any, names: Iterable[str]) -> list[str]:
+    """Say how long Machines took: nobody knows better how long the next ones will."""
+    took = sorted(seconds for name in names for seconds in [boot_seconds(snapshot.get("Machine", name))] if seconds)
+    return [f"from its creation to its Node a machine took {span_of(took)}"] if took else []
+
+
+def span_of(seconds: Iterable[float]) -> str:
+    """Return durations as the shortest and the longest of them: ``3 min to 5 min``."""
+    found = sorted(seconds)
+    return " to ".join(dict.fromkeys([duration(found[0]), duration(found[-1])]))
+
+
+def disk_texts(snapshot: Any, names: Iterable[str]) -> list[str]:
+    """Say what becomes of the disks: CAPM3 gives a host back, and the operator cleans it as its mode says.
+
+    :param names: of the hosts
+    """
+    hosts = [snapshot.get("BareMetalHost", name) for name in sorted(names)]
+    kept = [host["metadata"]["name"] for host in hosts
+            if host and (host.get("spec") or {}).get("automatedCleaningMode") == "disabled"]
+    wiped = sum(host is not None for host in hosts) - len(kept)
+    parts = [f"all disks of {wiped} host{'' if wiped == 1 else 's'} are wiped"] if wiped else []
+    return parts + ([f"not cleaned are the disks of {few(kept, _LIMIT)} (automatedCleaningMode disabled), where an "
+                     "image is only written over what is there"] if kept else [])
+
+
+def free_text(number: int) -> str:
+    """Say how many hosts are free that machines of an owner could have."""
+    return f"{number} host{' that matches is' if number == 1 else 's that match are'} free"

@@ -1,0 +1,149 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Takes stopped rollouts back to the former templates, whatever the description says of the machines by now.
+
+Nothing else is written: what of the description was not begun is not begun by this.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..._common.options import confirmation
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._kube.objects.finalizers import is_going
+from ..._metal3.kinds import KNOWN
+from ..description.providers import with_classes
+from ..rollout import former
+from ..rollout import losses as cluster_losses
+from ..rollout import rollout as cluster_rollout
+from ..rollout.topology_owners import with_stored_numbers
+from ..rollout.under_way import ROLLBACK, is_former
+from ..waiting.service import ClusterWait, WaitFailedError
+from ..workflow.reading import read_all
+from ..workflow.rollout_stop import note_of, stopped_owners
+from ..workflow.snapshot import Snapshot
+from ..writing.entries import entry_result
+from ..writing.prune import ours
+from . import applying, stopping
+from .planning import PlannedCluster, listed, tried
+from .run import ClusterRun
+
+Object = dict[str, Any]
+Objects = dict[str, list[Object]]
+
+
+def go_back(run: ClusterRun) -> dict[str, Any]:
+    """Write the former templates into the owners whose rollout was stopped, wait for their machines, return the result.
+
+    :raises RefusedError: when something can't go back, or the number of machines is not repeated
+    :raises WaitFailedError: when the machines of before do not come
+    :raises KubeError: when the API server can't be asked or refuses
+    """
+    described = run.read()
+    if described.description.by_topology:
+        run.writes.provider = with_classes(run.provider)
+    objects = read_all(run.client, run.namespace, run.provider)[0]
+    snapshot = Snapshot(objects, run.name)
+    stopped = stopped_owners(snapshot)
+    planned = _plan(run, described.description, objects, snapshot, stopped)
+    result: dict[str, Any] = {
+        "changed": bool(stopped), "changes": planned.changes, "losses": cluster_losses.as_result(planned.losses),
+        "warnings": planned.warnings, "objects": [entry_result(entry) for entry in planned.entries if entry.changes],
+        "removed": [], "diff": [run.difference(entry) for entry in planned.entries if entry.changes],
+        "unused": [], "collected": []}
+    wait = None if run.check_mode or run.options["wait_for"] == "none" else run.new_wait()
+    try:
+        _write(run, planned, wait)
+        if wait is not None:
+            wait.until(run.options["wait_for"], run.options["node_startup_timeout_seconds"])
+            result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
+    except WaitFailedError as exc:
+        raise stopping.stop(run, planned, snapshot, exc) from exc
+    return applying.with_state(run, result)
+
+
+def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapshot,
+          stopped: list[Object]) -> PlannedCluster:
+    """Say what is written and which machines go, with the API server's own verdict, before anything is."""
+    wanted, problems = _wanted(run, objects, snapshot, stopped)
+    if problems:
+        raise RefusedError(problems, run.names)
+    run.writes.description = description
+    run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
+    entries, _answers = tried(run, run.writes.plan(wanted, listed(run, objects)))
+    changes = [_change(owner, snapshot) for owner in stopped]
+    losses = cluster_losses.losses(description, changes, [], snapshot)
+    # A KubeadmControlPlane has no template by whose name a machine of before is known, see ``rollout.preview``.
+    run.writes.allowed = dict(((owner["kind"], owner["metadata"]["name"]), len(snapshot.machines_of(owner)))
+                              for owner in stopped)
+    unconfirmed = cluster_losses.confirmation_problem(
+        f"{run.namespace}/{run.name}", losses, run.options["confirm"], run.options.get("confirm_by_name"))
+    found = cluster_losses.lock_problems(run.subject, losses, changes, snapshot, run.now())
+    found += [unconfirmed] if unconfirmed and run.is_asking else []
+    if found:
+        raise RefusedError(found, run.names)
+    warnings = confirmation.asked_later([unconfirmed]) if unconfirmed else []
+    if not stopped:
+        warnings.append(f"{run.subject}: no rollout is stopped, so nothing goes back and nothing is written; leave "
+                        f"{ROLLBACK} out to bring the cluster to its description")
+    else:
+        warnings.append(f"{run.subject}: the description still asks for what is taken back: correct it, for the next "
+                        "run without this would begin the same rollout once more, and ask for its number of machines")
+    run.done["warnings"] = warnings
+    for owner in stopped:
+        run.progress.event(f"{owner['kind']} {owner['metadata']['name']}: goes back to what it was before the rollout "
+                           f"that was stopped at {note_of(owner).at}")
+    for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
+        run.progress.event(line)
+    return PlannedCluster(entries, changes, [], [], losses, warnings, [item["metadata"]["name"] for item in stopped])
+
+
+def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
+            stopped: list[Object]) -> tuple[list[Object], list[Problem]]:
+    """Return the objects as they were before, and what keeps them from it."""
+    rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in run.read().objects)
+    templates = dict(((kind, item["metadata"]["name"]), item) for kind in run.provider.template_kinds
+                     for item in objects.get(kind) or [] if ours(item, run.name) and not is_going(item))
+    by_topology = run.read().description.by_topology
+    wanted, problems = {}, []
+    for owner in stopped:
+        noted, title = note_of(owner).former, f"{owner['kind']} {owner['metadata']['name']}"
+        key = ("Cluster", run.name) if by_topology else (owner["kind"], owner["metadata"]["name"])
+        lack = former.lacks(key[0], noted, templates) if key in rendered else "it is not described any more"
+        if lack or noted is None:
+            problems.append(Problem(
+                "rollback-impossible", run.subject, "rollout", f"{title}: {lack}", "templates to go back to",
+                "describe what was there before, and run without it"))
+        elif by_topology:
+            numbered, = with_stored_numbers(run.read().description, [rendered[key]], objects)
+            wanted[key] = former.cluster_as_before(numbered, noted)
+        else:
+            wanted[key] = former.owner_as_before(rendered[key], noted, owner["spec"].get("replicas"))
+    return list(wanted.values()), problems
+
+
+def _change(owner: Object, snapshot: Snapshot) -> dict[str, Any]:
+    """Return what becomes of an owner's machines: those that were made since go, the others are as before."""
+    replicas = owner["spec"].get("replicas")
+    return {"owner": owner["metadata"]["name"], "kind": owner["kind"], "replicas_before": replicas,
+            "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
+            "machines": [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
+                         if not is_going(machine) and not is_former(machine, owner, snapshot)]}
+
+
+def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -> None:
+    """Write the owners one after another, the control plane first, each when what was before it is back."""
+    if run.check_mode:
+        return
+    goal = {"initialized": "nodes"}.get(run.options["wait_for"], run.options["wait_for"])
+    for entry in planned.entries:
+        run.write([entry])
+        if entry.resource == KNOWN["Cluster"]:
+            applying.follow(run, wait)
+            stopping.release(run, planned.going_on)
+            continue
+        stopping.release(run, [entry.name])
+        if wait is not None:
+            wait.until_rolled(entry.resource.kind, entry.name, goal, run.options["node_startup_timeout_seconds"])

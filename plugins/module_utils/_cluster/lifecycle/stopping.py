@@ -1,0 +1,191 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stops rollouts whose new machines do not come, and takes these stops away."""
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any, Callable
+
+from ..._common.problems.problem import renamed_field
+from ..._kube.objects.finalizers import is_going
+from ..._kube.reconcile.diff import goes_away
+from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
+from ..._kube.reconcile.reconcile import Reconcile, raise_refused
+from ..._kube.responses.errors import KubeError
+from ..._metal3.kinds import resource_for
+from ..rollout import former
+from ..rollout.under_way import UnderWay, stop_lines, under_way
+from ..waiting.service import WaitFailedError
+from ..workflow import goals as workflow_goals
+from ..workflow.reading import snapshot_of
+from ..workflow.rollout_stop import (
+    OWNERS,
+    Note,
+    is_paused_by_others,
+    is_stopped,
+    marks,
+    note_of,
+    released,
+    sets_of,
+)
+from ..workflow.snapshot import PAUSED_ANNOTATION, Snapshot, is_paused_alone
+from ..workflow.topology import is_by_topology
+from ..writing.entries import entry_title
+from ..writing.stored import with_stored_replicas
+from .run import ClusterRun
+
+Object = dict[str, Any]
+# Of an object as it is by now: the whole object for an apply, or a merge patch, or None for nothing to do.
+Make = Callable[[Object], Any]
+
+_APPLY, _PATCH = "apply", "patch"
+
+
+class _Marks(Reconcile):
+    """Writes of stops, each decided again for the object as it is by then.
+
+    :param make: callable that takes an object and returns ``(_APPLY, complete object)``, ``(_PATCH, merge patch)`` or
+        None
+    """
+
+    def __init__(self, run: ClusterRun, make: Make) -> None:
+        super().__init__(run.client, False, run.progress, run.sleep, resource_for)
+        self._make = make
+
+    def mark(self, items: list[Object]) -> list[Entry]:
+        """Write what is due for objects and return the entries of those that changed.
+
+        :raises KubeError: with all that the API server refuses
+        """
+        written = self.write([self._entry(item) for item in items])
+        raise_refused(self.client, written, title=entry_title)
+        return [item.entry for item in written if item.changed]
+
+    def _entry(self, item: Object) -> Entry:
+        metadata, due = item["metadata"], None if is_going(item) else self._make(item)
+        resource = self.resource_of(item["apiVersion"], item["kind"])
+        way, content = due or (None, None)
+        return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if due else UNCHANGED,
+                     content if way == _APPLY else None, item, _pause_of(item), _pause_of(content),
+                     content if way == _PATCH else None)
+
+    def plan_again(self, entry: Entry, stored: Object | None) -> Entry:
+        """Return the entry for the object as it is by now."""
+        return self._entry(stored) if stored else entry._replace(action=UNCHANGED)
+
+
+def _pause_of(item: Object | None) -> Object:
+    """Return what of an object a difference shows: not the note, which has the machines' configuration."""
+    value = (((item or {}).get("metadata") or {}).get("annotations") or {}).get(PAUSED_ANNOTATION)
+    return {} if value is None else {"metadata": {"annotations": {PAUSED_ANNOTATION: value}}}
+
+
+def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedError) -> WaitFailedError:
+    """Pause the owners that are replacing machines, and return the failure with what was paused and what to do.
+
+    A cluster whose control plane was never initialized has no machines that could be lost.
+
+    :param planned: a PlannedCluster: what this run has written
+    :param before: Snapshot of the cluster before that
+    :param failed: the end of the wait
+    """
+    if workflow_goals.missing(before, "initialized") is not None:
+        return failed
+    try:
+        lines = _stop(run, planned, before)
+    except KubeError as exc:
+        lines = ["- the rollout may go on, because the run could not stop it: run again, or pause what replaces "
+                 f"machines (annotation {PAUSED_ANNOTATION}): {exc.message}"]
+    return WaitFailedError("\n".join([f"{failed}", *lines]), failed.steps) if lines else failed
+
+
+def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
+    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    rolled = set(change["owner"] for change in planned.changes if change["rolls"])
+    found = under_way(snapshot, rolled | set(planned.going_on))
+    left = [entry for entry in found if is_paused_by_others(entry.owner)]
+    due = [entry for entry in found if entry not in left]
+    if not due:
+        return stop_lines([], left, False, "")
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.now()))
+    # What was not begun is not what its machines are being replaced by.
+    entries = dict((key, entry) for entry in planned.entries for key in [(entry.resource.kind, entry.name)]
+                   if key in run.begun or not entry.changes)
+    notes = dict((_key(entry.owner), Note(at, _former(entry, entries, snapshot, before, rolled))) for entry in due)
+    run.progress.event(f"cluster {run.name}: stopping {', '.join(entry.title for entry in due)}")
+
+    def made(item: Object) -> Any:
+        mark = marks(notes[_key(item)])
+        if is_paused_alone(item):
+            return None
+        if _key(item) not in entries:
+            return _PATCH, {"metadata": {"annotations": mark}}
+        # By an apply: that of the run that goes on, which has no such annotations, takes them away in the same write.
+        wanted, = with_stored_replicas(run.writes.description, [run.writes.rendered[_key(item)]],
+                                       {item["kind"]: [item]}, goes_away)
+        metadata = dict(wanted["metadata"], annotations=dict(wanted["metadata"].get("annotations") or {}, **mark))
+        return _APPLY, dict(wanted, metadata=metadata)
+
+    _note(run, _Marks(run, made).mark([entry.owner for entry in due]))
+    # The MachineSets of a MachineDeployment that is paused go on: a health check would have the new machine deleted and
+    # made again for ever.
+    mark = marks(Note(at, None))
+    _note(run, _Marks(run, lambda item: None if is_paused_alone(item) else (
+        _PATCH, {"metadata": {"annotations": mark}})).mark([item for entry in due for item in entry.sets]))
+    can_go_back = all(note.former is not None for note in notes.values())
+    return stop_lines(due, left, can_go_back, renamed_field("rollout", run.names))
+
+
+def _key(item: Object) -> tuple[str, str]:
+    return item["kind"], item["metadata"]["name"]
+
+
+def _former(entry: UnderWay, entries: Mapping[tuple[str, str], Entry], snapshot: Snapshot,
+            before: Snapshot, rolled: Collection[str]) -> Object | None:
+    """Return what to go back to: of a rollout that was stopped already, what was noted then.
+
+    :param entries: what this run has written
+    :param before: Snapshot from before that
+    :param rolled: names of the owners whose rollout this run has begun
+    """
+    stored = before.get(*_key(entry.owner))
+    if stored is not None and is_stopped(stored):
+        return note_of(stored).former
+    cluster = entries.get(("Cluster", snapshot.cluster_name))
+    if cluster is not None and is_by_topology(cluster.desired):
+        return former.of_class(cluster.current) if cluster.changes else None
+    mine = entries.get(_key(entry.owner)) if entry.owner["metadata"]["name"] in rolled else None
+    known = former.of_entry(mine) if mine is not None else None
+    if known is None and entry.owner["kind"] == "MachineDeployment" and entry.old:
+        # An earlier run, which was killed, has begun it.
+        return former.of_machine(entry.old[0], snapshot)
+    return known
+
+
+def release(run: ClusterRun, names: Collection[str]) -> None:
+    """Take the stops away from owners, and from their MachineSets afterwards.
+
+    :param names: of the owners
+    :raises KubeError: when the API server can't be asked, or refuses
+    """
+    if run.check_mode or not names:
+        return
+    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+
+    def made(item: Object) -> Any:
+        patch = released(item)
+        return (_PATCH, patch) if patch else None
+
+    owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
+    for items in (owners, [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]):
+        _note(run, _Marks(run, made).mark(items))
+
+
+def _note(run: ClusterRun, entries: list[Entry]) -> None:
+    """Note what was written: a run that fails later on has changed something all the same."""
+    for entry in entries:
+        run.done["changed"] = True
+        run.done["objects"].append({"kind": entry.resource.kind, "name": entry.name, "action": "updated"})
+        run.done["diff"].append(run.difference(entry))

@@ -1,0 +1,150 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the machines of an owner were made of before a rollout, as it is noted, and the owner as it was then; pure.
+
+Of a KubeadmControlPlane the kubeadm configuration belongs to it, which is in no template. Of a cluster by ClusterClass
+it is the class and the version: what the class names says the rest.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..render.objects import TEMPLATE_KINDS
+from ..workflow.snapshot import cloned_from
+from ..workflow.topology import CLASS_ANNOTATION, noted_class, pools_of, topology_of
+
+Object = dict[str, Any]
+
+_VERSION = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*")
+_CONFIG = "kubeadmConfigSpec"
+
+
+def of_entry(entry: Any) -> Object | None:
+    """Return what an owner's machines were made of before an entry was written; None when it changes nothing of it.
+
+    :param entry: the ``kube.plan.Entry`` of a plain cluster's KubeadmControlPlane or MachineDeployment
+    """
+    if entry.current is None or not entry.changes:
+        return None
+    spec = entry.current.get("spec") or {}
+    if entry.resource.kind == "MachineDeployment":
+        machine = (spec.get("template") or {}).get("spec") or {}
+        return _machine(machine.get("version"), machine.get("infrastructureRef"),
+                        (machine.get("bootstrap") or {}).get("configRef"), machine.get("failureDomain"))
+    machine = (spec.get("machineTemplate") or {}).get("spec") or {}
+    # Of the configuration what this collection has written: the rest is the API server's.
+    before, after = ((side.get("spec") or {}) for side in (entry.before, entry.after))
+    return dict(_machine(spec.get("version"), machine.get("infrastructureRef")),
+                config=before.get(_CONFIG) or after.get(_CONFIG))
+
+
+def of_machine(machine: Object, snapshot: Any) -> Object:
+    """Return what a MachineDeployment's Machine was made of.
+
+    :param snapshot: a workflow Snapshot
+    """
+    infrastructure, config = snapshot.infrastructure_machine(machine), snapshot.bootstrap_config(machine)
+    spec = machine.get("spec") or {}
+    return _machine(spec.get("version"), _template_of(infrastructure), _template_of(config), spec.get("failureDomain"))
+
+
+def of_class(cluster: Object | None) -> Object | None:
+    """Return what a cluster with a class of this collection is made of; None of another one."""
+    name = noted_class(cluster)
+    return {"class": name, "version": topology_of(cluster).get("version")} if name else None
+
+
+def _template_of(obj: Object | None) -> Object | None:
+    name = cloned_from(obj)
+    return {"kind": f"{(obj or {}).get('kind')}Template", "name": name} if name else None
+
+
+def _machine(version: Any, infrastructure: Mapping[str, Any] | None, bootstrap: Mapping[str, Any] | None = None,
+             failure_domain: Any = None) -> Object:
+    found = {"version": version, "infrastructure": _reference(infrastructure), "bootstrap": _reference(bootstrap),
+             "failureDomain": failure_domain}
+    return dict((key, value) for key, value in found.items() if value)
+
+
+def _reference(reference: Mapping[str, Any] | None) -> Object | None:
+    return {"kind": reference.get("kind"), "name": reference.get("name")} if reference else None
+
+
+def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], Object]) -> str | None:
+    """Return why an owner can't be made as it was, in words, or None.
+
+    Anybody may have written the note.
+
+    :param kind: of the owner; ``Cluster`` of a cluster by ClusterClass
+    :param former: as it is noted
+    :param templates: the cluster's own templates and classes that are stored, ``{(kind, name): object}``
+    """
+    if former is None:
+        return "what it was made of before is not noted"
+    version = former.get("version")
+    if not isinstance(version, str) or not _VERSION.fullmatch(version):
+        return "the noted Kubernetes version is none"
+    if kind == "Cluster":
+        return None if ("ClusterClass", former.get("class")) in templates else \
+            "the ClusterClass that is noted is not there any more"
+    if kind == "KubeadmControlPlane" and not isinstance(former.get("config"), dict):
+        return "its former kubeadm configuration is not noted"
+    if not isinstance(former.get("failureDomain", ""), str):
+        return "the noted failure domain is none"
+    for part in ("infrastructure",) if kind == "KubeadmControlPlane" else ("infrastructure", "bootstrap"):
+        reference = former.get(part)
+        key = (reference.get("kind"), reference.get("name")) if isinstance(reference, dict) else None
+        if key is None or key[0] not in TEMPLATE_KINDS or key not in templates:
+            return f"the {part} template that is noted is not there any more"
+    return None
+
+
+def owner_as_before(owner: Object, former: Object, replicas: Any) -> Object:
+    """Return a rendered owner with what its machines were made of before, and its present number of them.
+
+    :param owner: a rendered KubeadmControlPlane or MachineDeployment
+    :param former: as :func:`lacks` has found nothing wrong with
+    """
+    spec = dict(owner["spec"])
+    if "replicas" in spec and replicas is not None:
+        spec["replicas"] = replicas
+    if owner["kind"] == "KubeadmControlPlane":
+        template = spec["machineTemplate"]
+        machine = dict(template["spec"], infrastructureRef=_named(template["spec"]["infrastructureRef"],
+                                                                  former["infrastructure"]))
+        spec.update({"version": former["version"], _CONFIG: former["config"],
+                     "machineTemplate": dict(template, spec=machine)})
+        return dict(owner, spec=spec)
+    template = spec["template"]
+    machine = dict(template["spec"], version=former["version"], infrastructureRef=_named(
+        template["spec"]["infrastructureRef"], former["infrastructure"]), bootstrap={"configRef": _named(
+            template["spec"]["bootstrap"]["configRef"], former["bootstrap"])})
+    machine.pop("failureDomain", None)
+    if former.get("failureDomain"):
+        machine["failureDomain"] = former["failureDomain"]
+    spec["template"] = dict(template, spec=machine)
+    return dict(owner, spec=spec)
+
+
+def _named(reference: Object, former: Mapping[str, Any]) -> Object:
+    return dict(reference, kind=former["kind"], name=former["name"])
+
+
+def cluster_as_before(cluster: Object, former: Object) -> Object:
+    """Return a rendered Cluster with the class and the version of before; all of its groups note that class."""
+    topology = dict(topology_of(cluster), version=former["version"])
+    topology["classRef"] = dict(topology["classRef"], name=former["class"])
+    topology["controlPlane"] = _noting(topology["controlPlane"], former["class"])
+    if topology.get("workers"):
+        topology["workers"] = dict(topology["workers"], machineDeployments=[
+            _noting(pool, former["class"]) for pool in pools_of(cluster)])
+    return dict(cluster, spec=dict(cluster["spec"], topology=topology))
+
+
+def _noting(group: Mapping[str, Any], name: str) -> Object:
+    metadata = group.get("metadata") or {}
+    return dict(group, metadata=dict(metadata, annotations=dict(
+        metadata.get("annotations") or {}, **{CLASS_ANNOTATION: name})))

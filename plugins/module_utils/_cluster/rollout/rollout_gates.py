@@ -1,0 +1,117 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What stands in the way of a rollout, or makes it cost more than its machines; pure.
+
+What a rollout then does is Cluster API's to decide, so these are warnings; they are part of what the user confirms.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..._common.texts.formats import duration
+from ..interruption.budgets import budget_lines, end_of_drain
+from ..interruption.machines import boot_seconds, unready, unready_line
+from ..workflow.topology import topology_of
+
+Object = Mapping[str, Any]
+
+
+def gate_warnings(description: Any, snapshot: Any, owners: Iterable[str]) -> list[str]:
+    """Return what the stored objects of a cluster say against a rollout.
+
+    :param description: a ClusterDescription
+    :param snapshot: a workflow Snapshot of the present state
+    :param owners: names of the KubeadmControlPlanes and MachineDeployments whose machines would be replaced
+    """
+    owners = sorted(owners)
+    if not owners:
+        return []
+    return _unready(snapshot, owners) + _short_checks(description, snapshot, owners)
+
+
+def _unready(snapshot, owners):
+    """Name the nodes that are not ready: a rollout takes others away beside them."""
+    result = []
+    for step in unready(snapshot):
+        effect = f"{', '.join(owners)} would take further machines away beside it"
+        if step["role"] == "control-plane" and step["owner"] in owners:
+            # Cluster API, KubeadmControlPlane's scale.go (preflightChecks).
+            effect = f"KubeadmControlPlane {step['owner']} replaces none while one of its machines is not healthy"
+        result.append(unready_line(step, effect))
+    return result
+
+
+def _short_checks(description, snapshot, owners):
+    """Name the health checks that end before the slowest machine of the cluster had become a node."""
+    slowest = max(((seconds, machine["metadata"]["name"]) for machine in snapshot.mine("Machine")
+                   for seconds in [boot_seconds(machine)] if seconds), default=None)
+    result = []
+    for group in description.groups:
+        check = group.get("health_check")
+        if not slowest or group.owner not in owners or not check or not check["enabled"]:
+            continue
+        limit = check["node_startup_timeout_seconds"]
+        # 0 switches the check off (Cluster API, MachineHealthCheck).
+        if limit and limit < slowest[0]:
+            result.append(
+                f"{group.owner}: health_check.node_startup_timeout_seconds is {limit}, but Machine {slowest[1]} took "
+                f"{duration(slowest[0])} to become a node: new machines would be deleted before they are nodes; set it "
+                f"to twice that, {int(2 * slowest[0])}")
+    return result
+
+
+def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], cluster: Object | None) -> list[str]:
+    """Return what is begun before the first new machine has shown that it becomes ready.
+
+    :param description: a ClusterDescription
+    :param changes: those of ``rollout.preview`` that replace machines
+    :param cluster: the stored Cluster
+    """
+    changes = list(changes)
+    groups = dict((group.owner, group) for group in description.groups)
+    found = [_at_once(groups[change["owner"]], change) for change in changes if change["owner"] in groups]
+    topology = topology_of(cluster)
+    if len(changes) > 1 and topology and topology.get("version") == description.kubernetes_version:
+        names = ", ".join(sorted(change["owner"] for change in changes))
+        found.append(f"{names} replace machines at the same time: of a cluster with a topology Cluster API puts only "
+                     "another Kubernetes version in an order")
+    return [line for line in found if line]
+
+
+def _at_once(group: Any, change: Mapping[str, Any]) -> str | None:
+    replicas = change["replicas_after"] or 0
+    unavailable = _number(group.get("max_unavailable"), 0, replicas, math.floor)
+    surge = _number(group.get("max_surge"), 1, replicas, math.ceil)
+    number = min(surge + unavailable, replicas)
+    if number <= 1 or group.is_control_plane:
+        return None
+    return (f"{change['owner']}: {number} new machines are begun at once (max_surge, max_unavailable), and "
+            f"{min(unavailable, replicas)} old ones go before any of them is ready: when it does not boot, it stops "
+            "only then; for one at a time set max_surge to 1 and leave max_unavailable out, or max_surge 0 with "
+            "max_unavailable 1")
+
+
+def _number(value: Any, default: int, replicas: int, rounded: Callable[[float], int]) -> int:
+    """Return a number of machines, of a percentage as Cluster API rounds it (``mdutil.ResolveFenceposts``)."""
+    text = str(default if value is None else value)
+    try:
+        return rounded(int(text[:-1]) * replicas / 100) if text.endswith("%") else int(text)
+    except ValueError:
+        return default
+
+
+def budget_warnings(description: Any, owners: Iterable[str], budgets: Iterable[Object],
+                    pods: Iterable[Object]) -> list[str]:
+    """Return a warning for each PodDisruptionBudget that lets no pod go from the nodes that would be drained.
+
+    :param description: a ClusterDescription
+    :param owners: names of the owners whose machines would go
+    :param budgets: PodDisruptionBudgets of the workload cluster
+    :param pods: pods on the nodes that would go
+    """
+    # A pool that goes is not described any more.
+    limits = [group.get("node_drain_timeout_seconds") for group in description.groups if group.owner in set(owners)]
+    return budget_lines(budgets, pods, end_of_drain(limits))

@@ -1,0 +1,55 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether stored objects are this collection's, so that a forced apply overwrites nobody else's; pure."""
+from __future__ import annotations
+
+from ..._common.problems.problem import Problem
+from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
+from ..workflow.topology import is_made_of_topology
+from .prune import ours
+
+
+def problems(subject, description, desired, objects, adopt):
+    """Return a mistake for the stored objects of others that a description would overwrite.
+
+    :param subject: the cluster, as problems name it
+    :param desired: list of rendered objects
+    :param objects: dict of kind to list of stored objects
+    :param adopt: the option ``adopt``
+    :returns: list with one mistake, or an empty one
+    """
+    if adopt == description.name:
+        return []
+    stored = dict(((kind, item["metadata"]["name"]), item) for kind, items in objects.items() for item in items)
+    foreign = [f"{item['kind']} {item['metadata']['name']}" for item in desired
+               if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description.name)]
+    return [_mistake(subject, ", ".join(foreign), description.name)] if foreign else []
+
+
+def deletion_problem(subject, name, item, adopt):
+    """Return the mistake when a stored object that is to be deleted is not the collection's, else None.
+
+    :param name: the cluster's name
+    :param item: the stored Cluster or another object of the cluster, or None
+    :param adopt: the option ``adopt``
+    """
+    if adopt == name or not _is_foreign(item, name):
+        return None
+    return _mistake(subject, f"{item['kind']} {item['metadata']['name']}", name)
+
+
+def _is_foreign(item, cluster):
+    if item is None or is_made_of_topology(item):
+        return False
+    if item["kind"] == "IPPool":
+        # Pools are shared, and module ip_pool makes them too.
+        return (item["metadata"].get("labels") or {}).get(MANAGED_BY_LABEL) != MANAGER
+    return not ours(item, cluster)
+
+
+def _mistake(subject, names, cluster):
+    own = f"objects of this collection (label {MANAGED_BY_LABEL}: {MANAGER})"
+    return Problem(
+        "owned-by-others", subject, "adopt", f"{names}, which others have made", own, "choose another name, or "
+        f"to take them over repeat the cluster's name {cluster} (option adopt, variable cluster_adopt)")

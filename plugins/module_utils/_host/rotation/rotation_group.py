@@ -1,0 +1,57 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Hosts whose BMCs get one password, together, and how far they came; pure."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..._bmc.passwords.accounts import Look, Wanted, group_problems, password_problem, tried
+from ..._common.matching.connected import connected
+from ..._common.problems.problem import Problem
+from . import rotation_rules as rules
+
+NOT_BEGUN = "not begun: a host of an earlier batch failed"
+
+
+class Group:
+    """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
+
+    :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
+        ``secret`` (its name), ``namespace`` and ``new``
+    """
+
+    def __init__(self, hosts: Sequence[Mapping[str, Any]]):
+        self.hosts = hosts
+        self.names = [host["name"] for host in hosts]
+        self.accounts = _accounts(hosts)
+        self.looks: list[Look] = []
+        self.secrets = list(dict.fromkeys(host["secret"] for host in hosts))
+        self.changed = False
+        self.error = NOT_BEGUN
+
+    def password_problems(self) -> list[Problem]:
+        """Return what is wrong with the password that the hosts are to have."""
+        if not self.hosts[0]["new"]:
+            return [Problem(rules.CODE, name, "bmc.new_password", None, "a password, or password_file to generate one",
+                            "set one of both") for name in self.names]
+        found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in self.hosts]
+        return [problem for problem in found if problem] + group_problems(self.hosts)
+
+    def is_due(self, secrets: Mapping[str, Any]) -> bool:
+        """Return whether a BMC or a Secret does not have the new password."""
+        return any(look.works != wanted.new for wanted, look in zip(self.accounts, self.looks)) or any(
+            rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
+
+
+def _accounts(hosts: Sequence[Mapping[str, Any]]) -> list[Wanted]:
+    accounts = []
+    for shared in connected(hosts, lambda host: [(*host["address"].bmc, host["username"])]):
+        first = shared[0]
+        present = [host["stored"] for host in shared] + [host["bmc"].get("password") for host in shared]
+        accounts.append(Wanted(
+            tuple(host["name"] for host in shared), first["address"], first["username"],
+            tried(first["new"], *present), first["new"],
+            bool(first["bmc"].get("disable_certificate_verification"))))
+    return accounts

@@ -1,0 +1,117 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads and checks all but the BMCs before passwords are replaced: hosts, their Secrets, the file, who shares a BMC."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from ..._bmc.passwords.account_service import parsed, repeated
+from ..._common.matching.connected import connected
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
+from ..._kube.api import bulk
+from ..state.reading import hosts_and_secrets, secret_of
+from . import rotation_rules as rules
+from .password_file import PasswordFile
+from .password_file import generated as random_password
+from .rotation_group import Group
+
+
+class RotationReading:
+    """What is there before a rotation.
+
+    :param client: a KubeClient
+    :param params: the module's parameters
+    :param names: ``{option: name}`` by which the reader knows an option, or None
+    :param now: callable that returns the time in seconds since 1970
+    :ivar file: the PasswordFile, None without one
+    :ivar generated: host's name → its password, where that is not a given one
+    :ivar hosts: BareMetalHosts by name
+    :ivar secrets: their credentials Secrets by name
+    :ivar warnings: texts of what was not checked
+    """
+
+    def __init__(self, client: Any, params: dict[str, Any], names: Mapping[str, str] | None,
+                 now: Callable[[], float]) -> None:
+        self._client, self._params, self._names, self._now = client, params, names, now
+        self._namespace = params["namespace"]
+        self.file = PasswordFile(params["password_file"]) if params["password_file"] else None
+        self.generated: dict[str, str] = {}
+        self.hosts: dict[str, Any] = {}
+        self.secrets: dict[str, Any] = {}
+        self.warnings: list[str] = []
+
+    def groups(self) -> list[Group]:
+        """Read and check everything but the BMCs, and return what belongs together.
+
+        :raises RefusedError: with all that is wrong
+        """
+        hosts, problems = [], repeated([host["name"] for host in self._params["hosts"]])
+        for host in self._params["hosts"]:
+            address, found = parsed(host["name"], (host.get("bmc") or {}).get("address"))
+            problems += found
+            if address is not None:
+                hosts.append({"name": host["name"], "address": address, "bmc": host["bmc"]})
+        if self.file:
+            problems += self.file.read()
+        if problems:
+            raise RefusedError(problems, self._names)
+        elsewhere = self._read(hosts)
+        full = []
+        for host in hosts:
+            bmh = self.hosts.get(host["name"])
+            secret = self.secrets.get(rules.secret_name(bmh)) if bmh else None
+            found = rules.check(host, bmh, secret, self._namespace, self._now())
+            problems += found
+            if bmh and not found:
+                username, password = rules.credentials_of(secret)
+                full.append(dict(host, username=username, stored=password, secret=rules.secret_name(bmh),
+                                 namespace=self._namespace))
+        groups = [Group(self._with_passwords(hosts)) for hosts in connected(
+            full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
+        problems += self._others(groups, elsewhere)
+        for group in groups:
+            problems += group.password_problems()
+        if problems:
+            raise RefusedError(problems, self._names)
+        return groups
+
+    def _read(self, hosts: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """Read hosts and Secrets; return the hosts of other namespaces."""
+        def wanted(stored: Mapping[str, Any]) -> set[str]:
+            found = (rules.secret_name(stored[host["name"]]) for host in hosts if host["name"] in stored)
+            return set(filter(None, found))
+
+        (self.hosts, elsewhere, warning), self.secrets = hosts_and_secrets(self._client, self._namespace, wanted)
+        self.warnings += [warning] if warning else []
+        return elsewhere
+
+    def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[Problem]:
+        """Return the hosts outside of the run that would lose their BMC."""
+        names = set(name for group in groups for name in group.names)
+        ours = set(host["address"].bmc for group in groups for host in group.hosts)
+        others = [(bmh, self.secrets.get(rules.secret_name(bmh))) for name, bmh in self.hosts.items()
+                  if name not in names]
+        near = [bmh for bmh in elsewhere if (address := rules.address_of(bmh)) is not None and address.bmc in ours]
+        for bmh, outcome in zip(near, bulk.run([partial(
+                secret_of, self._client, bmh["metadata"]["namespace"], rules.secret_name(bmh)) for bmh in near])):
+            if outcome.error is not None and outcome.error.status != 403:
+                raise outcome.error
+            if outcome.error is not None:
+                self.warnings.append(
+                    f"host {bmh['metadata']['namespace']}/{bmh['metadata']['name']} has the same BMC; whether by the "
+                    "same account could not be read: allow reading Secrets of its namespace")
+            others.append((bmh, outcome.value))
+        return [problem for group in groups for problem in rules.check_others(group.hosts, others)]
+
+    def _with_passwords(self, hosts: Sequence[Any]) -> list[Any]:
+        """Return hosts with the password that they are to have: given, of the file, or a random one."""
+        given = next((host["bmc"]["new_password"] for host in hosts if host["bmc"].get("new_password")), "")
+        new = given
+        if not new and self.file:
+            new = self.file.of([host["name"] for host in hosts]) or random_password(self._params["password_length"])
+            self.generated.update((host["name"], new) for host in hosts)
+        return [dict(host, new=host["bmc"].get("new_password") or new) for host in hosts]

@@ -1,0 +1,76 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A client for a workload cluster, by the kubeconfig that Cluster API keeps of it in the management cluster."""
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Any
+
+from ..connection import kubeconfig
+from ..connection.connection import kube_argument_spec
+from ..kinds.resources import KNOWN
+from ..responses.errors import KubeError
+from .client import KubeClient
+
+
+def workload_argument_spec() -> Any:
+    """Return the options by which a module finds a cluster; documented in the fragment ``workload``."""
+    return dict(kube_argument_spec(), cluster_name={"type": "str"},
+                cluster_namespace={"type": "str", "default": "metal3"})
+
+
+def secret_title(namespace: str | None, name: str) -> str:
+    """Return what messages call the Secret with a cluster's kubeconfig."""
+    return f"Secret {namespace}/{name}-kubeconfig"
+
+
+def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
+    """Return the kubeconfig that Cluster API keeps for a cluster, or None when there is none yet.
+
+    :returns: dict, see :func:`kubeconfig.inline`
+    :raises KubeError: when it holds more than addresses, certificates, keys and tokens
+    """
+    secret = client.get(KNOWN["Secret"], namespace, f"{name}-kubeconfig")
+    data = (secret or {}).get("data") or {}
+    if not isinstance(data, dict) or not data.get("value"):
+        return None
+    source = f"{secret_title(namespace, name)}: value"
+    try:
+        content = base64.b64decode(data["value"])
+    except (binascii.Error, TypeError, ValueError):
+        raise kubeconfig.invalid(source, "found no base64, expected a kubeconfig") from None
+    return kubeconfig.inline(content, source)
+
+
+def workload_client(client: Any, namespace: str | None, name: str) -> Any:
+    """Return a client for a workload cluster, or None when it has no kubeconfig yet.
+
+    :param client: a KubeClient of the management cluster
+    :param namespace: namespace of the Cluster
+    :param name: its name
+    """
+    content = workload_kubeconfig(client, namespace, name)
+    return KubeClient({"kubeconfig_content": content, "kubeconfig_name": secret_title(namespace, name)}) \
+        if content else None
+
+
+def client_for(module: Any, required: bool = True) -> Any:
+    """Return the client that a module's parameters ask for.
+
+    :param module: a KubeModule with the options of :func:`workload_argument_spec`
+    :param required: whether a missing workload cluster is an error; else the answer is None
+    :raises KubeError: when there is none
+    """
+    client, params = module.connect(), module.params
+    if not params["cluster_name"]:
+        return client
+    found = workload_client(client, params["cluster_namespace"], params["cluster_name"])
+    if found is None and required:
+        raise KubeError(f"cluster {params['cluster_namespace']}/{params['cluster_name']}: found no Secret "
+                        f"{params['cluster_name']}-kubeconfig, expected a cluster whose control plane is initialized; "
+                        "make it first (playbook metal3.baremetal.cluster)")
+    if found is not None:
+        module.works_on(found, f"cluster {params['cluster_namespace']}/{params['cluster_name']}: API server %s")
+    return found

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reads which Ironic the plane that lets go has, and checks whether the one that is said would be stopped."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._common.problems.problem import Problem
+from ..._kube.kinds import served
+from ..._kube.responses.errors import KubeError
+from ..._metal3.kinds import KNOWN
+from ..objects.reading import Side
+from . import former, provisioning
+from .provisioning_reading import deployment_of
+
+Object = dict[str, Any]
+
+_DEPLOYMENT, _CONFIG_MAP, _POD = KNOWN["Deployment"], KNOWN["ConfigMap"], KNOWN["Pod"]
+
+
+def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) -> tuple[list[Problem], list[str]]:
+    """Return why the Ironic that lets go would not be stopped for good, and warnings of what was not read.
+
+    :param here: the plane that lets go
+    :param params: of the module ``plane_move``
+    :param stopped, held: as for :func:`former.problems`
+    :raises KubeError: when the API server can't be asked
+    """
+    what = former.said(params)
+    if what.mode == former.EXTERNAL:
+        return [], []
+    try:
+        seen, unread = _seen(here, what, stopped)
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        return [former.unread(what, exc.message)], []
+    return former.problems(what, seen, stopped, held), former.warnings(what, seen) + unread
+
+
+def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
+    unread: list[str] = []
+    deployments = _listed(here, lambda: here.client.list(_DEPLOYMENT)[0], unread)
+    operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)
+    named = deployment_of(here.client, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
+    operator = next(filter(former.is_operator, deployments), None)
+    endpoint = _environment(here, operator).get(former.ENDPOINT, "") if operator else ""
+    return former.Found(named[0] if named else None, provisioning.environment(*named) if named else {},
+                       tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
+                       _pods(here, named[0]) if named and with_pods else ()), unread
+
+
+def _pods(here: Side, deployment: Object) -> tuple[str, ...]:
+    labels = ((deployment["spec"].get("selector") or {}).get("matchLabels") or {}).items()
+    # A selector without labels would be all pods.
+    found = here.client.list(_POD, deployment["metadata"].get("namespace"), ",".join(
+        f"{name}={value}" for name, value in sorted(labels)))[0] if labels else []
+    return tuple(sorted(pod["metadata"]["name"] for pod in found))
+
+
+def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:
+    try:
+        found: list[Object] = read()
+        return found
+    except KubeError as exc:
+        if exc.status != 403:
+            raise
+        unread.append(f"whether another Ironic than the one that is named works for {here.client.server} was not "
+                      f"checked: {exc.message}")
+        return []
+
+
+def _environment(here: Side, deployment: Object) -> Mapping[str, str]:
+    maps = dict((name, here.client.get(_CONFIG_MAP, deployment["metadata"].get("namespace"), name))
+                for name in provisioning.config_maps_of(deployment))
+    return provisioning.environment(deployment, dict((name, obj) for name, obj in maps.items() if obj is not None))

@@ -1,0 +1,243 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Ironic that lets go: one that is not found has not stopped, and one that would come back is refused."""
+from __future__ import annotations
+
+import copy
+
+import pytest
+from fakes import refused_moves
+from fakes.plane_server import definition
+from fakes.planes import obj
+from fakes.refused_moves import attempt, ironic
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import former
+
+NAMESPACE = "baremetal-operator-system"
+NAME = f"Deployment {NAMESPACE}/ironic"
+CLUSTER = {"former_ironic_deployment": "ironic"}
+CLAIM = {"name": "mariadb-data", "persistentVolumeClaim": {"claimName": "ironic-db"}}
+
+
+@pytest.fixture(autouse=True)
+def versions(monkeypatch, here):
+    return refused_moves.complete(monkeypatch, here)
+
+
+def put(side, *items):
+    for item in items:
+        side.objects[item["kind"], item["metadata"]["name"]] = item
+
+
+def operated(name="ironic", namespace=NAMESPACE):
+    item = obj("ironic.metal3.io/v1alpha1", "Ironic", name, spec={})
+    item["metadata"]["namespace"] = namespace
+    return item
+
+
+def operator(endpoint):
+    item = obj("apps/v1", "Deployment", "operator", spec={"replicas": 1, "template": {"spec": {"containers": [{
+        "name": "manager", "image": "quay.io/metal3-io/baremetal-operator:v0.13.2", "envFrom": [
+            {"configMapRef": {"name": "ironic"}}]}]}}})
+    config = obj("v1", "ConfigMap", "ironic", data={"IRONIC_ENDPOINT": endpoint})
+    for part in (item, config):
+        part["metadata"]["namespace"] = NAMESPACE
+    return item, config
+
+
+def owned(deployment):
+    deployment["metadata"]["ownerReferences"] = [{"kind": "Ironic", "name": "ironic", "uid": "uid-Ironic-ironic"}]
+    return deployment
+
+
+def refused(here, there, check_mode=True, **options):
+    before = copy.deepcopy((here.objects, there.objects))
+    with pytest.raises(RefusedError) as found:
+        attempt(here, there, check_mode, **options)
+    assert (here.objects, there.objects) == before
+    return [problem for problem in found.value.problems if problem.code == "move-former-ironic"]
+
+
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+@pytest.mark.parametrize("mode", [None, "process", "none"])
+def test_from_a_cluster_whose_ironic_nobody_names_nothing_moves(here, there, mode, check_mode):
+    """The default is a process of this machine, which is not there: it would count as stopped."""
+    put(here, ironic("metal3-ironic", "ironic-b"))
+    (problem,) = refused(here, there, check_mode, former_ironic_mode=mode)
+    assert str(problem).startswith("Deployment metal3-ironic/ironic-b: spec.replicas: found an Ironic that runs in the")
+    assert "pivot_ironic_mode=cluster, pivot_ironic_namespace=metal3-ironic, pivot_ironic_deployment=ironic-b" \
+        in problem.hint and "pivot_ironic_mode=external" in problem.hint
+    here.objects["Deployment", "ironic-b"]["spec"]["replicas"] = 0
+    assert attempt(here, there, True, former_ironic_mode=mode)["due"]
+
+
+def test_a_deployment_that_is_not_there_has_not_stopped(here, there):
+    put(here, ironic("metal3-ironic", "ironic-service"))
+    (problem,) = refused(here, there, **CLUSTER)
+    assert str(problem).startswith(f"{NAME}: found none; Ironic is in Deployment metal3-ironic/ironic-service,")
+    del here.objects["Deployment", "ironic-service"]
+    (problem,) = refused(here, there, **CLUSTER)
+    assert str(problem).startswith(f"{NAME}: found none, expected the Ironic that lets go")
+
+
+def test_the_run_that_writes_wants_it_stopped(here, there):
+    put(here, ironic())
+    assert attempt(here, there, True, **CLUSTER)["due"]
+    (problem,) = refused(here, there, False, **CLUSTER)
+    assert str(problem).startswith(f"{NAME}: spec.replicas: found 1 (pods: none yet), an Ironic that still has power")
+    # A pod of it that ends still works.
+    stopped = ironic(replicas=0)
+    stopped["spec"]["selector"] = {"matchLabels": {"app": "ironic"}}
+    pods = [obj("v1", "Pod", name) for name in ("ironic-x", "other")]
+    for pod in pods:
+        pod["metadata"].update(namespace=NAMESPACE, labels={"app": pod["metadata"]["name"].partition("-")[0]})
+    put(here, stopped, *pods)
+    (problem,) = refused(here, there, False, **CLUSTER)
+    assert str(problem).startswith(f"{NAME}: spec.replicas: found 0 (pods: ironic-x), an Ironic that still has power")
+    del here.objects["Pod", "ironic-x"]
+    with pytest.raises(AssertionError, match="clusterctl was run"):
+        attempt(here, there, False, **CLUSTER)
+
+
+@pytest.mark.parametrize("options", [{}, CLUSTER, {"former_ironic_mode": "none"}], ids=["process", "cluster", "none"])
+def test_an_ironic_of_the_ironic_operator_is_started_again_by_it(here, there, options):
+    put(here, operated())
+    if options is CLUSTER:
+        put(here, owned(ironic()))
+    problems = [problem for problem in refused(here, there, **options) if problem.subject.startswith("Ironic ")]
+    (problem,) = problems
+    assert str(problem).startswith(f"Ironic {NAMESPACE}/ironic: found an Ironic of the Ironic operator, which starts")
+    assert "pivot_ironic_mode=external" in problem.hint
+    assert attempt(here, there, True, former_ironic_mode="external")["due"]
+
+
+def test_an_ironic_in_the_namespace_of_the_hosts_is_not_left_behind_by_mistake(here, there):
+    kind = definition("ironic.metal3.io", "ironics", "Ironic", "v1alpha1")
+    kind["spec"].update(scope="Namespaced", versions=[{"name": "v1alpha1", "served": True, "storage": True}])
+    put(here, kind, operated(namespace="metal3"))
+    assert attempt(here, there, True, former_ironic_mode="external")["due"]
+
+
+def test_a_deployment_of_the_ironic_operator_is_known_by_its_owner(here, there):
+    """Who may not list its resources, or has deleted one that waits for its finalizer."""
+    put(here, owned(ironic()))
+    (problem,) = refused(here, there, **CLUSTER)
+    assert problem.subject == f"Ironic {NAMESPACE}/ironic"
+
+
+def test_an_ironic_that_is_for_others_is_none_of_a_problem(here, there):
+    put(here, ironic(), operated("other", "elsewhere"), ironic("elsewhere", "other-service"))
+    (warning,) = attempt(here, there, True, **CLUSTER)["warnings"]
+    assert warning.startswith(f"Deployment elsewhere/other-service: runs Ironic, too, beside {NAME}, which is stopped")
+
+
+@pytest.mark.parametrize("endpoint, address, is_refused", [
+    ("https://192.0.2.9:6385/v1/", "192.0.2.1", True), ("https://[2001:db8::9]:6385", "2001:db8::1", True),
+    ("https://me:secret@ironic.example:6385", "192.0.2.1", True), ("https://192.0.2.1:6385", "192.0.2.1", False),
+    ("https://[2001:db8:0::1]:6385", "[2001:db8::1]", False), ("https://192.0.2.9:6385", "", False),
+    ("", "192.0.2.1", False), ("https://[broken", "192.0.2.1", False)])
+def test_a_process_is_the_one_that_the_operator_works_with(here, there, endpoint, address, is_refused):
+    put(here, *operator(endpoint))
+    options = {"machine_ironic": {"ip": address, "dhcp_networks": []}}
+    if not is_refused:
+        assert attempt(here, there, True, **options)["due"]
+        return
+    (problem,) = refused(here, there, **options)
+    netloc = endpoint.removesuffix("/v1/").removeprefix("https://").rpartition("@")[2]
+    assert problem.field == "IRONIC_ENDPOINT" and problem.actual == f"https://{netloc}"
+    assert "secret" not in str(problem)
+
+
+@pytest.mark.parametrize("volumes, mounts, env, words", [
+    ([CLAIM], [], [], "that on the PersistentVolumeClaim ironic-db"),
+    ([{"name": "db", "persistentVolumeClaim": {"claimName": "x"}}], [{"name": "db", "mountPath": "/var/lib/mysql"}], [],
+     "that on the volume db at /var/lib/mysql"),
+    ([{"name": "db", "hostPath": {"path": "/srv"}}], [{"name": "db", "mountPath": "/var/lib/ironic/"}], [],
+     "that on the volume db at /var/lib/ironic/"),
+    ([], [], [{"name": "MARIADB_HOST", "value": "db.example"}], "that on db.example"),
+    ([{"name": "images", "persistentVolumeClaim": {"claimName": "x"}}], [{"name": "images", "mountPath": "/shared"}],
+     [], None),
+    ([{"name": "db", "emptyDir": {}}], [{"name": "db", "mountPath": "/var/lib/mysql"}], [], None),
+    ([], [], [{"name": "MARIADB_HOST", "value": "127.0.0.1"}], None)])
+def test_a_database_that_outlives_its_pods_needs_the_url_by_which_nodes_are_deleted(
+        here, there, volumes, mounts, env, words):
+    put(here, ironic(volumes=volumes, mounts=mounts, env=env))
+    if words is None:
+        assert attempt(here, there, True, **CLUSTER)["due"]
+        return
+    (problem,) = refused(here, there, **CLUSTER)
+    assert str(problem).startswith(
+        f"{NAME}: former_ironic_url: found no URL, and a database that outlives it: {words}, expected the URL")
+    assert "set pivot_ironic_url" in problem.hint
+    assert attempt(here, there, True, **CLUSTER, former_ironic_url="https://192.0.2.1:6385")["due"]
+
+
+def test_an_ironic_that_somebody_has_stopped_still_has_its_nodes(here, there):
+    """When it is started again it would have power over servers that another plane has."""
+    options = dict(CLUSTER, former_ironic_url="https://192.0.2.1:6385")
+    put(here, ironic(replicas=0, volumes=[CLAIM]))
+    # A run that was killed has held the hosts, and deleted the nodes, before it has stopped Ironic.
+    assert attempt(here, there, True, **options)["due"]
+    del here.objects["BareMetalHost", "free"]["metadata"]["annotations"]
+    (problem,) = refused(here, there, **options)
+    assert str(problem).startswith(f"{NAME}: spec.replicas: found 0, and a database that outlives its pods: that on")
+    put(here, ironic(replicas=0))
+    assert attempt(here, there, True, **options)["due"]
+
+
+def test_a_process_that_is_not_found_has_not_stopped(here, there):
+    options = {"former_ironic_found": False}
+    assert attempt(here, there, True, **options)["due"]
+    del here.objects["BareMetalHost", "free"]["metadata"]["annotations"]
+    (problem,) = refused(here, there, **options)
+    assert str(problem).startswith("Ironic: found no process of it on this machine, expected the one that lets go")
+    assert "pivot_ironic_mode to cluster" in problem.hint
+    for mode in ("none", "external"):
+        assert attempt(here, there, True, **options, former_ironic_mode=mode)["due"]
+
+
+def test_a_process_without_a_url_keeps_its_nodes(here, there):
+    (problem,) = refused(here, there, former_ironic_found=True)
+    assert str(problem).startswith("Ironic: former_ironic_url: found no URL, and a database that outlives it: that in")
+    assert attempt(here, there, True, former_ironic_found=True, former_ironic_url="https://192.0.2.1:6385")["due"]
+
+
+@pytest.mark.parametrize("kind, is_named", [("list", False), ("get", True)])
+def test_what_may_not_be_read_is_said(here, there, monkeypatch, kind, is_named):
+    put(here, ironic())
+    asked = getattr(here, kind)
+
+    def forbidden(resource, *arguments, **more):
+        if resource.kind == "Deployment":
+            raise KubeError("deployments.apps is forbidden", 403)
+        return asked(resource, *arguments, **more)
+
+    monkeypatch.setattr(here, kind, forbidden)
+    if is_named:
+        (problem,) = refused(here, there, **CLUSTER)
+        assert "found what may not be read: deployments.apps is forbidden" in str(problem)
+        return
+    warnings = attempt(here, there, True, **CLUSTER)["warnings"]
+    assert len([text for text in warnings if text.startswith("whether another Ironic than the one that is named")]) == 1
+
+
+@pytest.mark.parametrize("is_detached", [False, True])
+def test_with_hosts_in_other_namespaces_ironic_goes_on(here, there, is_detached):
+    other = obj("metal3.io/v1alpha1", "BareMetalHost", "apart", spec={"bmc": {"address": "ipmi://192.0.2.77"}},
+                status={"provisioning": {"state": "available"}})
+    other["metadata"].update(namespace="rack2", annotations={host_annotations.DETACHED: ""} if is_detached else {})
+    put(here, other)
+    assert attempt(here, there, True, former_ironic_mode="external")["due"]
+    if is_detached:
+        assert attempt(here, there, True)["due"]
+    else:
+        with pytest.raises(RefusedError, match=r"1 hosts in other namespaces .* \(rack2/apart\)"):
+            attempt(here, there, True)
+
+
+def test_the_modes_are_those_of_the_role():
+    assert former.MODES == ("process", "cluster", "external", "none")

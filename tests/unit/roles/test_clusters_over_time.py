@@ -1,0 +1,91 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The playbooks upgrade and rotate_certificates on an API server in memory, which has no controllers."""
+from __future__ import annotations
+
+import base64
+import json
+
+import yaml
+from fakes import playbook
+from fakes.api_server import ApiServer
+
+LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+LATER = "2999-01-01T00:00:00Z"
+
+
+def pem(text):
+    return base64.b64encode(b"-----BEGIN CERTIFICATE-----\n%s" % text.encode()).decode()
+
+
+def kubeconfig(text):
+    return yaml.safe_dump({
+        "apiVersion": "v1", "kind": "Config", "preferences": {}, "current-context": "prod",
+        "clusters": [{"name": "prod", "cluster": {"server": "https://192.0.2.10:6443",
+                                                  "certificate-authority-data": pem("authority")}}],
+        "users": [{"name": "prod", "user": {"client-certificate-data": pem(text), "client-key-data": pem("key")}}],
+        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "prod"}}]})
+
+
+def objects(certificate):
+    """Return a cluster with one control plane machine whose certificates do not end, and its kubeconfig."""
+    metadata = {"namespace": "metal3", "labels": {"cluster.x-k8s.io/cluster-name": "prod"}}
+    return [
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": dict(metadata, name="prod"), "spec": {
+            "controlPlaneRef": {"kind": "KubeadmControlPlane", "name": "prod-control-plane"},
+            "infrastructureRef": {"kind": "Metal3Cluster", "name": "prod"}}},
+        {"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "KubeadmControlPlane",
+         "metadata": dict(metadata, name="prod-control-plane"), "spec": {"replicas": 1}},
+        {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": dict(
+            metadata, name="prod-control-plane-1", creationTimestamp="2026-01-01T00:00:00Z",
+            labels=dict(metadata["labels"], **{"cluster.x-k8s.io/control-plane": ""})),
+         "spec": {"clusterName": "prod", "bootstrap": {}, "infrastructureRef": {"kind": "Metal3Machine", "name": "m"}},
+         "status": {"certificatesExpiryDate": LATER}},
+        {"apiVersion": "v1", "kind": "Secret", "metadata": {"namespace": "metal3", "name": "prod-kubeconfig"},
+         "data": {"value": base64.b64encode(kubeconfig(certificate).encode()).decode()}}]
+
+
+def run(folder, server, name, *arguments, **variables):
+    inventory = {"all": {"vars": dict(LOCAL, **variables), "children": {
+        "clusters": {"hosts": {"prod": None}}, "management": {"hosts": {"bastion": None}}}}}
+    return playbook.play(folder, json.dumps(inventory), "", f"metal3.baremetal.{name}", *arguments,
+                         K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
+
+
+def test_the_kubeconfig_file_is_brought_up_to_date_without_machines_that_are_due(tmp_path):
+    """Cluster API renews what is in it by itself."""
+    path = tmp_path / "kubeconfig-of-prod"
+    path.write_text(kubeconfig("former"))
+    with ApiServer(objects("renewed")) as server:
+        for arguments, changed, certificate in ((["--check"], 1, "former"), ([], 1, "renewed"), ([], 0, "renewed")):
+            code, output = run(tmp_path, server, "rotate_certificates", *arguments,
+                               cluster_workload_kubeconfig=str(path))
+            assert code == 0 and playbook.recap(output)["prod"] == (changed, 0), output
+            found = yaml.safe_load(path.read_text())["users"][0]["user"]["client-certificate-data"]
+            assert found == pem(certificate)
+        assert path.stat().st_mode & 0o777 == 0o600 and server.stored == []
+        # Without a file nothing is written, and that of another cluster is refused.
+        code, output = run(tmp_path, server, "rotate_certificates")
+        assert code == 0 and playbook.recap(output)["prod"] == (0, 0), output
+        path.write_text("notes\n")
+        code, output = run(tmp_path, server, "rotate_certificates", cluster_workload_kubeconfig=str(path))
+        assert code != 0 and f"path: found {path}: another file" in output and path.read_text() == "notes\n", output
+
+
+def test_an_upgrade_is_planned_before_a_backup_and_writes_nothing_by_that(tmp_path):
+    """Its backup then lacks a folder, with which the run ends."""
+    described = {
+        "cluster_kubernetes_version": "v1.35.4", "cluster_endpoint": {"host": "192.0.2.10", "holder": "none"},
+        "cluster_image": {"url": "https://x/a.raw", "checksum": "0" * 64}, "cluster_network_addon": "none",
+        "cluster_check_hosts": False, "cluster_check_network": False, "cluster_workers": {}}
+    with ApiServer() as server:
+        code, output = run(tmp_path, server, "upgrade", **described)
+        planned, _play, backup = output.partition("PLAY [Back up what the management plane manages]")
+        assert code != 0 and "Create or change the cluster" in planned and "failed: [prod]" not in planned, output
+        assert "fatal: [bastion]" in backup and "backup_directory" in backup, output
+        assert playbook.recap(output)["prod"] == (0, 0) and "Upgrade the workload clusters" not in output
+        assert server.stored == []
+        code, output = run(tmp_path, server, "upgrade", upgrade_backup=False, **dict(
+            described, cluster_kubernetes_version="1.35"))
+        assert code != 0 and "cluster_kubernetes_version: found" in output and "PLAY [Back up" not in output, output
