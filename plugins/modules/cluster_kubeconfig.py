@@ -67,7 +67,7 @@ path:
   type: str
   sample: /home/admin/.kube/prod
 problems:
-  description: What was refused; nothing was changed then.
+  description: What was refused, all of it at once; nothing was changed then.
   returned: when the input was refused
   type: list
   elements: dict
@@ -79,7 +79,7 @@ problems:
       description: The object that it is about.
       type: str
     field:
-      description: Path of the option.
+      description: Path of the option; empty when the whole object is meant.
       type: str
     actual:
       description: What was found, V(null) when it is not set; never a secret value.

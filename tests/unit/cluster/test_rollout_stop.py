@@ -428,7 +428,7 @@ def test_a_former_entry_of_nothing_is_none():
 
 def test_errors_of_the_server_are_not_taken_for_a_stop(plane, waits, monkeypatch):
     """An API server that is gone ends a run as before."""
-    monkeypatch.setattr(waits, "until", lambda *dummy: (_ for _ in ()).throw(KubeError("no answer")))
+    monkeypatch.setattr(waits, "until", lambda *dummy: (dummy for dummy in ()).throw(KubeError("no answer")))
     with pytest.raises(KubeError):
         go(plane, workers=BAD, confirm="3")
     assert PAUSED not in marks(plane, POOL)

@@ -26,6 +26,8 @@ NAMESPACE = "metal3"
 HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
     "address": "redfish-virtualmedia://198.18.0.11/redfish/v1/Systems/1", "username": "admin", "password": "other"}}
 METAL = {"project": metal_api.PROJECT, "partition": "fra-1", "size": "c1-large", "networks": ["nodes"]}
+# Of a server that does not answer, for modules that take a file only.
+UNREACHABLE = str(REPOSITORY / "tests" / "unit" / "modules" / "unreachable.kubeconfig")
 IMAGE_CACHE = str(REPOSITORY / "tests" / "unit" / "modules" / "image_cache")
 DOWNLOAD = {
     "url": "https://127.0.0.1:1/",
@@ -93,9 +95,9 @@ ARGUMENTS = {
     "plane_backup": {"directory": "backups", "recipients": [
         "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kudlvjfxsly6ggy"]},
     "plane_logs": {"dest": "logs"},
-    "plane_restore": {"kubeconfig": "/nonexistent", "path": "/nonexistent", "identity_file": "/nonexistent",
+    "plane_restore": {"kubeconfig": UNREACHABLE, "path": "/nonexistent", "identity_file": "/nonexistent",
                       "clusterctl": "/nonexistent"},
-    "plane_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "clusterctl": "/nonexistent"},
+    "plane_move": {"kubeconfig": UNREACHABLE, "to_kubeconfig": UNREACHABLE, "clusterctl": "/nonexistent"},
     "node_reach_check": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent"},
     "host_move": {"kubeconfig": "/nonexistent", "to_kubeconfig": "/nonexistent", "hosts": ["h1"]},
     "plane_move_hosts": {"state": "released"},

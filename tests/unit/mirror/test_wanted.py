@@ -26,7 +26,7 @@ registry.k8s.io/pause:3.10.1
 
 
 def images_of(text):
-    return sorted(value for line in text.splitlines() for key, _, value in [line.strip().lstrip("- ").partition(": ")]
+    return sorted(value for line in text.splitlines() for key, dummy, value in [line.strip().lstrip("- ").partition(": ")]
                   if key == "image")
 
 

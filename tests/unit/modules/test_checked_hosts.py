@@ -44,7 +44,7 @@ def test_another_host_than_the_one_that_was_drained_is_not_rebooted(capsys, tmp_
 
 def test_whatever_a_maintenance_interrupts_after_the_drain_is_what_was_drained():
     tasks = dict((task["name"], task) for step in yaml.safe_load(
-        (ROLES / "maintenance" / "tasks" / "main.yml").read_text()) for task in step.get("block", [step]))
+        (ROLES / "maintenance" / "tasks" / "round.yml").read_text()) for task in step.get("block", [step]))
     given = "{{ maintenance_drained.checked }}"
     for name in ("Reboot the servers", "Switch the servers off"):
         assert tasks[name]["metal3.baremetal.baremetal_host_action"]["checked"] == given

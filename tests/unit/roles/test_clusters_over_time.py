@@ -86,6 +86,6 @@ def test_an_upgrade_is_planned_before_a_backup_and_writes_nothing_by_that(tmp_pa
         assert "fatal: [bastion]" in backup and "backup_directory" in backup, output
         assert playbook.recap(output)["prod"] == (0, 0) and "Upgrade the workload clusters" not in output
         assert server.stored == []
-        code, output = run(tmp_path, server, "upgrade", upgrade_backup=False, **dict(
-            described, cluster_kubernetes_version="1.35"))
+        described["cluster_kubernetes_version"] = "1.35"
+        code, output = run(tmp_path, server, "upgrade", upgrade_backup=False, **described)
         assert code != 0 and "cluster_kubernetes_version: found" in output and "PLAY [Back up" not in output, output

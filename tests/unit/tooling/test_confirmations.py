@@ -83,7 +83,8 @@ def _walk(tasks, folder, before=(), conditions=()):
         if "block" in task:
             inner = list(_walk(task["block"], folder, before, own))
         elif "ansible.builtin.import_tasks" in task or "ansible.builtin.include_tasks" in task:
-            path = folder / (task.get("ansible.builtin.import_tasks") or task["ansible.builtin.include_tasks"])
+            given = task.get("ansible.builtin.import_tasks") or task["ansible.builtin.include_tasks"]
+            path = folder / (given["file"] if isinstance(given, dict) else given)
             inner = list(_walk(_loaded(path), path.parent, before, own))
         elif "ansible.builtin.import_role" in task:
             given = task["ansible.builtin.import_role"]

@@ -31,11 +31,15 @@ def problems(found: Iterable[Left]) -> list[Problem]:
     found = [item for item in found if _is_host(item.obj)]
     result = [_without_credentials(item) for item in found if item.field == BMC_FIELD]
     # One that is not there is missing here, too: CAPM3 leaves free hosts such names (``copies.secrets_missing``).
-    others = [item for item in found if item.field != BMC_FIELD and item.secret is not None]
-    for name in sorted(set(item.name for item in others)):
-        named = [item for item in others if item.name == name]
-        secret, owner = named[0].secret, named[0].owner
-        assert secret is not None
+    others: dict[str, list[Left]] = {}
+    secrets: dict[str, Object] = {}
+    for item in found:
+        if item.field != BMC_FIELD and item.secret is not None:
+            others.setdefault(item.name, []).append(item)
+            secrets.setdefault(item.name, item.secret)
+    for name, secret in sorted(secrets.items()):
+        named = others[name]
+        owner = named[0].owner
         result.append(obstacle(
             secret, "", f"one that would stay, and that hosts name: {_by(named)}", "a Secret that is moved with them",
             _hint(owner)))

@@ -47,9 +47,10 @@ def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found,
     named = deployment_of(here.client, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
     operator = next(filter(former.is_operator, deployments), None)
     endpoint = _environment(here, operator).get(former.ENDPOINT, "") if operator else ""
-    return former.Found(named[0] if named else None, provisioning.environment(*named) if named else {},
-                       tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
-                       _pods(here, named[0]) if named and with_pods else ()), unread
+    return former.Found(
+        named[0] if named else None, provisioning.environment(*named) if named else {},
+        tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
+        _pods(here, named[0]) if named and with_pods else ()), unread
 
 
 def _pods(here: Side, deployment: Object) -> tuple[str, ...]:

@@ -101,8 +101,9 @@ class Clusterctl:
             cluster["spec"]["paused"] = False
 
 
-def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), nodes=SAME_NODES, sha256=None,
+def restore(there, path, identity, run=None, check_mode=False, servers=(), accept=(), nodes=None, sha256=None,
             namespace=NAMESPACE):
+    nodes = SAME_NODES if nodes is None else nodes
     return backup_service.restored(there, {
         "namespace": namespace,
         "path": path, "identity_file": identity, "servers": list(servers), "accept": list(accept), "sha256": sha256,
@@ -151,8 +152,8 @@ def test_secrets_that_hosts_and_nodes_name_are_in_a_backup_whoever_owns_them(her
         {"kind": "ExternalSecret", "name": "free", "uid": "uid-ExternalSecret-free"}]
     here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "bmc-of-free"
     here.objects["BareMetalHost", "used"]["spec"].update(
-        userData={"name": "user-data"}, metaData={"name": "user-data"}, bmc={"address": "ipmi://192.0.2.1",
-                                                                            "credentialsName": "not-there"})
+        userData={"name": "user-data"}, metaData={"name": "user-data"},
+        bmc={"address": "ipmi://192.0.2.1", "credentialsName": "not-there"})
     before = copy.deepcopy(here.objects)
     made = back_up(here, tmp_path, recipient, identity)
     assert here.objects == before and made["objects"]["Secret"] == 3 + len(named)
