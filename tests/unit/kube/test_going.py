@@ -146,8 +146,6 @@ LOOKS = {
     "_plane/upgrade/service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {
-    "_cluster/lifecycle/going_back.py":
-        "owners of a rollout that was stopped, all before the first of several writes",
     "_cluster/lifecycle/planning.py": "objects of a cluster, after checking.py has refused those that it has listed",
     "_cluster/lifecycle/resource_set_service.py":
         "a cluster's ClusterResourceSet and its bundles, before anything is written",

@@ -25,8 +25,9 @@ def configured(tmp_path, address="172.22.0.1", **environ):
 
 def write(tmp_path, **environ):
     text = configured(tmp_path, DHCP_RANGE="172.22.0.10,172.22.0.20", **environ)
-    # Its folder is the container's.
-    (tmp_path / "prov.conf").write_text(text.replace(settings.TFTP, str(tmp_path)))
+    # Its folder is the container's, whose log is what it prints.
+    (tmp_path / "prov.conf").write_text(
+        text.replace(settings.TFTP, str(tmp_path)) + f"\nlog-facility={tmp_path / 'prov.log'}\n")
 
 
 def test_each_firmware_is_offered_an_address_and_what_it_can_boot(tmp_path):

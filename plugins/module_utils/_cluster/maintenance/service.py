@@ -83,7 +83,7 @@ class MaintenanceService:
         if limit or problems:
             raise RefusedError([limit] if limit else problems)
         if state == "planned":
-            return self._plan(found)
+            return self._preview(found)
         facts = {"hosts": self._facts(found),
                  "checked": [dict(identity_of(place.host)._asdict(), name=place.name) for place in found]}
         try:
@@ -107,7 +107,7 @@ class MaintenanceService:
 
     # Beforehand
 
-    def _plan(self, found: list[Place]) -> dict[str, Any]:
+    def _preview(self, found: list[Place]) -> dict[str, Any]:
         """Say what state drained would do, and which hosts may leave together; nothing is written.
 
         :raises RefusedError: with all that is wrong
