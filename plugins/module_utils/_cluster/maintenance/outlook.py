@@ -14,7 +14,7 @@ from ..interruption.budgets import budget_lines
 from ..interruption.machines import span_of, unready, unready_line
 from ..workflow.snapshot import Snapshot
 from .places import Place
-from .waves import away, pool_of
+from .waves import away, pools_of
 
 Object = Mapping[str, Any]
 
@@ -53,11 +53,11 @@ def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budget
         notes += budget_lines(budgets.get(cluster, ()), gone,
                               f"the drain waits for it, and the run ends after {duration(seconds)}")
         machines = [place.machine["metadata"]["name"] for place in mine if place.machine]
+        snapshot = Snapshot(objects, cluster)
         notes += [unready_line(step, f"others of cluster {cluster} go beside it")
-                  for step in unready(Snapshot(objects, cluster), machines)]
-        pools = set(pool for place in mine for pool in [pool_of(place.machine)] if pool)
-        notes += [f"{other.text}: others of {pool.title} go beside it" for pool in sorted(pools)
-                  for other in away(pool, objects, names) if "is not ready" not in other.text]
+                  for step in unready(snapshot, machines)]
+        notes += [f"{other.text}: others of {pool.title} go beside it" for pool in sorted(pools_of(mine))
+                  for other in away(pool, snapshot, names) if not other.is_unready]
     return Outlook(figures, notes)
 
 
