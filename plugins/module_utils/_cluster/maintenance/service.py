@@ -290,8 +290,10 @@ class MaintenanceService:
         """Wait until machines count again: the next one goes only when enough others are healthy."""
         def read() -> dict[str, str]:
             pods, objects = self._pods(members), objects_of(self.client, self.namespace)
-            return dict((place.name, health.waits_for(place.machine or {}, pods[place.name], Snapshot(
-                objects, place.cluster))) for place in members)
+            snapshots = dict((cluster, Snapshot(objects, cluster))
+                             for cluster in set(place.cluster for place in members))
+            return dict((place.name, health.waits_for(
+                place.machine or {}, pods[place.name], snapshots[place.cluster])) for place in members)
 
         if members:
             self._raise(self._until(
