@@ -42,8 +42,9 @@ def failures(snapshot, now, node_startup_timeout_seconds, reusing=()):
     :param reusing: names of the owners whose machines get the hosts of those before them (``node_reuse``)
     :returns: list of Failure, empty when it is worth waiting
     """
-    found = paused(snapshot) + _paused_owners(snapshot) + _topology(snapshot, now)
-    for step in machine_steps(snapshot):
+    steps = machine_steps(snapshot)
+    found = paused(snapshot) + _paused_owners(snapshot, steps) + _topology(snapshot, now)
+    for step in steps:
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
         machine = snapshot.get("Machine", step["machine"])
@@ -65,9 +66,9 @@ def paused(snapshot):
         if is_paused(snapshot.cluster) else []
 
 
-def _paused_owners(snapshot):
+def _paused_owners(snapshot, steps):
     """Return the owners of machines that somebody has paused before they were done; a list of Failure."""
-    behind = set(step["owner"] for step in machine_steps(snapshot) if not step["complete"])
+    behind = set(step["owner"] for step in steps if not step["complete"])
     return [Failure(f"{item['kind']} {item['metadata']['name']}",
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does nothing with it",
                     "find out who has paused it, and take the annotation away")
