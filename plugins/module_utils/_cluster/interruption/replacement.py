@@ -106,9 +106,9 @@ def _shortage(owner, number, spare, hosts):
 
 
 def _owner(snapshot, machine):
-    return next((owner for owner in snapshot.owners() if owner["kind"] != "Machine" and any(
-        item["metadata"]["name"] == machine["metadata"]["name"] and not is_going(owner)
-        for item in snapshot.machines_of(owner))), None)
+    """Return the owner that makes another Machine in place of this one, or None."""
+    owner = snapshot.owner_of(machine)
+    return None if owner is None or is_going(owner) else owner
 
 
 def _title(snapshot, machine):
