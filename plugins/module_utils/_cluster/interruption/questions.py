@@ -11,7 +11,8 @@ from ..._common.documents.object_shape import of_kind
 from ..._kube.api import bulk
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.responses.errors import KubeError
-from .replacement import Outlook, replacement
+from .outlook import Outlook
+from .replacement import replacement
 
 Object = dict[str, Any]
 

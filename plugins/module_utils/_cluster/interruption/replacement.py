@@ -13,19 +13,9 @@ from ..description.model import CONTROL_PLANE
 from ..description.spec import METAL3
 from .budgets import budget_lines, end_of_drain
 from .machines import disk_texts, free_text, time_texts, unready, unready_line
+from .outlook import Outlook
 
 Object = Mapping[str, Any]
-
-
-class Outlook(NamedTuple):
-    """What is said before Machines are replaced.
-
-    :ivar figures: lines about time, hosts and disks
-    :ivar notes: lines about what stands against it
-    """
-
-    figures: list[str]
-    notes: list[str]
 
 
 class Spare(NamedTuple):

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..interruption.budgets import budget_lines
 from ..interruption.machines import span_of, unready, unready_line
+from ..interruption.outlook import Outlook
 from ..workflow.snapshot import Snapshot
 from .places import Place
 from .waves import away, pools_of
@@ -19,17 +20,6 @@ from .waves import away, pools_of
 Object = Mapping[str, Any]
 
 _LIMIT = 8
-
-
-class Outlook(NamedTuple):
-    """What who confirms should know.
-
-    :ivar figures: a line for each host, and one about time
-    :ivar notes: lines about what stands against it
-    """
-
-    figures: list[str]
-    notes: list[str]
 
 
 def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budgets: Mapping[str, Iterable[Object]],
@@ -41,6 +31,7 @@ def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budget
     :param budgets: PodDisruptionBudgets by the cluster's name
     :param objects: dict of kind to list of objects of the namespace
     :param seconds: how long a drain is waited for
+    :returns: as figures a line for each host and one about time
     """
     figures = [_host_line(place, pods.get(place.name, ())) for place in found]
     took = _took(place.host for place in found) or _took(objects["BareMetalHost"])

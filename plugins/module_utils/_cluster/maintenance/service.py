@@ -21,11 +21,12 @@ from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..interruption.outlook import Outlook, say
 from ..interruption.questions import budgets_of, not_asked
 from ..workflow.reading import objects_of
 from ..workflow.snapshot import Snapshot, is_control_plane
 from . import drain, health, node
-from .outlook import Outlook, outlook
+from .outlook import outlook
 from .patches import Patches
 from .places import Place, changes, places
 from .waiting import STAY, DrainError, until
@@ -121,11 +122,9 @@ class MaintenanceService:
         if problems or lost:
             raise RefusedError([*problems, *lost])
         said = self._outlook(found, due)
-        self.warnings = list(said.notes)
         for number, group in enumerate(groups if len(groups) > 1 else [], 1):
             said.figures.append(f"round {number} of {len(groups)}: {', '.join(place.name for place in group)}")
-        for line in said.figures:
-            self.progress.event(line)
+        self.warnings = say(said, None, self.check_mode, self.progress)
         return dict(self._result(), hosts=self._facts(found), checked=[], outlook=said.figures, attention=said.notes,
                     rounds=[[place.name for place in group] for group in groups])
 
@@ -196,8 +195,7 @@ class MaintenanceService:
                           if place.name in names)
         asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
                                      f"hosts whose pods are evicted: {named}", self.params["confirm_among"])
-        said = self._outlook(found, pods)
-        return [confirmation.with_lines(asked, said.figures, said.notes)]
+        return [confirmation.with_lines(asked, *self._outlook(found, pods))]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
         wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])

@@ -27,8 +27,8 @@ from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._kube.responses.patience import Patience
 from ..._metal3.kinds import KNOWN
+from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
-from ..interruption.replacement import Outlook
 from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
 from ..maintenance import node
@@ -134,17 +134,12 @@ class RemediationService:
         due = [item for item in found if set(item.steps) & set(_INTERRUPTING)]
         names = [item.name for item in due]
         outlook = self._outlook([item for item in due if REPLACE in item.steps])
-        if not names or confirmation.confirmed(self.params["confirm"], names, self.params["confirm_among"]):
-            for line in outlook.figures:
-                self.progress.event(line)
-            self.warnings += outlook.notes
-            return
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
         lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
-        asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                     f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
-        self.warnings += confirmation.required_by(
-            [confirmation.with_lines(asked, outlook.figures, outlook.notes)], self.check_mode)
+        confirm, among = self.params["confirm"], self.params["confirm_among"]
+        asked = None if not names or confirmation.confirmed(confirm, names, among) else confirmation.problem(
+            f"namespace {self.namespace}", confirm, names, f"hosts that may be rebooted{lost}: {named}", among)
+        self.warnings += say(outlook, asked, self.check_mode, self.progress)
 
     def _outlook(self, due: list[Patient]) -> Outlook:
         """Return what is said of Machines that may be replaced; their hosts are marked and not chosen again."""
