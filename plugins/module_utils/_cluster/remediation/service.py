@@ -85,11 +85,11 @@ class RemediationService:
         :raises RemediationError: when nothing that is allowed has helped a host
         :raises KubeError: when the API server can't be asked, or refuses
         """
-        found, problems = patients(self.params["hosts"], self._objects(), self.namespace,
-                                   self.params["up_to"], self.now())
+        objects = self._objects()
+        found, problems = patients(self.params["hosts"], objects, self.namespace, self.params["up_to"], self.now())
         if problems:
             raise RefusedError(problems)
-        self._ask(found)
+        self._ask(found, objects)
         for item in found:
             if item.reason:
                 self.progress.event(f"{item.name}: {item.reason}" + (
@@ -126,14 +126,15 @@ class RemediationService:
         return "\n".join([*lines, f"allowed was {self.params['up_to']}; set up_to to more, or look at the server's "
                           "console and at its BMC"])
 
-    def _ask(self, found: list[Patient]) -> None:
+    def _ask(self, found: list[Patient], objects: dict[str, list[Any]]) -> None:
         """Ask for the confirmation of hosts that may be interrupted, with what a replacement costs.
 
+        :param objects: what they were found in
         :raises RefusedError: when it is missing, unless in check mode
         """
         due = [item for item in found if set(item.steps) & set(_INTERRUPTING)]
         names = [item.name for item in due]
-        outlook = self._outlook([item for item in due if REPLACE in item.steps])
+        outlook = self._outlook([item for item in due if REPLACE in item.steps], objects)
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
         lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
         confirm, among = self.params["confirm"], self.params["confirm_among"]
@@ -141,10 +142,9 @@ class RemediationService:
             f"namespace {self.namespace}", confirm, names, f"hosts that may be rebooted{lost}: {named}", among)
         self.warnings += say(outlook, asked, self.check_mode, self.progress)
 
-    def _outlook(self, due: list[Patient]) -> Outlook:
+    def _outlook(self, due: list[Patient], objects: dict[str, list[Any]]) -> Outlook:
         """Return what is said of Machines that may be replaced; their hosts are marked and not chosen again."""
         found = Outlook([], [])
-        objects = objects_of(self.client, self.namespace) if due else {}
         for cluster in sorted(set(item.cluster for item in due if item.cluster)):
             names = [item.machine["metadata"]["name"] for item in due if item.cluster == cluster and item.machine]
             outlook = replacement_outlook(
