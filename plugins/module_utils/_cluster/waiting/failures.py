@@ -10,6 +10,7 @@ from ..._common.texts.formats import duration, moment
 from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..checks.hosts import keeper, matches, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
@@ -69,7 +70,7 @@ def paused(snapshot):
 def _paused_owners(snapshot, steps):
     """Return the owners of machines that somebody has paused before they were done; a list of Failure."""
     behind = set(step["owner"] for step in steps if not step["complete"])
-    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+    return [Failure(title_of(item),
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does nothing with it",
                     "find out who has paused it, and take the annotation away")
             for item in snapshot.owners() if item["kind"] in OWNERS and is_paused_by_others(item)
@@ -88,7 +89,7 @@ def paused_parts(snapshot):
     kinds = [kind for kind in snapshot.provider.workflow_kinds if kind != "Cluster"]
     parts = [snapshot.cluster] if snapshot.cluster else []
     parts += [item for kind in kinds for item in snapshot.mine(kind)]
-    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+    return [Failure(title_of(item),
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does not delete it",
                     "end what has paused it (a run of etcd_restore that was killed is ended by the next), or remove "
                     "the annotation") for item in parts if is_paused_by_others(item)]
@@ -138,7 +139,7 @@ def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
     for obj in (machine, metal3_machine):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
-            return Failure(f"{obj['kind']} {obj['metadata']['name']}",
+            return Failure(title_of(obj),
                            f"it failed for good: {old.get('failureMessage') or old['failureReason']}",
                            "delete the Machine, so that its owner makes another")
     return None
