@@ -41,12 +41,10 @@ def spare_hosts(snapshot: Any, machine: Object) -> Spare | None:
     metal3_machine, owner = snapshot.metal3_machine(machine), _owner(snapshot, machine)
     if snapshot.provider.name != METAL3 or metal3_machine is None or owner is None:
         return None
-    selector = (metal3_machine.get("spec") or {}).get("hostSelector") or {}
     keeper = cluster_hosts.keeper(
         CONTROL_PLANE if owner["kind"] == "KubeadmControlPlane" else "worker",
         owner["metadata"]["name"])
-    matching = [host for host in snapshot.all("BareMetalHost") if cluster_hosts.satisfies(
-        host, selector.get("matchLabels"), selector.get("matchExpressions"))]
+    matching = cluster_hosts.matching(snapshot.all("BareMetalHost"), metal3_machine)
     free = [host for host in matching if cluster_hosts.refusal(host, keeper) is None]
     return Spare([host["metadata"]["name"] for host in free],
                  [host["metadata"]["name"] for host in matching

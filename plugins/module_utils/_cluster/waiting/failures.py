@@ -11,7 +11,7 @@ from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
-from ..checks.hosts import keeper, matches, on_its_way, refusal
+from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
 from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused
@@ -158,10 +158,7 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
 def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     if step["step"] != 8 or not _lasted(step["since"], now):
         return None
-    selector = metal3_machine["spec"].get("hostSelector") or {}
-    group = {"host_selector": selector.get("matchLabels"),
-             "host_selector_expressions": selector.get("matchExpressions")}
-    hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
+    hosts = matching(snapshot.all("BareMetalHost"), metal3_machine)
     leaving = any(is_going(machine) for machine in snapshot.all("Machine"))
     mine = keeper(step["role"], step["owner"])
     if leaving or any(refusal(host, mine) is None or on_its_way(host, mine) for host in hosts):
