@@ -17,12 +17,10 @@ from ..._host.actions.action_rules import identity_of
 from ..._kube.api import bulk
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.finalizers import is_going
-from ..._kube.reconcile.reconcile import raise_refused
-from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..interruption.outlook import Outlook, say
-from ..interruption.questions import budgets_of, not_asked
+from ..interruption.questions import budgets_of, not_asked, pods_on
 from ..workflow.reading import objects_of
 from ..workflow.snapshot import Snapshot, is_control_plane
 from . import drain, health, node
@@ -322,13 +320,8 @@ class MaintenanceService:
                 f"- {name}: {text}" for name, text in found.items()) + f"\n{STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
-        outcomes = bulk.run([lambda place=place: self._client_of(place).list(
-            KNOWN["Pod"], field_selector=f"spec.nodeName={place.node}")[0] for place in members])
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise outcome.error
-        return dict((place.name, [of_kind(pod, "Pod") for pod in outcome.value])
-                    for place, outcome in zip(members, outcomes))
+        found = pods_on([(self._client_of(place), place.node) for place in members])
+        return dict((place.name, pods) for place, pods in zip(members, found))
 
     def _node(self, place: Place) -> dict[str, Any]:
         found = of_kind(self._client_of(place).get(KNOWN["Node"], None, place.node), "Node")
@@ -348,13 +341,8 @@ class MaintenanceService:
         return self._workloads[cluster]
 
     def _write(self, kind: str, objects: Iterable[Any], make: Callable[[Any], Any], client: Any = None) -> None:
-        writes = Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
-        written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
-        for item in written:
-            if item.changed:
-                self.diff.append(difference(item.entry))
-                self.done["changed"] = self.done["changed"] or not self.check_mode
-        raise_refused(client or self.client, written)
+        Patches(client or self.client, self.check_mode, self.progress, self.sleep, make).apply(
+            KNOWN[kind], objects, self.diff, self.done)
 
 
 def _to_evict(pods: Iterable[Any]) -> list[Any]:

@@ -22,8 +22,6 @@ from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
-from ..._kube.reconcile.reconcile import raise_refused
-from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._kube.responses.patience import Patience
 from ..._metal3.kinds import KNOWN
@@ -323,10 +321,5 @@ class RemediationService:
         fresh = [stored for machine in machines
                  for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])]
                  if stored and uid_of(stored) == uid_of(machine)]
-        writes = Patches(self.client, self.check_mode, self.progress, self.sleep, make)
-        written = writes.write([writes.entry(KNOWN["Machine"], machine) for machine in fresh])
-        for item in written:
-            if item.changed:
-                self.diff.append(difference(item.entry))
-                self.done["changed"] = self.done["changed"] or not self.check_mode
-        raise_refused(self.client, written)
+        Patches(self.client, self.check_mode, self.progress, self.sleep, make).apply(
+            KNOWN["Machine"], fresh, self.diff, self.done)
