@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from ansible.errors import AnsibleError
+from jinja2 import TemplateError
 
 try:
     # From ansible-core 2.19 on the loader notes file, line and column of what it reads.
@@ -44,7 +45,7 @@ class HostVariables(Mapping):
         if name not in self._values:
             try:
                 self._values[name] = self._noted(name, self._plain(self._templated[name]))
-            except AnsibleError as exc:
+            except (AnsibleError, TemplateError) as exc:
                 self._values[name] = None
                 self.errors[name] = " ".join(str(exc).split())
         return self._values[name]

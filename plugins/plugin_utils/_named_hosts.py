@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ansible.errors import AnsibleError, AnsibleFilterError
+from jinja2 import TemplateError
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 
@@ -82,7 +83,8 @@ def _text(variables, name):
     """Return a variable as text, empty when it is not there, or is of what only the play has."""
     try:
         return str(variables.get(name) or "")
-    except AnsibleError:
+    except (AnsibleError, TemplateError):
+        # The latter is what an undefined value raises in a filter from ansible-core 2.19 on.
         return ""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import control_plane
 import pytest
 import yaml
+from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, PARAMS
 from fakes.progress import Reports
 
@@ -74,29 +75,6 @@ def kube(tmp_path_factory):
         yield found.client()
 
 
-class Waits:
-    """A ClusterWait whose goal is reached, or not, when a test says so."""
-
-    timeline, began_at = (), 0.0
-
-    def __init__(self):
-        self.fails = False
-
-    def __call__(self, *dummy, **dummy_options):
-        return self
-
-    def until_rolled(self, *dummy):
-        """Say that an owner's machines are there."""
-
-    def until(self, *dummy):
-        if self.fails:
-            raise WaitFailedError("it does not come", [])
-
-    @staticmethod
-    def clock():
-        return 1.0
-
-
 @pytest.fixture
 def waits(monkeypatch):
     found = Waits()
@@ -113,10 +91,10 @@ def run(kube, check_mode=False, confirm=None, rollout="described", **changes):
 
 def stopped(kube, waits, **arguments):
     """Run until a new machine does not come, and return what is said of it."""
-    waits.fails = True
+    waits.fails = "available"
     with pytest.raises(WaitFailedError) as failed:
         run(kube, **arguments)
-    waits.fails = False
+    waits.fails = None
     return str(failed.value)
 
 

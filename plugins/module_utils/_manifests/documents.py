@@ -14,6 +14,7 @@ from .._common.documents.tolerant import dict_in
 from .._common.files import regular_file
 from .._common.options.field_checks import show, shown
 from .._common.problems.problem import Problem
+from .._kube.objects.titles import title_of
 
 # More than ten times what the largest manifests have.
 LONGEST_BYTES = 64 * 1024 * 1024
@@ -114,7 +115,7 @@ def placed(objects: list[dict[str, Any]], resources: Mapping[tuple[str, str], An
     result, problems, seen = [], [], {}
     for obj in objects:
         resource = resources[(obj["apiVersion"], obj["kind"])]
-        subject = f"{obj['kind']} {obj['metadata']['name']}"
+        subject = title_of(obj)
         if resource is None:
             problems.append(Problem(
                 "manifest", subject, "apiVersion", show(obj["apiVersion"]), "a kind that the API server serves",

@@ -13,6 +13,7 @@ from typing import Any
 
 from .._common.redaction.redaction import without_url_secrets
 from .._common.texts.plain_text import shortened
+from .._kube.objects import label_selector
 from .._kube.objects.conditions import condition, is_true
 from .._kube.objects.finalizers import deletion_of
 
@@ -124,18 +125,8 @@ def refused(obj: dict[str, Any] | None) -> str | None:
 
 
 def selects(obj: dict[str, Any], pod: dict[str, Any]) -> bool:
-    """Say whether a pod is one of an object's, by its selector (LabelSelector, Kubernetes API)."""
-    selector = obj["spec"].get("selector") or {}
-    labels = pod["metadata"].get("labels") or {}
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    for rule in selector.get("matchExpressions") or []:
-        has, values = rule["key"] in labels, rule.get("values") or []
-        if not {"In": has and labels.get(rule["key"]) in values,
-                "NotIn": not has or labels.get(rule["key"]) not in values,
-                "Exists": has, "DoesNotExist": not has}[rule["operator"]]:
-            return False
-    return bool(selector)
+    """Say whether a pod is one of an object's, by its selector; an empty one has none."""
+    return label_selector.selects(obj["spec"].get("selector") or None, pod)
 
 
 def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
 from .._common.texts.text_table import lines
+from .._kube.objects.titles import title_of
 from .cluster.objects import client_configs
 
 try:
@@ -90,8 +91,7 @@ def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[He
                             and host in _names(secret_data(item, "tls.crt"))), None)
             place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else f"Service {host}"
             key = (place, bundle)
-            trusting = (*found[key].trusted_by, f"{obj['kind']} {obj['metadata']['name']}") if key in found else (
-                f"{obj['kind']} {obj['metadata']['name']}",)
+            trusting = (*(found[key].trusted_by if key in found else ()), title_of(obj))
             found[key] = Held(place, f"webhook {host}", (serving and secret_data(serving, "tls.crt")) or b"",
                               _decoded(bundle), tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]

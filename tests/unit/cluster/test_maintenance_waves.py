@@ -76,6 +76,12 @@ def test_a_plan_names_the_pods_budgets_and_others_that_are_not_ready_and_writes_
     assert planned["outlook"][0] in said and all(f"attention: {line}" in said for line in planned["warnings"])
 
 
+def test_a_neighbour_is_known_by_what_it_is_and_not_by_the_words_of_its_reason(plane, workload):
+    mark(plane, THIRD, **{host_annotations.MAINTENANCE: "its fan is not ready"})
+    assert plan(plane, workload)["warnings"] == [
+        f"{THIRD} is being maintained (its fan is not ready): others of pool c1-one of cluster c1 go beside it"]
+
+
 def test_what_a_drain_would_lose_is_refused_by_the_plan(plane, workload):
     workload.add_pod("bare", None)
     with pytest.raises(RefusedError, match="allow_bare_pods: found pods without a controller: default/bare"):

@@ -152,6 +152,12 @@ def test_a_replacement_says_what_is_free_and_what_the_disks_lose(plane):
         "Machine c1-one-2 on host host-of-c1-one-2 is not ready (silent)"]
 
 
+def test_what_is_said_of_a_replacement_is_made_of_what_was_read_for_the_diagnosis(plane):
+    plane.requests.clear()
+    go(plane, up_to="replace", check_mode=True)
+    assert [request[:2] for request in plane.requests].count(("LIST", "Machine")) == 1
+
+
 def test_an_error_is_tried_again_before_anything_is_rebooted(plane):
     set_ready(plane, "c1-one-0")
     set_error(plane, ILL, "power management error", "BMC: no answer")

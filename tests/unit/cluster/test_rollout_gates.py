@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.reader import read
@@ -253,37 +254,13 @@ def test_a_cluster_that_does_not_answer_is_reported():
     assert drain_warnings(lambda: None, description(), {"c1-one": ["n"]}) == []
 
 
-class Waits:
-    """A ClusterWait that notes what it is asked for, and fails for one owner."""
-
-    def __init__(self, plane, fails=None):
-        self.plane, self.fails, self.asked = plane, fails, []
-
-    def __call__(self, *dummy, **dummy_options):
-        return self
-
-    def until_rolled(self, kind, name, goal, _seconds):
-        images = sorted(item["spec"]["template"]["spec"]["image"]["url"] for (found, _name), item in
-                        self.plane.objects.items() if found == "Metal3MachineTemplate")
-        assert images
-        self.asked.append((name, goal, self.plane.spec("MachineDeployment", "c1-one")["template"]["spec"]["version"],
-                          self.plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"]))
-        if name == self.fails:
-            raise WaitFailedError("it does not come", [])
-
-    def until(self, *dummy):
-        self.asked.append("end")
-
-    timeline, began_at = (), 0.0
-
-    @staticmethod
-    def clock():
-        return 1.0
-
-
 def upgraded(plane, monkeypatch, fails=None):
     plane.objects["Cluster", "c1"]["status"]["initialization"]["controlPlaneInitialized"] = True
-    waits = Waits(plane, fails)
+
+    def version(pool):
+        return plane.spec("MachineDeployment", pool)["template"]["spec"]["version"]
+
+    waits = Waits(fails, lambda *asked: (*asked, version("c1-one"), version("c1-two")))
     monkeypatch.setattr(cluster_run, "ClusterWait", waits)
     return waits, lambda: run(plane, kubernetes_version="v1.36.1", workers=WORKERS, wait_for="available", confirm="5")
 
@@ -293,8 +270,8 @@ def test_workers_follow_the_control_plane_one_pool_after_another(plane, monkeypa
     go()
     before, after = "v1.35.4", "v1.36.1"
     assert waits.asked == [
-        ("c1-control-plane", "available", before, before), ("c1-one", "available", after, before), "end"]
-    assert plane.spec("MachineDeployment", "c1-two")["template"]["spec"]["version"] == after
+        ("c1-control-plane", "available", before, before), ("c1-one", "available", after, before),
+        ("available", "available", after, after)]
 
 
 @pytest.mark.parametrize("fails, named", [

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 from fakes.progress import Reports
 from fakes.topology import TopologyPlane
@@ -27,34 +28,6 @@ WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
 BAD = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
 GOOD = dict(WORKERS, one={"replicas": 3, "image": dict(OTHER_IMAGE, url="https://x/c.raw")})
 POOL, PLANE = ("MachineDeployment", "c1-one"), ("KubeadmControlPlane", "c1-control-plane")
-
-
-class Waits:
-    """A ClusterWait; ``fails`` names the owner, or the goal, that is not reached, ``meanwhile`` what happens before."""
-
-    timeline, began_at = (), 0.0
-
-    def __init__(self):
-        self.fails, self.asked, self.meanwhile = None, [], lambda: None
-
-    def __call__(self, *dummy, **dummy_options):
-        return self
-
-    def until_rolled(self, _kind, name, _goal, _seconds):
-        self._until(name)
-
-    def until(self, goal, _seconds):
-        self._until(goal)
-
-    def _until(self, what):
-        self.asked.append(what)
-        if what == self.fails:
-            self.meanwhile()
-            raise WaitFailedError("it does not come", [])
-
-    @staticmethod
-    def clock():
-        return 1.0
 
 
 @pytest.fixture

@@ -19,6 +19,14 @@ def test_duration(seconds, text):
 
 def test_times_are_rfc_3339_in_utc():
     assert formats.timestamp(1795368000.9) == "2026-11-22T17:20:00Z"
+    assert formats.moment_of("2026-11-22T17:20:00Z") == 1795368000
+
+
+@pytest.mark.parametrize("text", [
+    "tomorrow", "2026-01-01", "2026-01-01T00:00:00+01:00", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00Z\n", "", 1,
+    None])
+def test_what_is_no_time_in_utc_is_none(text):
+    assert formats.moment_of(text) is None
 
 
 @pytest.mark.parametrize(("mebibytes", "text"), [

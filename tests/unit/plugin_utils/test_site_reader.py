@@ -7,8 +7,9 @@ from __future__ import annotations
 import pytest
 from ansible.inventory.manager import InventoryManager
 from ansible.parsing.dataloader import DataLoader
-from ansible.vars.hostvars import HostVars
+from ansible.vars.hostvars import HostVars, HostVarsVars
 from ansible.vars.manager import VariableManager
+from jinja2 import UndefinedError
 
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _host_variables as host_variables
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_files as inventory_files
@@ -69,6 +70,21 @@ def test_findings_have_file_and_line(findings):
     assert places(found, "template-error") == [
         ("two", "bmc_address", "hosts.yml", 13), ("two", "bmh_description", "hosts.yml", 14)]
     assert places(found, "unknown-variable") == [("two", "boot_mca", "hosts.yml", 15)]
+
+
+def test_a_value_that_is_undefined_when_it_is_read_is_named_with_host_and_variable(findings, monkeypatch):
+    """As ansible-core 2.19 leaves it where templates are not finished at once."""
+    templated = HostVarsVars.__getitem__
+
+    def read(self, name):
+        if name == "bmh_boot_mode":
+            raise UndefinedError("'mode' is undefined")
+        return templated(self, name)
+
+    monkeypatch.setattr(HostVarsVars, "__getitem__", read)
+    found = [item for item in findings(HOSTS) if item["code"] == "template-error" and item["field"] == "bmh_boot_mode"]
+    assert [(item["subject"], item["actual"]) for item in found] == [
+        (name, "'mode' is undefined") for name in ("one", "two", "three")]
 
 
 def test_a_file_that_ansible_left_out_is_reported(tmp_path):

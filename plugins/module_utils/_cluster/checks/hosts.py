@@ -22,15 +22,16 @@ _NODE_REUSE_LABEL = "infrastructure.cluster.x-k8s.io/node-reuse"
 
 def matches(host, group):
     """Say whether a BareMetalHost's labels satisfy the selector of a group."""
-    return satisfies(host, group.get("host_selector"), group.get("host_selector_expressions"))
+    return _satisfies(host, group.get("host_selector"), group.get("host_selector_expressions"))
 
 
-def satisfies(host, labels, expressions):
-    """Say whether a BareMetalHost's labels satisfy a selector.
+def matching(hosts, metal3_machine):
+    """Return the BareMetalHosts whose labels satisfy the selector of a Metal3Machine."""
+    selector = (metal3_machine.get("spec") or {}).get("hostSelector") or {}
+    return [host for host in hosts if _satisfies(host, selector.get("matchLabels"), selector.get("matchExpressions"))]
 
-    :param labels: ``matchLabels``, or None
-    :param expressions: ``matchExpressions``, or None
-    """
+
+def _satisfies(host, labels, expressions):
     selector = host_selector.Selector(labels or {}, [
         host_selector.Expression(entry["key"], entry["operator"], entry.get("values") or [])
         for entry in expressions or []])

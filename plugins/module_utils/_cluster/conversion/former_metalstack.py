@@ -14,6 +14,7 @@ from typing import Any
 from ..._common.options.field_checks import show, type_name
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
+from ..._kube.objects.titles import title_of
 from ..description.spec import METALSTACK
 from ..workflow.snapshot import CONTROL_PLANE_LABEL
 
@@ -98,11 +99,8 @@ class _Translation:
             for path, text in _texts(variables) if _TEMPLATE.search(text)]
         return ({} if self._problems else variables), self._warnings, self._problems
 
-    def _subject(self, item: Mapping[str, Any]) -> str:
-        return f"{item['kind']} {item['metadata']['name']}"
-
     def _warn(self, item: Mapping[str, Any], field: str, text: str) -> None:
-        self._warnings.append(plain(f"{self._subject(item)}: {field}: {text}"))
+        self._warnings.append(plain(f"{title_of(item)}: {field}: {text}"))
 
     def _spec(self, item: Mapping[str, Any], known: set[str], path: str = "spec") -> dict[str, Any]:
         spec: Any = item
@@ -116,7 +114,7 @@ class _Translation:
     def _text(self, item: Mapping[str, Any], spec: Mapping[str, Any], field: str, path: str = "spec") -> str:
         value = spec.get(field)
         if not isinstance(value, str) or not value:
-            self._problems.append(Problem(CODE, self._subject(item), f"{path}.{field}",
+            self._problems.append(Problem(CODE, title_of(item), f"{path}.{field}",
                                           None if value in (None, "") else show(value), "a text", "set it"))
             return ""
         return value
@@ -198,14 +196,14 @@ class _Translation:
                       if item["metadata"]["name"] == reference.get("name")), None)
         if found is None:
             self._problems.append(Problem(
-                CODE, self._subject(owner), "infrastructureRef", show(reference.get("name") or ""),
+                CODE, title_of(owner), "infrastructureRef", show(reference.get("name") or ""),
                 "one of the MetalStackMachineTemplates", "give its template too"))
             return {}
         path = "spec.template.spec"
         spec = self._spec(found, _OF_MACHINE, path)
         if spec.get("providerID"):
             self._problems.append(Problem(
-                CODE, self._subject(found), f"{path}.providerID", show(spec["providerID"]),
+                CODE, title_of(found), f"{path}.providerID", show(spec["providerID"]),
                 "nothing: a template is for several machines", "give the machine itself, a MetalStackMachine"))
         return self._machine(found, spec, path, partition)
 
@@ -218,7 +216,7 @@ class _Translation:
         if spec.get("tags") and not takes_tags:
             self._warn(item, f"{path}.tags", "the provider writes tags of its own alone")
         if spec.get("partition") and spec["partition"] != partition:
-            self._problems.append(Problem(CODE, self._subject(item), f"{path}.partition", show(spec["partition"]),
+            self._problems.append(Problem(CODE, title_of(item), f"{path}.partition", show(spec["partition"]),
                                           f"{partition}, the cluster's", "a cluster is in one partition"))
         return result
 
@@ -253,7 +251,7 @@ class _Translation:
             return ""
         match = _PROVIDER_ID.fullmatch(str(given))
         if not match:
-            self._problems.append(Problem(CODE, self._subject(item), f"{path}.providerID", show(given),
+            self._problems.append(Problem(CODE, title_of(item), f"{path}.providerID", show(given),
                                           "metalstack://<UUID of a machine>", "correct it"))
             return ""
         self._warn(item, f"{path}.providerID", "today's provider takes no certain machine: role metalstack allocates "

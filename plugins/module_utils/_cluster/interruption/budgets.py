@@ -10,6 +10,7 @@ from typing import Any
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.label_selector import selects
 
 Object = Mapping[str, Any]
 
@@ -51,21 +52,4 @@ def end_of_drain(limits: Iterable[Any]) -> str:
 
 def _covers(budget, pod):
     elsewhere = budget["metadata"].get("namespace") != pod["metadata"].get("namespace")
-    if elsewhere or is_going(pod):
-        return False
-    # A null selector selects nothing, an empty one all pods of the namespace (policy/v1).
-    selector = (budget.get("spec") or {}).get("selector")
-    if selector is None:
-        return False
-    labels = pod["metadata"].get("labels") or {}
-    return all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items()) and all(
-        _holds(entry, labels) for entry in selector.get("matchExpressions") or [])
-
-
-def _holds(expression, labels):
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or []
-    if operator == "In":
-        return labels.get(key) in values
-    if operator == "NotIn":
-        return labels.get(key) not in values
-    return (key in labels) == (operator == "Exists")
+    return not elsewhere and not is_going(pod) and selects((budget.get("spec") or {}).get("selector"), pod)

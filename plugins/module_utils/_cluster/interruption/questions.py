@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..._common.documents.object_shape import of_kind
+from ..._common.waiting import parallel
 from ..._kube.api import bulk
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.responses.errors import KubeError
-from .replacement import Outlook, replacement
+from .outlook import Outlook
+from .replacement import replacement
 
 Object = dict[str, Any]
 
@@ -28,13 +30,18 @@ def budgets_and_pods(workload: Callable[[], Any], nodes: Iterable[str]) -> tuple
     if client is None:
         return [], []
     budgets = budgets_of(client)
-    pods: list[Any] = []
-    for outcome in bulk.run([lambda name=name: client.list(
-            KNOWN["Pod"], field_selector=f"spec.nodeName={name}")[0] for name in names] if budgets else []):
-        if outcome.error is not None:
-            raise outcome.error
-        pods += outcome.value
-    return budgets, [of_kind(item, "Pod") for item in pods]
+    return budgets, [pod for pods in pods_on((client, name) for name in names if budgets) for pod in pods]
+
+
+def pods_on(nodes: Iterable[tuple[Any, str | None]]) -> list[list[Object]]:
+    """Return the pods of Nodes, a list for each.
+
+    :param nodes: a KubeClient of the workload cluster, and the name of the node
+    :raises KubeError: when one can't be asked
+    """
+    return [[of_kind(item, "Pod") for item in found] for found in parallel.values(bulk.run(
+        [lambda client=client, name=name: client.list(KNOWN["Pod"], field_selector=f"spec.nodeName={name}")[0]
+         for client, name in nodes]))]
 
 
 def budgets_of(client: Any) -> list[Object]:

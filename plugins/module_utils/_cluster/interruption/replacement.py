@@ -13,19 +13,9 @@ from ..description.model import CONTROL_PLANE
 from ..description.spec import METAL3
 from .budgets import budget_lines, end_of_drain
 from .machines import disk_texts, free_text, time_texts, unready, unready_line
+from .outlook import Outlook
 
 Object = Mapping[str, Any]
-
-
-class Outlook(NamedTuple):
-    """What is said before Machines are replaced.
-
-    :ivar figures: lines about time, hosts and disks
-    :ivar notes: lines about what stands against it
-    """
-
-    figures: list[str]
-    notes: list[str]
 
 
 class Spare(NamedTuple):
@@ -51,12 +41,10 @@ def spare_hosts(snapshot: Any, machine: Object) -> Spare | None:
     metal3_machine, owner = snapshot.metal3_machine(machine), _owner(snapshot, machine)
     if snapshot.provider.name != METAL3 or metal3_machine is None or owner is None:
         return None
-    selector = (metal3_machine.get("spec") or {}).get("hostSelector") or {}
     keeper = cluster_hosts.keeper(
         CONTROL_PLANE if owner["kind"] == "KubeadmControlPlane" else "worker",
         owner["metadata"]["name"])
-    matching = [host for host in snapshot.all("BareMetalHost") if cluster_hosts.satisfies(
-        host, selector.get("matchLabels"), selector.get("matchExpressions"))]
+    matching = cluster_hosts.matching(snapshot.all("BareMetalHost"), metal3_machine)
     free = [host for host in matching if cluster_hosts.refusal(host, keeper) is None]
     return Spare([host["metadata"]["name"] for host in free],
                  [host["metadata"]["name"] for host in matching
@@ -106,9 +94,9 @@ def _shortage(owner, number, spare, hosts):
 
 
 def _owner(snapshot, machine):
-    return next((owner for owner in snapshot.owners() if owner["kind"] != "Machine" and any(
-        item["metadata"]["name"] == machine["metadata"]["name"] and not is_going(owner)
-        for item in snapshot.machines_of(owner))), None)
+    """Return the owner that makes another Machine in place of this one, or None."""
+    owner = snapshot.owner_of(machine)
+    return None if owner is None or is_going(owner) else owner
 
 
 def _title(snapshot, machine):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._kube.objects.titles import title_of
 from ..._kube.responses.errors import KubeError
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
@@ -18,7 +19,7 @@ from ..workflow.snapshot import Snapshot
 from ..workflow.steps import machine_steps
 from ..writing import prune as cluster_prune
 from ..writing import stored as cluster_stored
-from ..writing.entries import entry_result, entry_title, removal_difference, title_of
+from ..writing.entries import entry_result, entry_title, removal_difference
 from . import stopping
 from .checking import CheckedCluster
 from .planning import PlannedCluster

@@ -13,6 +13,7 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..._metal3.kinds import KNOWN
 from ..description.providers import with_classes
 from ..rollout import former
@@ -93,8 +94,8 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
                         "run without this would begin the same rollout once more, and ask for its number of machines")
     run.done["warnings"] = warnings
     for owner in stopped:
-        run.progress.event(f"{owner['kind']} {owner['metadata']['name']}: goes back to what it was before the rollout "
-                           f"that was stopped at {note_of(owner).at}")
+        run.progress.event(f"{title_of(owner)}: goes back to what it was before the rollout that was stopped at "
+                           f"{note_of(owner).at}")
     for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
         run.progress.event(line)
     return PlannedCluster(entries, changes, [], [], losses, warnings, [item["metadata"]["name"] for item in stopped])
@@ -109,7 +110,7 @@ def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
     by_topology = run.read().description.by_topology
     wanted, problems = {}, []
     for owner in stopped:
-        noted, title = note_of(owner).former, f"{owner['kind']} {owner['metadata']['name']}"
+        noted, title = note_of(owner).former, title_of(owner)
         key = ("Cluster", run.name) if by_topology else (owner["kind"], owner["metadata"]["name"])
         lack = former.lacks(key[0], noted, templates) if key in rendered else "it is not described any more"
         if lack or noted is None:

@@ -11,6 +11,7 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._host.state import lock as host_lock
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..._metal3.kinds import KNOWN
 from ..description.providers import CLASS_KINDS, provider_of_cluster, with_classes, without_classes
 from ..waiting.failures import paused, paused_parts
@@ -21,7 +22,7 @@ from ..workflow.reading import read_all
 from ..workflow.rollout_stop import stopped_owners
 from ..workflow.snapshot import Snapshot
 from ..writing import ownership as cluster_ownership
-from ..writing.entries import removal_difference, title_of
+from ..writing.entries import removal_difference
 from . import stopping
 from .resource_set_service import ResourceSets
 from .run import ClusterRun

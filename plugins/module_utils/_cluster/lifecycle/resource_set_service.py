@@ -11,6 +11,7 @@ from ..._common.problems.problem import Problem
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
 from ..._common.waiting.wait_loop import poll
+from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import Entry, by_name
 from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.responses.errors import KubeError
@@ -19,7 +20,7 @@ from ..._metal3.kinds import KNOWN
 from ..manifests import resource_set
 from ..waiting.service import ClusterWait
 from ..writing import ownership
-from ..writing.entries import entry_result, entry_title, removal_difference, title_of
+from ..writing.entries import entry_result, entry_title, removal_difference
 from ..writing.writes import Check
 from .run import ClusterRun
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..._common.problems.errors import RefusedError
 from ..._kube.api.workload_client import workload_client
+from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.reconcile.report import difference
@@ -20,7 +21,7 @@ from ..description.providers import Provider, provider_of
 from ..render.addon import addon_objects
 from ..waiting.service import ClusterWait
 from ..workflow.rollout_stop import without_contents
-from ..writing.entries import entry_result, entry_title, goes, is_in_use, removal_difference, title_of, waves
+from ..writing.entries import entry_result, entry_title, goes, is_in_use, removal_difference, waves
 from ..writing.writes import Check, ClusterWrites
 
 Object = dict[str, Any]

@@ -75,7 +75,7 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
         elif is_going(mine[name]):
             found.append(Problem("machine-action", subject, "machines", f"{name}, which is being deleted",
                                  "a Machine that stays"))
-        elif action == REPLACE and _owner(snapshot, mine[name]) is None:
+        elif action == REPLACE and snapshot.owner_of(mine[name]) is None:
             found.append(Problem("machine-action", subject, "machines", f"{name}, which no KubeadmControlPlane or "
                                  "MachineDeployment owns", "one whose owner makes another",
                                  "a standalone Machine goes by state: absent in standalone_machines (playbook "
@@ -102,14 +102,9 @@ def owners(names: Iterable[str], snapshot: Any) -> list[tuple[str, str]]:
     """Return kind and name of the owners of Machines, the control plane first."""
     found = set()
     for name in names:
-        owner = _owner(snapshot, snapshot.get("Machine", name))
+        owner = snapshot.owner_of(snapshot.get("Machine", name))
         found.add((owner["kind"], owner["metadata"]["name"]))
     return sorted(found)
-
-
-def _owner(snapshot, machine):
-    return next((owner for owner in snapshot.owners() if owner["kind"] != "Machine" and any(
-        item["metadata"]["name"] == machine["metadata"]["name"] for item in snapshot.machines_of(owner))), None)
 
 
 def one_at_a_time(names: Sequence[str], subject: str, field: str) -> Problem:

@@ -19,8 +19,8 @@ from ..._kube.reconcile.plan import DELETE, UNCHANGED, UPDATE, Entry, deletion
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.reconcile.report import difference
 from ..._metal3.kinds import KNOWN
+from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
-from ..interruption.replacement import Outlook
 from ..waiting.service import ClusterWait
 from ..workflow.reading import snapshot_of
 from ..workflow.rollout_stop import is_stopped
@@ -136,16 +136,11 @@ class MachineActionService:
         outlook = replacement_outlook(
             snapshot, self.machines, self.subject,
             lambda: self._workload(self.client, self.namespace, self.name)) if self._says_outlook else Outlook([], [])
-        if not confirmation.confirmed(self.params["confirm"], self.machines):
-            named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
-            asked = confirmation.problem(self.subject, self.params["confirm"], self.machines,
-                                         f"machines that this deletes with what is on their disks ({named})")
-            self.warnings += confirmation.required_by(
-                [confirmation.with_lines(asked, outlook.figures, outlook.notes)], self.check_mode)
-            return
-        for line in outlook.figures:
-            self.progress.event(line)
-        self.warnings += outlook.notes
+        named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
+        asked = None if confirmation.confirmed(self.params["confirm"], self.machines) else confirmation.problem(
+            self.subject, self.params["confirm"], self.machines,
+            f"machines that this deletes with what is on their disks ({named})")
+        self.warnings += say(outlook, asked, self.check_mode, self.progress)
 
     def _lines(self, name: str) -> list[str]:
         snapshot = snapshot_of(self.client, self.namespace, self.name)

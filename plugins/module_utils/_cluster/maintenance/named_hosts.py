@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hosts that an option names, among those of a namespace; pure."""
+"""The hosts that an option names, among those of a namespace, and their Machines; pure."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -39,6 +39,19 @@ def find(code: str, names: Iterable[str], objects: Mapping[str, list[Object]],
         else:
             found.append(hosts[name])
     return found, wrong
+
+
+def machine_of(host: Object, objects: Mapping[str, list[Object]]) -> Object | None:
+    """Return the Machine whose Metal3Machine a host's consumerRef names, or None.
+
+    :param objects: dict of kind to list of objects of the namespace
+    """
+    consumer = (host.get("spec") or {}).get("consumerRef") or {}
+    metal3_machine = next((item for item in objects["Metal3Machine"] if consumer.get("kind") == "Metal3Machine"
+                           and item["metadata"]["name"] == consumer.get("name")), None)
+    owner = next((reference["name"] for reference in ((metal3_machine or {}).get("metadata") or {}).get(
+        "ownerReferences") or [] if reference.get("kind") == "Machine"), None)
+    return next((item for item in objects["Machine"] if item["metadata"]["name"] == owner), None)
 
 
 def lost(host: Object, machine: Object | None, host_now: Object | None, machine_now: Object | None) -> str:

@@ -5,31 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..interruption.budgets import budget_lines
 from ..interruption.machines import span_of, unready, unready_line
+from ..interruption.outlook import Outlook
 from ..workflow.snapshot import Snapshot
 from .places import Place
-from .waves import away, pool_of
+from .waves import away, pools_of
 
 Object = Mapping[str, Any]
 
 _LIMIT = 8
-
-
-class Outlook(NamedTuple):
-    """What who confirms should know.
-
-    :ivar figures: a line for each host, and one about time
-    :ivar notes: lines about what stands against it
-    """
-
-    figures: list[str]
-    notes: list[str]
 
 
 def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budgets: Mapping[str, Iterable[Object]],
@@ -41,6 +31,7 @@ def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budget
     :param budgets: PodDisruptionBudgets by the cluster's name
     :param objects: dict of kind to list of objects of the namespace
     :param seconds: how long a drain is waited for
+    :returns: as figures a line for each host and one about time
     """
     figures = [_host_line(place, pods.get(place.name, ())) for place in found]
     took = _took(place.host for place in found) or _took(objects["BareMetalHost"])
@@ -53,11 +44,11 @@ def outlook(found: Sequence[Place], pods: Mapping[str, Sequence[Object]], budget
         notes += budget_lines(budgets.get(cluster, ()), gone,
                               f"the drain waits for it, and the run ends after {duration(seconds)}")
         machines = [place.machine["metadata"]["name"] for place in mine if place.machine]
+        snapshot = Snapshot(objects, cluster)
         notes += [unready_line(step, f"others of cluster {cluster} go beside it")
-                  for step in unready(Snapshot(objects, cluster), machines)]
-        pools = set(pool for place in mine for pool in [pool_of(place.machine)] if pool)
-        notes += [f"{other.text}: others of {pool.title} go beside it" for pool in sorted(pools)
-                  for other in away(pool, objects, names) if "is not ready" not in other.text]
+                  for step in unready(snapshot, machines)]
+        notes += [f"{other.text}: others of {pool.title} go beside it" for pool in sorted(pools_of(mine))
+                  for other in away(pool, snapshot, names) if not other.is_unready]
     return Outlook(figures, notes)
 
 

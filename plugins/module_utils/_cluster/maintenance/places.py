@@ -48,11 +48,10 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
     :param together: whether they leave all at once; else etcd's quorum is looked at for each by itself
     """
     hosts, wrong = named_hosts.find("host-maintenance", names, objects, namespace)
-    consumers = dict((item["metadata"]["name"], item) for item in objects["Metal3Machine"])
     found = []
     for host in hosts:
         subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
-        place, problem = _place(host, consumers, objects, subject)
+        place, problem = _place(host, objects, subject)
         found += [place] if place else []
         wrong += [problem] if problem and leaves else []
         wrong += host_lock.problems(subject, "hosts", [host], now) if leaves else []
@@ -80,7 +79,7 @@ def changes(before: Iterable[Place], objects: Mapping[str, list[Object]], namesp
     return dict((name, text) for name, text in found.items() if text)
 
 
-def _place(host, consumers, objects, subject):
+def _place(host, objects, subject):
     consumer = host["spec"].get("consumerRef") or {}
     if not consumer:
         return Place(host, None, None, None), None
@@ -88,20 +87,17 @@ def _place(host, consumers, objects, subject):
         return Place(host, None, None, None), Problem(
             "host-maintenance", subject, "spec.consumerRef", f"{consumer.get('kind')} {consumer.get('name')}",
             "a Metal3Machine, or nothing", "take it out of use by what uses it")
-    metal3_machine = consumers.get(consumer.get("name"))
-    owner = next((reference["name"] for reference in ((metal3_machine or {}).get("metadata") or {}).get(
-        "ownerReferences") or [] if reference.get("kind") == "Machine"), None)
-    machine = next((item for item in objects["Machine"] if item["metadata"]["name"] == owner), None)
+    machine = named_hosts.machine_of(host, objects)
     if machine is None:
         return None, Problem("host-maintenance", subject, "spec.consumerRef", f"Metal3Machine {consumer.get('name')}, "
                              "which no Machine owns", "the Metal3Machine of a Machine", "look at its cluster")
-    node = node_name(machine)
+    title, node = f"Machine {machine['metadata']['name']}", node_name(machine)
     place = Place(host, machine["metadata"]["labels"].get(CLUSTER_LABEL), machine, node)
     if is_going(machine):
         return place, Problem("host-maintenance", subject, "spec.consumerRef",
-                              f"Machine {owner}, which is being deleted", "one that stays",
+                              f"{title}, which is being deleted", "one that stays",
                               "wait until the host is available")
     if node is None:
-        return place, Problem("host-maintenance", subject, "spec.consumerRef", f"Machine {owner}, which is no Node yet",
+        return place, Problem("host-maintenance", subject, "spec.consumerRef", f"{title}, which is no Node yet",
                               "a Node", "wait until it is one (playbook cluster)")
     return place, None

@@ -17,15 +17,14 @@ from ..._host.actions.action_rules import identity_of
 from ..._kube.api import bulk
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.finalizers import is_going
-from ..._kube.reconcile.reconcile import raise_refused
-from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from ..interruption.questions import budgets_of, not_asked
+from ..interruption.outlook import Outlook, say
+from ..interruption.questions import budgets_of, not_asked, pods_on
 from ..workflow.reading import objects_of
 from ..workflow.snapshot import Snapshot, is_control_plane
 from . import drain, health, node
-from .outlook import Outlook, outlook
+from .outlook import outlook
 from .patches import Patches
 from .places import Place, changes, places
 from .waiting import STAY, DrainError, until
@@ -121,11 +120,9 @@ class MaintenanceService:
         if problems or lost:
             raise RefusedError([*problems, *lost])
         said = self._outlook(found, due)
-        self.warnings = list(said.notes)
         for number, group in enumerate(groups if len(groups) > 1 else [], 1):
             said.figures.append(f"round {number} of {len(groups)}: {', '.join(place.name for place in group)}")
-        for line in said.figures:
-            self.progress.event(line)
+        self.warnings = say(said, None, self.check_mode, self.progress)
         return dict(self._result(), hosts=self._facts(found), checked=[], outlook=said.figures, attention=said.notes,
                     rounds=[[place.name for place in group] for group in groups])
 
@@ -196,8 +193,7 @@ class MaintenanceService:
                           if place.name in names)
         asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
                                      f"hosts whose pods are evicted: {named}", self.params["confirm_among"])
-        said = self._outlook(found, pods)
-        return [confirmation.with_lines(asked, said.figures, said.notes)]
+        return [confirmation.with_lines(asked, *self._outlook(found, pods))]
 
     def _drain(self, members: list[Place], due: dict[str, list[Any]]) -> None:
         wanted = dict((place.name, dict((pod["metadata"].get("uid"), pod["metadata"]["name"])
@@ -290,8 +286,10 @@ class MaintenanceService:
         """Wait until machines count again: the next one goes only when enough others are healthy."""
         def read() -> dict[str, str]:
             pods, objects = self._pods(members), objects_of(self.client, self.namespace)
-            return dict((place.name, health.waits_for(place.machine or {}, pods[place.name], Snapshot(
-                objects, place.cluster))) for place in members)
+            snapshots = dict((cluster, Snapshot(objects, cluster))
+                             for cluster in set(place.cluster for place in members))
+            return dict((place.name, health.waits_for(
+                place.machine or {}, pods[place.name], snapshots[place.cluster])) for place in members)
 
         if members:
             self._raise(self._until(
@@ -322,13 +320,8 @@ class MaintenanceService:
                 f"- {name}: {text}" for name, text in found.items()) + f"\n{STAY}")
 
     def _pods(self, members: list[Place]) -> dict[str, list[Any]]:
-        outcomes = bulk.run([lambda place=place: self._client_of(place).list(
-            KNOWN["Pod"], field_selector=f"spec.nodeName={place.node}")[0] for place in members])
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise outcome.error
-        return dict((place.name, [of_kind(pod, "Pod") for pod in outcome.value])
-                    for place, outcome in zip(members, outcomes))
+        found = pods_on([(self._client_of(place), place.node) for place in members])
+        return dict((place.name, pods) for place, pods in zip(members, found))
 
     def _node(self, place: Place) -> dict[str, Any]:
         found = of_kind(self._client_of(place).get(KNOWN["Node"], None, place.node), "Node")
@@ -348,13 +341,8 @@ class MaintenanceService:
         return self._workloads[cluster]
 
     def _write(self, kind: str, objects: Iterable[Any], make: Callable[[Any], Any], client: Any = None) -> None:
-        writes = Patches(client or self.client, self.check_mode, self.progress, self.sleep, make)
-        written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
-        for item in written:
-            if item.changed:
-                self.diff.append(difference(item.entry))
-                self.done["changed"] = self.done["changed"] or not self.check_mode
-        raise_refused(client or self.client, written)
+        Patches(client or self.client, self.check_mode, self.progress, self.sleep, make).apply(
+            KNOWN[kind], objects, self.diff, self.done)
 
 
 def _to_evict(pods: Iterable[Any]) -> list[Any]:

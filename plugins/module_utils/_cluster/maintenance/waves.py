@@ -12,8 +12,8 @@ from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..._kube.objects.finalizers import is_going
+from ..interruption.machines import unready
 from ..workflow.snapshot import CLUSTER_LABEL, DEPLOYMENT_LABEL, SET_LABEL, Snapshot, is_control_plane, node_name
-from ..workflow.steps import machine_steps
 from .places import Place
 
 Object = dict[str, Any]
@@ -44,10 +44,12 @@ class Away(NamedTuple):
 
     :ivar host: name of its host, empty when it has none
     :ivar text: why, in words
+    :ivar is_unready: whether that is because its node is not ready, and not because somebody takes it away
     """
 
     host: str
     text: str
+    is_unready: bool = False
 
 
 def pool_of(machine: Mapping[str, Any] | None) -> Pool | None:
@@ -59,6 +61,11 @@ def pool_of(machine: Mapping[str, Any] | None) -> Pool | None:
         return Pool(labels[CLUSTER_LABEL], "")
     name = labels.get(DEPLOYMENT_LABEL) or labels.get(SET_LABEL)
     return Pool(labels[CLUSTER_LABEL], name) if name else None
+
+
+def pools_of(found: Iterable[Place]) -> set[Pool]:
+    """Return the pools that hosts are of."""
+    return set(pool for place in found for pool in [pool_of(place.machine)] if pool)
 
 
 def limit_problem(subject: str, text: str | None) -> Problem | None:
@@ -82,28 +89,26 @@ def limit_of(text: str, size: int) -> int:
     return max(1, size * number // 100) if text.endswith("%") else number
 
 
-def away(pool: Pool, objects: Mapping[str, list[Object]], names: Iterable[str]) -> list[Away]:
+def away(pool: Pool, snapshot: Any, names: Iterable[str]) -> list[Away]:
     """Return the machines of a pool that are unavailable and are not among the hosts of a run.
 
-    :param objects: dict of kind to list of objects of the namespace
+    :param snapshot: a workflow Snapshot of the pool's cluster
     :param names: names of the run's hosts
     """
-    own, snapshot = set(names), Snapshot(objects, pool.cluster)
+    own, not_ready = set(names), set(step["machine"] for step in unready(snapshot))
     found: list[Away] = []
-    steps = dict((step["machine"], step) for step in machine_steps(snapshot))
     for machine in _members(pool, snapshot):
         name, host = machine["metadata"]["name"], snapshot.host(snapshot.metal3_machine(machine))
         host_name = host["metadata"]["name"] if host else ""
         mark = host_annotations.of(host or {}).get(host_annotations.MAINTENANCE)
         if host_name in own or (mark is None and node_name(machine) is None):
             continue
-        step = steps.get(name)
         if mark is not None:
             found.append(Away(host_name, f"{host_name} is being maintained ({plain(mark)})"))
         elif is_going(machine):
             found.append(Away(host_name, f"Machine {name} is being deleted"))
-        elif step and not step["complete"]:
-            found.append(Away(host_name, f"Machine {name} on host {host_name or '(none)'} is not ready"))
+        elif name in not_ready:
+            found.append(Away(host_name, f"Machine {name} on host {host_name or '(none)'} is not ready", True))
     return found
 
 
@@ -120,7 +125,10 @@ def rounds(found: Sequence[Place], objects: Mapping[str, list[Object]], namespac
     names = [place.name for place in found]
     room: dict[Pool, int] = {}
     problems: list[Problem] = []
-    for pool in sorted(set(pool for place in found for pool in [pool_of(place.machine)] if pool)):
+    pools = sorted(pools_of(found))
+    limited = set(pool.cluster for pool in pools if pool.name) if limit is not None else set()
+    snapshots = dict((cluster, Snapshot(objects, cluster)) for cluster in limited)
+    for pool in pools:
         mine = [place for place in found if pool_of(place.machine) == pool]
         if not pool.name:
             # Whether etcd keeps its quorum is looked at elsewhere.
@@ -128,8 +136,8 @@ def rounds(found: Sequence[Place], objects: Mapping[str, list[Object]], namespac
             continue
         if limit is None:
             continue
-        allowed = limit_of(limit, len(_members(pool, Snapshot(objects, pool.cluster))))
-        others = away(pool, objects, names)
+        snapshot = snapshots[pool.cluster]
+        allowed, others = limit_of(limit, len(_members(pool, snapshot))), away(pool, snapshot, names)
         room[pool] = allowed - len(others)
         # What an earlier run has left out is away from the first round on, however many hosts a round has.
         marked = [] if stays_out else [place for place in mine if _is_marked(place)]
@@ -156,7 +164,7 @@ def taken_up(found: Sequence[Place], later: Iterable[Place]) -> list[Place]:
     :param found: the hosts of this batch
     :param later: those of later batches
     """
-    pools = set(pool for place in found for pool in [pool_of(place.machine)] if pool)
+    pools = pools_of(found)
     return [place for place in later if _is_marked(place) and pool_of(place.machine) in pools]
 
 

@@ -19,7 +19,8 @@ from ..._common.problems.problem import Problem
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
 from ..._kube.kinds.resources import KNOWN, group_of
 from ..._kube.objects.conditions import condition
-from ..._kube.objects.finalizers import is_going, title_of
+from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import full_title, title_of
 from ..._manifests import order
 from ..render.parts import VERSION, content_name
 from ..workflow.snapshot import CLUSTER_LABEL
@@ -58,7 +59,7 @@ def problems(subject: str, manifests: Iterable[Object]) -> list[Problem]:
     :param subject: what messages call the cluster
     """
     return [Problem("manifest-too-large", subject, "manifests",
-                    f"{item['kind']} {item['metadata']['name']} of {len(_text(item))} bytes as JSON",
+                    f"{title_of(item)} of {len(_text(item))} bytes as JSON",
                     f"at most {BUNDLE_BYTES} bytes, as a ConfigMap takes them",
                     "leave resource_set out, or bring this object in another way")
             for item in manifests if len(_text(item)) > BUNDLE_BYTES]
@@ -87,7 +88,7 @@ def objects(namespace: str, cluster: str, strategy: str, manifests: list[Object]
 def held(bundle: Object) -> list[str]:
     """Return the objects in a Secret of :func:`objects`, as ``kind namespace/name``."""
     found = [from_json(base64.b64decode(text)) for _key, text in sorted(bundle["data"].items())]
-    return [title_of(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in found]
+    return [full_title(item["kind"], item["metadata"].get("namespace"), item["metadata"]["name"]) for item in found]
 
 
 def undescribed(stored: Iterable[Object], desired: Iterable[Object]) -> list[Object]:
@@ -113,7 +114,7 @@ def unapplied(binding: Object | None, desired: Iterable[Object]) -> list[str]:
                   for entry in dicts_in(dict_in(binding, "spec"), "bindings")
                   if str(entry.get("clusterResourceSetName")) in sets
                   for resource in dicts_in(entry, "resources") if resource.get("applied") is True)
-    return [f"{item['kind']} {item['metadata']['name']}" for item in wanted
+    return [title_of(item) for item in wanted
             if item["kind"] in BUNDLES and (item["kind"], item["metadata"]["name"]) not in applied]
 
 

@@ -94,19 +94,6 @@ def patient(host: Object, machine: Object | None, up_to: str = REPLACE) -> Patie
     return Patient(host, machine, "; ".join(reasons), tuple(step for step in steps if step in allowed))
 
 
-def machine_of(host: Object, objects: Mapping[str, list[Object]]) -> Object | None:
-    """Return the Machine whose Metal3Machine a host's consumerRef names, or None.
-
-    :param objects: dict of kind to list of objects of the namespace
-    """
-    consumer = (host.get("spec") or {}).get("consumerRef") or {}
-    metal3_machine = next((item for item in objects["Metal3Machine"] if consumer.get("kind") == "Metal3Machine"
-                           and item["metadata"]["name"] == consumer.get("name")), None)
-    owner = next((reference["name"] for reference in ((metal3_machine or {}).get("metadata") or {}).get(
-        "ownerReferences") or [] if reference.get("kind") == "Machine"), None)
-    return next((item for item in objects["Machine"] if item["metadata"]["name"] == owner), None)
-
-
 def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str, up_to: str,
              now: float) -> tuple[list[Patient], list[Problem]]:
     """Return a Patient for each host, and why hosts are not worked on.
@@ -117,7 +104,7 @@ def patients(names: Iterable[str], objects: Mapping[str, list[Object]], namespac
     :param now: seconds since 1970
     """
     hosts, wrong = named_hosts.find("host-remediation", names, objects, namespace)
-    found = [_rebooted(patient(host, machine_of(host, objects), up_to), objects) for host in hosts]
+    found = [_rebooted(patient(host, named_hosts.machine_of(host, objects), up_to), objects) for host in hosts]
     for host, item in zip(hosts, found):
         subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
         wrong += _problems(item, objects, subject, now) if item.steps else []

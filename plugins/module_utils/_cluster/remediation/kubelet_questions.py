@@ -17,9 +17,9 @@ from ..._kube.objects.conditions import condition, conditions
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..maintenance.named_hosts import machine_of
 from ..workflow.etcd_member import POD_CONDITION, crashing_etcd, lost_member
 from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane, node_name
-from .diagnosis import machine_of
 
 Object = dict[str, Any]
 

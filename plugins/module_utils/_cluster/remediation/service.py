@@ -22,13 +22,11 @@ from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
-from ..._kube.reconcile.reconcile import raise_refused
-from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..._kube.responses.patience import Patience
 from ..._metal3.kinds import KNOWN
+from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
-from ..interruption.replacement import Outlook
 from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
 from ..maintenance import node
@@ -85,11 +83,11 @@ class RemediationService:
         :raises RemediationError: when nothing that is allowed has helped a host
         :raises KubeError: when the API server can't be asked, or refuses
         """
-        found, problems = patients(self.params["hosts"], self._objects(), self.namespace,
-                                   self.params["up_to"], self.now())
+        objects = self._objects()
+        found, problems = patients(self.params["hosts"], objects, self.namespace, self.params["up_to"], self.now())
         if problems:
             raise RefusedError(problems)
-        self._ask(found)
+        self._ask(found, objects)
         for item in found:
             if item.reason:
                 self.progress.event(f"{item.name}: {item.reason}" + (
@@ -126,30 +124,25 @@ class RemediationService:
         return "\n".join([*lines, f"allowed was {self.params['up_to']}; set up_to to more, or look at the server's "
                           "console and at its BMC"])
 
-    def _ask(self, found: list[Patient]) -> None:
+    def _ask(self, found: list[Patient], objects: dict[str, list[Any]]) -> None:
         """Ask for the confirmation of hosts that may be interrupted, with what a replacement costs.
 
+        :param objects: what they were found in
         :raises RefusedError: when it is missing, unless in check mode
         """
         due = [item for item in found if set(item.steps) & set(_INTERRUPTING)]
         names = [item.name for item in due]
-        outlook = self._outlook([item for item in due if REPLACE in item.steps])
-        if not names or confirmation.confirmed(self.params["confirm"], names, self.params["confirm_among"]):
-            for line in outlook.figures:
-                self.progress.event(line)
-            self.warnings += outlook.notes
-            return
+        outlook = self._outlook([item for item in due if REPLACE in item.steps], objects)
         named = "; ".join(f"{item.name} ({item.reason}): {', '.join(item.steps)}" for item in due)
         lost = ", or replaced with what is on their disks" if any(REPLACE in item.steps for item in due) else ""
-        asked = confirmation.problem(f"namespace {self.namespace}", self.params["confirm"], names,
-                                     f"hosts that may be rebooted{lost}: {named}", self.params["confirm_among"])
-        self.warnings += confirmation.required_by(
-            [confirmation.with_lines(asked, outlook.figures, outlook.notes)], self.check_mode)
+        confirm, among = self.params["confirm"], self.params["confirm_among"]
+        asked = None if not names or confirmation.confirmed(confirm, names, among) else confirmation.problem(
+            f"namespace {self.namespace}", confirm, names, f"hosts that may be rebooted{lost}: {named}", among)
+        self.warnings += say(outlook, asked, self.check_mode, self.progress)
 
-    def _outlook(self, due: list[Patient]) -> Outlook:
+    def _outlook(self, due: list[Patient], objects: dict[str, list[Any]]) -> Outlook:
         """Return what is said of Machines that may be replaced; their hosts are marked and not chosen again."""
         found = Outlook([], [])
-        objects = objects_of(self.client, self.namespace) if due else {}
         for cluster in sorted(set(item.cluster for item in due if item.cluster)):
             names = [item.machine["metadata"]["name"] for item in due if item.cluster == cluster and item.machine]
             outlook = replacement_outlook(
@@ -328,10 +321,5 @@ class RemediationService:
         fresh = [stored for machine in machines
                  for stored in [self.client.get(KNOWN["Machine"], self.namespace, machine["metadata"]["name"])]
                  if stored and uid_of(stored) == uid_of(machine)]
-        writes = Patches(self.client, self.check_mode, self.progress, self.sleep, make)
-        written = writes.write([writes.entry(KNOWN["Machine"], machine) for machine in fresh])
-        for item in written:
-            if item.changed:
-                self.diff.append(difference(item.entry))
-                self.done["changed"] = self.done["changed"] or not self.check_mode
-        raise_refused(self.client, written)
+        Patches(self.client, self.check_mode, self.progress, self.sleep, make).apply(
+            KNOWN["Machine"], fresh, self.diff, self.done)

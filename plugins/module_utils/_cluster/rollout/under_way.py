@@ -4,13 +4,14 @@
 """Which owners are replacing their machines, and what is said of one that is stopped at it; pure."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
 from ..._kube.objects.conditions import condition
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others, note_of, sets_of
 from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, is_of
 from ..workflow.steps import machine_steps
@@ -37,7 +38,7 @@ class UnderWay(NamedTuple):
     @property
     def title(self) -> str:
         """Return how messages name it."""
-        return f"{self.owner['kind']} {self.owner['metadata']['name']}"
+        return title_of(self.owner)
 
 
 def is_former(machine: Object, owner: Object, snapshot: Any) -> bool:
@@ -95,10 +96,6 @@ def stop_lines(stopped: Iterable[UnderWay], left: Iterable[UnderWay], can_go_bac
             f"    2. when the cause lay elsewhere and is gone, run again with {option}={RESUME}", f"    3. {back}"]
 
 
-def _title(item: Mapping[str, Any]) -> str:
-    return f"{item['kind']} {item['metadata']['name']}"
-
-
 def _effect(entry: UnderWay, names: list[str]) -> str:
     stays = f"{few(names, _LIMIT)} stay{'s' if len(names) == 1 else ''}, whatever becomes of the new machine" \
         if names else "none of its machines is replaced"
@@ -115,7 +112,7 @@ def refusals(subject: str, stopped: Iterable[Object], going_on: Collection[str])
     :param going_on: names of those that this run lets go on
     """
     return [Problem(
-        "rollout-stopped", subject, "rollout", f"{_title(owner)}, whose rollout a run has stopped at "
+        "rollout-stopped", subject, "rollout", f"{title_of(owner)}, whose rollout a run has stopped at "
         f"{note_of(owner).at}, and the same description of its machines", "another description, or what is to become "
         "of the rollout", f"correct the description, or set rollout to {RESUME} (it goes on as described) or to "
         f"{ROLLBACK} (back to the former templates)") for owner in stopped if owner["metadata"]["name"] not in going_on]
@@ -129,7 +126,7 @@ def resumed_lines(stopped: Iterable[Object], going_on: Collection[str], snapshot
             old = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
                    if is_former(machine, owner, snapshot)]
             rest = f"; to be replaced are {few(old, _LIMIT)}" if old else ""
-            lines.append(f"{_title(owner)}: its rollout, stopped at {note_of(owner).at}, goes on{rest}")
+            lines.append(f"{title_of(owner)}: its rollout, stopped at {note_of(owner).at}, goes on{rest}")
     return lines
 
 
@@ -138,6 +135,6 @@ def pause_warnings(snapshot: Any, owners: Collection[str]) -> list[str]:
 
     :param owners: names of the owners whose machines would be replaced
     """
-    return [f"{_title(owner)} is paused (annotation {PAUSED_ANNOTATION}) by somebody else: Cluster API replaces none "
+    return [f"{title_of(owner)} is paused (annotation {PAUSED_ANNOTATION}) by somebody else: Cluster API replaces none "
             "of its machines before that is taken away" for owner in snapshot.owners()
             if owner["metadata"]["name"] in owners and is_paused_by_others(owner)]

@@ -10,7 +10,8 @@ from ..._common.texts.formats import duration, moment
 from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
 from ..._kube.objects.finalizers import is_going
-from ..checks.hosts import keeper, matches, on_its_way, refusal
+from ..._kube.objects.titles import title_of
+from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
 from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused
@@ -42,8 +43,9 @@ def failures(snapshot, now, node_startup_timeout_seconds, reusing=()):
     :param reusing: names of the owners whose machines get the hosts of those before them (``node_reuse``)
     :returns: list of Failure, empty when it is worth waiting
     """
-    found = paused(snapshot) + _paused_owners(snapshot) + _topology(snapshot, now)
-    for step in machine_steps(snapshot):
+    steps = machine_steps(snapshot)
+    found = paused(snapshot) + _paused_owners(snapshot, steps) + _topology(snapshot, now)
+    for step in steps:
         if step["complete"] or step["deleting"] or not step["machine"]:
             continue
         machine = snapshot.get("Machine", step["machine"])
@@ -65,10 +67,10 @@ def paused(snapshot):
         if is_paused(snapshot.cluster) else []
 
 
-def _paused_owners(snapshot):
+def _paused_owners(snapshot, steps):
     """Return the owners of machines that somebody has paused before they were done; a list of Failure."""
-    behind = set(step["owner"] for step in machine_steps(snapshot) if not step["complete"])
-    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+    behind = set(step["owner"] for step in steps if not step["complete"])
+    return [Failure(title_of(item),
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does nothing with it",
                     "find out who has paused it, and take the annotation away")
             for item in snapshot.owners() if item["kind"] in OWNERS and is_paused_by_others(item)
@@ -87,7 +89,7 @@ def paused_parts(snapshot):
     kinds = [kind for kind in snapshot.provider.workflow_kinds if kind != "Cluster"]
     parts = [snapshot.cluster] if snapshot.cluster else []
     parts += [item for kind in kinds for item in snapshot.mine(kind)]
-    return [Failure(f"{item['kind']} {item['metadata']['name']}",
+    return [Failure(title_of(item),
                     f"it is paused (annotation {PAUSED_ANNOTATION}), so that Cluster API does not delete it",
                     "end what has paused it (a run of etcd_restore that was killed is ended by the next), or remove "
                     "the annotation") for item in parts if is_paused_by_others(item)]
@@ -137,7 +139,7 @@ def _reported(_snapshot, _step, machine, metal3_machine, _now, _limit):
     for obj in (machine, metal3_machine):
         old = (((obj or {}).get("status") or {}).get("deprecated") or {}).get("v1beta1") or {}
         if old.get("failureMessage") or old.get("failureReason"):
-            return Failure(f"{obj['kind']} {obj['metadata']['name']}",
+            return Failure(title_of(obj),
                            f"it failed for good: {old.get('failureMessage') or old['failureReason']}",
                            "delete the Machine, so that its owner makes another")
     return None
@@ -156,10 +158,7 @@ def _bootstrap(snapshot, step, machine, _metal3_machine, _now, _limit):
 def _no_host(snapshot, step, _machine, metal3_machine, now, _limit):
     if step["step"] != 8 or not _lasted(step["since"], now):
         return None
-    selector = metal3_machine["spec"].get("hostSelector") or {}
-    group = {"host_selector": selector.get("matchLabels"),
-             "host_selector_expressions": selector.get("matchExpressions")}
-    hosts = [host for host in snapshot.all("BareMetalHost") if matches(host, group)]
+    hosts = matching(snapshot.all("BareMetalHost"), metal3_machine)
     leaving = any(is_going(machine) for machine in snapshot.all("Machine"))
     mine = keeper(step["role"], step["owner"])
     if leaving or any(refusal(host, mine) is None or on_its_way(host, mine) for host in hosts):

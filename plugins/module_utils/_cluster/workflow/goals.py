@@ -8,6 +8,7 @@ from ..._common.texts.formats import duration, moment
 from ..._common.texts.plain_text import cut, few
 from ..._kube.objects.conditions import condition, is_true
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from .snapshot import is_of, node_name
 from .steps import LAST_STEP, machine_steps, phase_text
 from .topology import missing as topology_missing
@@ -62,7 +63,7 @@ def missing_of(snapshot, kind, name, goal, now=0):
 def _owner(snapshot, owner, goal, now):
     if owner["kind"] == "Machine":
         return _standalone(owner, goal)
-    name = f"{owner['kind']} {owner['metadata']['name']}"
+    name = title_of(owner)
     status = owner.get("status") or {}
     if (status.get("observedGeneration") or 0) < (owner["metadata"].get("generation") or 0):
         return f"{name} is not observed yet"

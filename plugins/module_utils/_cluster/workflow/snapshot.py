@@ -98,6 +98,12 @@ class Snapshot:
         return [machine for machine in self.mine("Machine")
                 if machine["metadata"]["labels"].get(DEPLOYMENT_LABEL) == owner["metadata"]["name"]]
 
+    def owner_of(self, machine):
+        """Return the KubeadmControlPlane or MachineDeployment of a Machine, None when it has neither."""
+        name = machine["metadata"]["name"]
+        return next((owner for owner in self.owners() if owner["kind"] != "Machine" and any(
+            item["metadata"]["name"] == name for item in self.machines_of(owner))), None)
+
     def metal3_machine(self, machine):
         """Return the Metal3Machine of a Machine, or None."""
         return self.get("Metal3Machine", (machine["spec"].get("infrastructureRef") or {}).get("name"))

@@ -11,6 +11,7 @@ from ..._common.texts.formats import duration, moment
 from ..._host.state.goals import state_of
 from ..._kube.objects.conditions import condition, is_true
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..description.spec import METALSTACK
 from . import departure, metalstack
 from .etcd_member import lost_member
@@ -122,12 +123,12 @@ def _cluster_step(snapshot):
     if infrastructure is None:
         return 1, made, f"a {snapshot.provider.cluster_kind}"
     if not _owned(infrastructure, cluster):
-        return 1, made, f"an ownerReference on {infrastructure['kind']} {infrastructure['metadata']['name']}"
+        return 1, made, f"an ownerReference on {title_of(infrastructure)}"
     if not ((infrastructure.get("status") or {}).get("initialization") or {}).get("provisioned"):
         ready = condition(infrastructure, "Ready")
         return 2, ready.get("lastTransitionTime") or infrastructure["metadata"].get("creationTimestamp"), \
             metalstack.cluster_waits_for(infrastructure) or message(
-                ready, f"{infrastructure['kind']} {infrastructure['metadata']['name']} to be ready")
+                ready, f"{title_of(infrastructure)} to be ready")
     if not ((cluster.get("status") or {}).get("initialization") or {}).get("infrastructureProvisioned"):
         ready = condition(cluster, "InfrastructureReady")
         return 3, ready.get("lastTransitionTime") or made, message(ready, "Cluster's infrastructureProvisioned")

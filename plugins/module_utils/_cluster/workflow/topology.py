@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..._kube.objects.conditions import condition
+from ..._kube.objects.titles import title_of
 from .snapshot import CLONED_FROM, CLUSTER_LABEL, cloned_from
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _behind(topology: Object, owner: Object) -> str | None:
     pool = (owner["metadata"].get("labels") or {}).get(POOL_LABEL)
     wanted = topology.get("controlPlane") or {} if is_plane else next(
         (item for item in pools_in(topology) if item["name"] == pool), None)
-    name = f"{owner['kind']} {owner['metadata']['name']}"
+    name = title_of(owner)
     if wanted is None:
         return f"{name} is to be deleted"
     spec = owner.get("spec") or {}

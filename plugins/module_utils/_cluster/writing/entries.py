@@ -8,6 +8,7 @@ from typing import Any
 
 from ..._common.redaction.redaction import hidden
 from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import DONE, Entry
 from ..._kube.reconcile.reconcile import Written
 
@@ -40,11 +41,6 @@ def waves(entries: list[Entry], by_topology: bool) -> list[list[Entry]]:
 def entry_title(entry: Entry) -> str:
     """Return how messages name the object of an entry; all are of one namespace."""
     return f"{entry.resource.kind} {entry.name}"
-
-
-def title_of(item: Object) -> str:
-    """Return how messages name a stored object."""
-    return f"{item['kind']} {item['metadata']['name']}"
 
 
 def entry_result(entry: Entry) -> dict[str, str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..._common.problems.problem import Problem
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
+from ..._kube.objects.titles import title_of
 from ..workflow.topology import is_made_of_topology
 from .prune import ours
 
@@ -22,7 +23,7 @@ def problems(subject, description, desired, objects, adopt):
     if adopt == description.name:
         return []
     stored = dict(((kind, item["metadata"]["name"]), item) for kind, items in objects.items() for item in items)
-    foreign = [f"{item['kind']} {item['metadata']['name']}" for item in desired
+    foreign = [title_of(item) for item in desired
                if _is_foreign(stored.get((item["kind"], item["metadata"]["name"])), description.name)]
     return [_mistake(subject, ", ".join(foreign), description.name)] if foreign else []
 
@@ -36,7 +37,7 @@ def deletion_problem(subject, name, item, adopt):
     """
     if adopt == name or not _is_foreign(item, name):
         return None
-    return _mistake(subject, f"{item['kind']} {item['metadata']['name']}", name)
+    return _mistake(subject, title_of(item), name)
 
 
 def _is_foreign(item, cluster):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import calendar
 import datetime
 import time
+from typing import Any
 
 GIGABYTE = 10 ** 9
 _MINUTE = 60
@@ -51,6 +52,17 @@ def moment(text: str | None) -> int | None:
     :returns: the seconds, or None when there is no text
     """
     return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) if text else None
+
+
+def moment_of(text: Any) -> int | None:
+    """Return a time that anybody may have written in seconds since 1970, None when it is none.
+
+    :param text: RFC 3339 in UTC, whole seconds, for example ``2026-11-25T18:00:00Z``
+    """
+    try:
+        return moment(text) if isinstance(text, str) and len(text) == 20 and text.endswith("Z") else None
+    except ValueError:
+        return None
 
 
 def memory(mebibytes: int) -> str:

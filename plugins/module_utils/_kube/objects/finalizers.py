@@ -10,6 +10,7 @@ from typing import Any
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
 from .conditions import conditions
+from .titles import full_title
 
 HINT = "wait until it is gone, then run again; if it stays, look at the controllers that remove its finalizers"
 # Finalizers that Kubernetes itself removes, without a controller of anybody's: the garbage collector, the namespace
@@ -74,13 +75,8 @@ def staying_problems(desired: Iterable[Mapping[str, Any]],
     """
     wanted = set((item["kind"], item["metadata"]["name"]) for item in desired)
     return [problem for kind, items in stored.items() for item in items if (kind, item["metadata"]["name"]) in wanted
-            for problem in staying_problem(title_of(kind, item["metadata"].get("namespace"), item["metadata"]["name"]),
-                                           "", item)]
-
-
-def title_of(kind: str, namespace: str | None, name: str) -> str:
-    """Return kind, namespace and name, as diffs and errors name the object."""
-    return f"{kind} {'/'.join(filter(None, (namespace, name)))}"
+            for problem in staying_problem(
+                full_title(kind, item["metadata"].get("namespace"), item["metadata"]["name"]), "", item)]
 
 
 def _finalizers(obj: Mapping[str, Any]) -> list[str]:

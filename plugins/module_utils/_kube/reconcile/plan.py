@@ -22,8 +22,9 @@ from ..._common.problems.errors import RefusedError
 from ..api import bulk
 from ..kinds import served
 from ..kinds.resources import Resource, resource_for
-from ..objects.finalizers import is_going, staying_problem, title_of
+from ..objects.finalizers import is_going, staying_problem
 from ..objects.precondition import ABSENT
+from ..objects.titles import full_title
 from .diff import compare, desired_part
 
 CREATE, UPDATE, DELETE, UNCHANGED = "create", "update", "delete", "unchanged"
@@ -66,7 +67,7 @@ class Entry(NamedTuple):
     @property
     def title(self) -> str:
         """Kind, namespace and name, as diffs and errors name the object."""
-        return title_of(self.resource.kind, self.namespace, self.name)
+        return full_title(self.resource.kind, self.namespace, self.name)
 
     @property
     def applies_to_going(self) -> bool:

@@ -1,0 +1,18 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where servers are managed, by their variables."""
+from __future__ import annotations
+
+from jinja2 import StrictUndefined
+
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
+
+
+def test_a_variable_that_is_made_of_what_only_the_play_has_does_not_count():
+    """Its value is undefined for a filter, and raises when it is looked at."""
+    later = StrictUndefined(name="kubeconfig_of_the_play")
+    assert named_hosts.plane_of({"metal3_kubeconfig": later, "metal3_namespace": "site"}) == (
+        "namespace site of the kubeconfig that is found")
+    assert named_hosts.ironic_of({"ironic_nodes_cloud": later}) == (
+        "the cloud that the environment names in the clouds.yaml that is found")
