@@ -115,8 +115,7 @@ class IronicComponents(Components):
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
         self.refuse(ironic_pod.unknown_containers(obj, self.params) for obj in self.sources
                     if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT)
-        self._plan(self.objects())
-        before = self._restorable(stored, issued)
+        before = self._restorable(stored, issued, self._plan(self.objects()))
         if stored and not plane_objects.is_ours(stored) and not self.check_mode:
             self.client.patch(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT, {
                 "metadata": {"managedFields": ironic_change.taken_over(stored)}}, checked=stored)
@@ -150,18 +149,18 @@ class IronicComponents(Components):
         return dict(result, standby=self._waits(), upgrades=upgrades, confirmation=asked,
                     warnings=[*result.get("warnings", []), *warnings, *unconfirmed])
 
-    def _restorable(self, stored: Object | None, issued: handover.InTheWay) -> list[Entry]:
+    def _restorable(self, stored: Object | None, issued: handover.InTheWay, entries: list[Entry]) -> list[Entry]:
         """Return what there is of Ironic before anything is written, when it can come back; nothing else.
 
         It can when it works now and gets another image. What other settings do to it is for their user to look at, and
         credentials and Secrets that another kind has taken the place of must not come back.
 
         :param stored: Ironic's Deployment, None when there is none
+        :param entries: of all objects, as they were planned
         """
         if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
                 or not ((stored or {}).get("status") or {}).get("availableReplicas"):
             return []
-        entries = self._look(self.objects())
         images = [ironic_change.image_of(obj) for entry in entries if entry.resource.kind == "Deployment"
                   for obj in (entry.current, entry.desired) if obj is not None]
         return entries if len(set(images)) > 1 else []
