@@ -161,9 +161,8 @@ class IronicComponents(Components):
         if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
                 or not ((stored or {}).get("status") or {}).get("availableReplicas"):
             return []
-        images = [ironic_change.image_of(obj) for entry in entries if entry.resource.kind == "Deployment"
-                  for obj in (entry.current, entry.desired) if obj is not None]
-        return entries if len(set(images)) > 1 else []
+        found, planned = _images(entries)
+        return entries if found != planned else []
 
     def _up(self, before: list[Entry]) -> float:
         """Wait for Ironic; go back to what was there when it does not come up with another image. Return the seconds.
@@ -178,8 +177,7 @@ class IronicComponents(Components):
         except ReportedError as exc:
             if not before:
                 raise
-            found, planned = (ironic_change.image_of(obj) for entry in before if entry.resource.kind == "Deployment"
-                              for obj in (entry.current, entry.desired))
+            found, planned = _images(before)
             self.progress.event(f"rolling {IRONIC.title} back to {found}")
             outcome: upgrade_service.RolledBack | ReportedError
             try:
@@ -392,6 +390,12 @@ def _joined(results: list[Object]) -> Object:
     result["diff"] = [item for earlier in results for item in earlier["diff"]]
     result["changed"] = any(earlier["changed"] for earlier in results)
     return result
+
+
+def _images(entries: list[Entry]) -> tuple[str, str]:
+    """Return the images of Ironic's container, as it is and as it is to be."""
+    entry = next(item for item in entries if item.resource.kind == "Deployment")
+    return ironic_change.image_of(entry.current), ironic_change.image_of(entry.desired)
 
 
 def _interrupts(stored: Object, wanted: Object) -> bool:
