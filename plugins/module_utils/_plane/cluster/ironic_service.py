@@ -90,9 +90,9 @@ class IronicComponents(Components):
         if self.params.get("tls_issuer"):
             self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
         self.refuse([self._database_problems()])
-        stored, new = self._deployment(), ironic_change.wanted(self.params)
-        self.refuse([ironic_change.of_others(stored, self.params["adopt"]), ironic_change.older(stored, new),
-                     ironic_change.elsewhere(self.client.list(KNOWN["Deployment"])[0], self.params["namespace"])])
+        deployments, new = self.client.list(KNOWN["Deployment"])[0], ironic_change.wanted(self.params)
+        self.refuse([ironic_change.problems(deployments, new, self.params["adopt"])])
+        stored = ironic_change.deployed(deployments, new.namespace)
         hosts = self.listed(*IRONIC.managed[0])
         upgrades = ironic_change.described(stored, new, hosts)
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
@@ -105,10 +105,10 @@ class IronicComponents(Components):
         if self.params["tls"] == "files":
             issued = handover.look(self, self.params["namespace"], made, self.shipped[IRONIC.name][0])
             self.refuse([issued.problems])
-        self._refuse_restart(made)
+        self._refuse_restart(stored, made)
         asked = upgrade.unconfirmed(upgrades, self.params["confirm_upgrade"], self.params["confirm_among"])
         warnings = confirmation.required(asked, self.check_mode)
-        unconfirmed = confirmation.required_by([*self._unconfirmed(), *handover.unconfirmed(
+        unconfirmed = confirmation.required_by([*self._unconfirmed(stored, new), *handover.unconfirmed(
             issued, "ironic", IRONIC.name, self.params)], self.check_mode)
         results = []
         # All are checked before the first of several writes.
@@ -159,7 +159,7 @@ class IronicComponents(Components):
         :param entries: of all objects, as they were planned
         """
         if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
-                or not ((stored or {}).get("status") or {}).get("availableReplicas"):
+                or not ironic_change.answers(stored):
             return []
         found, planned = _images(entries)
         return entries if found != planned else []
@@ -197,14 +197,10 @@ class IronicComponents(Components):
 
         return removal_service.remove(self, confirmed)
 
-    def _deployment(self) -> Object | None:
-        found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
-        return found
-
-    def _unconfirmed(self) -> list[Problem]:
+    def _unconfirmed(self, stored: Object | None, new: ironic_change.Wanted) -> list[Problem]:
         """Return the problem of a confirmation that is missing: that of a database that is given up."""
-        return ironic_database.given_up("ironic", ironic_change.database_of(self._deployment()),
-                                        ironic_change.wanted(self.params).database, IRONIC.name, self.params)
+        return ironic_database.given_up("ironic", ironic_change.database_of(stored), new.database, IRONIC.name,
+                                        self.params)
 
     def _database_secrets(self) -> dict[str, Object | None]:
         """Return the Secrets by which a database outside of the pods is reached, by name; None for a missing one."""
@@ -224,14 +220,14 @@ class IronicComponents(Components):
                                      f"a Secret with {' and '.join(keys)}", "create it before Ironic"))
         return found
 
-    def _refuse_restart(self, made: list[Object]) -> None:
+    def _refuse_restart(self, stored: Object | None, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
 
+        :param stored: Ironic's Deployment, None when there is none
+        :param made: Secrets, from :func:`ironic.secrets`
         :raises RefusedError: with the hosts
         """
-        stored = self._deployment()
-        # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
-        if not ((stored or {}).get("status") or {}).get("availableReplicas"):
+        if stored is None or not ironic_change.answers(stored):
             return
         found = upgrade.transitions([IRONIC.name], self.listed(*IRONIC.managed[0]))
         if not found:
@@ -240,7 +236,7 @@ class IronicComponents(Components):
                         if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
         tried = self.writes.dry_run(self._look(self.objects()))
-        if stored and any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
+        if any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pod starts again with what was changed") for problem in found])
 
@@ -282,8 +278,10 @@ class IronicComponents(Components):
 
     def _waits(self) -> bool:
         """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
-        stored = self._deployment() if self.params["standby"] else None
-        return bool(self.params["standby"]) and (stored is None or not stored["spec"].get("replicas", 1))
+        if not self.params["standby"]:
+            return False
+        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
+        return stored is None or not stored["spec"].get("replicas", 1)
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
