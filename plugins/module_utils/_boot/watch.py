@@ -20,8 +20,8 @@ from .._ironic.api.client import HAS_OPENSTACK, IronicClient, ironic_argument_sp
 from .._ironic.api.errors import IronicError
 from .._ironic.audit.raid_volumes import FIELDS as RAID_FIELDS
 from .._kube.connection.library import HAS_KUBERNETES
-from .._kube.pods import deployment_pod
 from .._kube.responses.errors import KubeError
+from .._metal3.ironic_place import POD_OPTIONS
 from . import console
 from .image_sent import download_of
 from .image_watch import ImageWatch
@@ -39,7 +39,7 @@ def boot_argument_spec() -> dict[str, dict[str, Any]]:
     return {
         "ironic": {"type": "dict", "options": ironic_argument_spec()},
         "boot_logs": {"type": "list", "elements": "path", "default": []},
-        "boot_pod": {"type": "dict", "options": deployment_pod.OPTIONS},
+        "boot_pod": {"type": "dict", "options": POD_OPTIONS},
         "boot_consoles": {"type": "dict", "default": {}},
         "boot_ca_file": {"type": "path"},
     }

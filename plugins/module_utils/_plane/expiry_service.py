@@ -16,10 +16,11 @@ from .._kube.kinds.resources import TLS_TYPE
 from .._kube.pods import deployment_pod
 from .._kube.responses.advice import reading_failed
 from .._kube.responses.errors import KubeError
+from .._metal3.ironic_place import IRONIC_DEPLOYMENT
 from .._metal3.kinds import KNOWN
 from . import expiry, mounted
 from .parts import fit_service
-from .parts.catalogue import BY_NAME, IRONIC
+from .parts.catalogue import BY_NAME
 
 Object = dict[str, Any]
 
@@ -86,7 +87,7 @@ def _of_cluster(client: Any, namespaces: list[str], warnings: list[str]) -> list
 def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.Held]:
     """Return the certificates of Ironic's pods in a namespace, which read them at their start."""
     found = []
-    for item in _named(client, "Deployment", namespace, list(IRONIC.images), warnings):
+    for item in _named(client, "Deployment", namespace, [IRONIC_DEPLOYMENT], warnings):
         secrets = _named(client, "Secret", namespace, mounted.secrets_of(item), warnings)
         found += mounted.held(item, secrets, mounted.first_start(_pods(client, item, warnings)),
                               (BY_NAME["bmo"].title,))

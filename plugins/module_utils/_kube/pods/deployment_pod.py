@@ -14,12 +14,6 @@ from ..kinds.resources import KNOWN
 from ..objects.conditions import condition
 from ..responses.errors import KubeError
 
-# Options of modules that ask in Ironic's container; documented in the fragment ``ironic_pod``.
-OPTIONS = {
-    "kubeconfig": {"type": "path", "required": True},
-    "context": {"type": "str"},
-    "namespace": {"type": "str", "default": "baremetal-operator-system"},
-    "deployment": {"type": "str", "default": "ironic"}}
 # Of kubectl, which takes the container that it names, too.
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 # The program comes by the container's standard input, whose end is never said.
@@ -34,7 +28,10 @@ class Container(NamedTuple):
 
 
 def of_options(given: Mapping[str, Any] | None) -> Asked | None:
-    """Return where it is asked by a module's option ``ironic_pod``, None without it."""
+    """Return where it is asked by a module's option, None without it.
+
+    :param given: ``kubeconfig``, ``context``, ``namespace`` and ``deployment``
+    """
     return _asked(lambda: KubeClient({"kubeconfig": given["kubeconfig"], "context": given["context"]}),
                   given["namespace"], given["deployment"]) if given else None
 

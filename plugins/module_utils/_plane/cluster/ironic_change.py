@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.reconcile.diff import FIELD_MANAGER
+from ..._metal3.ironic_place import IRONIC_CONTAINER, IRONIC_DEPLOYMENT
 from ..parts import fit
 from ..parts.catalogue import IRONIC
 from ..upgrade import rollback
@@ -20,8 +21,6 @@ from ..upgrade import rules as upgrade
 from . import ironic_database, objects
 
 Object = dict[str, Any]
-
-DEPLOYMENT = next(iter(IRONIC.images))
 
 
 class Wanted(NamedTuple):
@@ -56,7 +55,7 @@ def deployed(deployments: Iterable[Object], namespace: str) -> Object | None:
     :param deployments: of all namespaces
     """
     return next((item for item in deployments if (item["metadata"]["namespace"], item["metadata"]["name"]) == (
-        namespace, DEPLOYMENT)), None)
+        namespace, IRONIC_DEPLOYMENT)), None)
 
 
 def answers(stored: Object | None) -> bool:
@@ -121,7 +120,7 @@ def _elsewhere(deployments: Iterable[Object], namespace: str) -> list[Problem]:
     return [Problem("part-installed-elsewhere", f"part {IRONIC.name}", "namespace", show(where["namespace"]), namespace,
                     f"set ironic_namespace={where['namespace']}, or remove that one first")
             for item in deployments for where in [item["metadata"]]
-            if where["name"] == DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
+            if where["name"] == IRONIC_DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
             and fit.tag_of_ironic(item) is not None]
 
 
@@ -168,4 +167,4 @@ def described(stored: Object | None, new: Wanted, hosts: list[Object]) -> list[O
 def image_of(deployment: Object | None) -> str:
     """Return the name of the image of Ironic's container, empty when there is none."""
     items = deployment["spec"]["template"]["spec"]["containers"] if deployment else []
-    return next((str(item.get("image") or "") for item in items if item["name"] == DEPLOYMENT), "")
+    return next((str(item.get("image") or "") for item in items if item["name"] == IRONIC_CONTAINER), "")

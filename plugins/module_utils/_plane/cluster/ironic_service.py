@@ -18,6 +18,7 @@ from ..._kube.kinds.resources import KNOWN
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
+from ..._metal3.ironic_place import IRONIC_DEPLOYMENT
 from ..parts.catalogue import IRONIC, MARIADB_PASSWORD
 from ..upgrade import rules as upgrade
 from ..upgrade import service as upgrade_service
@@ -114,10 +115,10 @@ class IronicComponents(Components):
         # All are checked before the first of several writes.
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
         self.refuse(ironic_pod.unknown_containers(obj, self.params) for obj in self.sources
-                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT)
+                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT)
         before = self._restorable(stored, issued, self._plan(self.objects()))
         if stored and not plane_objects.is_ours(stored) and not self.check_mode:
-            self.client.patch(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT, {
+            self.client.patch(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT, {
                 "metadata": {"managedFields": ironic_change.taken_over(stored)}}, checked=stored)
         if issued.secrets:
             results.append(self._result(handover.carry_out(self, issued, self._objects(made))))
@@ -233,7 +234,7 @@ class IronicComponents(Components):
         if not found:
             return
         self.sources = [obj for obj in self._objects(made)
-                        if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
+                        if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
         tried = self.writes.dry_run(self._look(self.objects()))
         if any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
@@ -280,7 +281,7 @@ class IronicComponents(Components):
         """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
         if not self.params["standby"]:
             return False
-        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
+        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT)
         return stored is None or not stored["spec"].get("replicas", 1)
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
