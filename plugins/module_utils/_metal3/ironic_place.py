@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where Ironic is in a cluster: the names of upstream's manifests, and the options that say another place; pure."""
+"""Where Ironic is: the names of upstream's manifests, the options that say another place, defaults of roles; pure."""
 from __future__ import annotations
 
 from typing import Any
@@ -16,3 +16,15 @@ POD_OPTIONS: dict[str, dict[str, Any]] = {
     "context": {"type": "str"},
     "namespace": {"type": "str", "default": IRONIC_NAMESPACE},
     "deployment": {"type": "str", "default": IRONIC_DEPLOYMENT}}
+
+
+def by_default(plane: Any, operator_options: Any = None) -> dict[str, str]:
+    """Return how and in which namespace Ironic runs where neither ``ironic_mode`` nor ``ironic_namespace`` is set.
+
+    :param plane: the variable ``management_plane``, empty for none
+    :param operator_options: the variable ``bmo_options``
+    """
+    plane = plane if isinstance(plane, dict) else {}
+    given = [item.get("namespace") for item in (operator_options, plane.get("options")) if isinstance(item, dict)]
+    return {"mode": "process" if plane.get("mode", "process") == "process" else "external",
+            "namespace": next(filter(None, given), IRONIC_NAMESPACE)}
