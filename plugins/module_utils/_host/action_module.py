@@ -62,7 +62,7 @@ def requests_of(params, now):
     """Return the Requests that the module's parameters stand for; a host's own options go before the task's.
 
     :param params: the module's parameters
-    :param now: the time of the run, as ``lock.moment_of`` takes it
+    :param now: the time of the run, as ``formats.moment_of`` takes it
     :raises RefusedError: when a status is no JSON object
     """
     entries = [{"name": name} for name in params["names"] or []] + (params["hosts"] or [])

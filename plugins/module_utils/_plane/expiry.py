@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
+from .._common.texts.formats import moment_of, timestamp
 from .._common.texts.text_table import lines
 from .cluster.objects import client_configs
 
@@ -28,7 +29,7 @@ _PUBLIC_KEY = b"-----BEGIN PUBLIC KEY-----"
 EXPIRED, EXPIRING, UNTRUSTED, UNREADABLE, FINE = "expired", "expiring", "untrusted", "unreadable", "ok"
 OUTDATED = "outdated"
 # Between whoever issues a certificate and the machine of the pod that reads it.
-_SKEW = datetime.timedelta(minutes=1)
+_SKEW_SECONDS = 60
 _FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, OUTDATED, EXPIRING, FINE)
 
 
@@ -40,7 +41,7 @@ class Held(NamedTuple):
     :ivar pem: the certificates
     :ivar authority: certificates of the authorities that are to have signed it, or None when nobody says which
     :ivar trusted_by: who verifies it
-    :ivar read: when the holder has read it, if it reads it only then
+    :ivar read: when the holder has read it, in seconds since 1970, if it reads it only then
     """
 
     place: str
@@ -48,7 +49,7 @@ class Held(NamedTuple):
     pem: bytes
     authority: bytes | None
     trusted_by: tuple[str, ...]
-    read: datetime.datetime | None = None
+    read: int | None = None
 
 
 class Known(NamedTuple):
@@ -169,11 +170,10 @@ def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int, known: It
 def _known_row(item: Known, now: datetime.datetime, warn_days: int) -> Object:
     row: Object = {"place": item.place, "holder": item.holder, "trusted_by": [], "subject": None, "issuer": None,
                    "names": [], "not_after": None, "days_left": None, "status": UNREADABLE}
-    try:
-        ends = datetime.datetime.strptime(item.not_after, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
-    except (TypeError, ValueError):
+    ends = moment_of(item.not_after)
+    if ends is None:
         return row
-    left = ends - now
+    left = datetime.datetime.fromtimestamp(ends, datetime.timezone.utc) - now
     row.update(not_after=item.not_after, days_left=left.days, status=EXPIRED if left < datetime.timedelta(0)
                else EXPIRING if left < datetime.timedelta(days=warn_days) else FINE)
     return row
@@ -189,12 +189,12 @@ def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
     except ValueError:
         return row
     left = certificate.not_valid_after_utc - now
-    row.update(not_after=certificate.not_valid_after_utc.strftime("%Y-%m-%dT%H:%M:%SZ"), days_left=left.days)
+    row.update(not_after=timestamp(certificate.not_valid_after_utc.timestamp()), days_left=left.days)
     if left < datetime.timedelta(0):
         row["status"] = EXPIRED
     elif item.authority is not None and not signed(item.pem, item.authority, now):
         row["status"] = UNTRUSTED
-    elif item.read is not None and certificate.not_valid_before_utc > item.read + _SKEW:
+    elif item.read is not None and certificate.not_valid_before_utc.timestamp() > item.read + _SKEW_SECONDS:
         # It did not exist when its holder has read one.
         row["status"] = OUTDATED
     else:

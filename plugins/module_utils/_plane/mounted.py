@@ -4,11 +4,11 @@
 """Certificates that a pod reads from Secrets once, at its start, as Ironic's pod does; pure."""
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from typing import Any
 
 from .._common.documents.tolerant import dict_in, dicts_in
+from .._common.texts.formats import moment_of
 from .expiry import Held, secret_data
 
 Object = dict[str, Any]
@@ -21,8 +21,8 @@ def secrets_of(deployment: Object) -> list[str]:
                       if isinstance(name, str)))
 
 
-def first_start(pods: Iterable[Object]) -> datetime.datetime | None:
-    """Return when the container that runs for the longest was started, or None when none runs.
+def first_start(pods: Iterable[Object]) -> int | None:
+    """Return when the container that runs for the longest was started, in seconds since 1970, or None when none runs.
 
     :param pods: as stored, those that are being deleted among them
     """
@@ -31,16 +31,11 @@ def first_start(pods: Iterable[Object]) -> datetime.datetime | None:
         if pod["metadata"].get("deletionTimestamp"):
             continue
         for container in dicts_in(dict_in(pod, "status"), "containerStatuses"):
-            text = dict_in(dict_in(container, "state"), "running").get("startedAt")
-            try:
-                times.append(datetime.datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ").replace(
-                    tzinfo=datetime.timezone.utc))
-            except ValueError:
-                continue
-    return min(times, default=None)
+            times.append(moment_of(dict_in(dict_in(container, "state"), "running").get("startedAt")))
+    return min((at for at in times if at is not None), default=None)
 
 
-def held(deployment: Object, secrets: Iterable[Object], started: datetime.datetime | None,
+def held(deployment: Object, secrets: Iterable[Object], started: int | None,
          trusted_by: tuple[str, ...]) -> list[Held]:
     """Return the certificates of a Deployment's pods, of Secrets of any type.
 

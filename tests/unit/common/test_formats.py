@@ -21,6 +21,13 @@ def test_times_are_rfc_3339_in_utc():
     assert formats.timestamp(1795368000.9) == "2026-11-22T17:20:00Z"
 
 
+@pytest.mark.parametrize("value", [
+    "tomorrow", "2026-01-01", "2026-01-01T00:00:00+01:00", "2026-13-01T00:00:00Z", "", None, 1, {}])
+def test_what_is_no_time_in_utc_is_none(value):
+    assert formats.moment_of(value) is None
+    assert formats.moment_of("2026-11-22T17:20:00Z") == 1795368000
+
+
 @pytest.mark.parametrize(("mebibytes", "text"), [
     (0, "-"), (512, "512 MiB"), (1024, "1 GiB"), (1500, "1500 MiB"), (16384, "16 GiB"), (16000, "16 GiB"),
 ])

@@ -43,12 +43,6 @@ def test_a_lock_counts_until_its_end_and_one_without_an_end_until_it_is_removed(
     assert found == lock or (found and "\x1b" not in found.reason and found.until == lock[1])
 
 
-@pytest.mark.parametrize("text", [
-    "tomorrow", "2026-01-01", "2026-01-01T00:00:00+01:00", "2026-13-01T00:00:00Z", "", None])
-def test_what_is_no_time_in_utc_is_none(text):
-    assert host_lock.moment_of(text) is None
-
-
 def refused(action, obj, now="2026-01-01T00:00:00Z", **options):
     request = Request("h1", action, now=now, **options)
     return [*action_request.check_requests([request]), *host_action_rules.check_hosts(

@@ -16,7 +16,7 @@ from ..._common.options.field_checks import (
     text_of,
 )
 from ..._common.problems.problem import Problem
-from ..._common.texts.formats import moment
+from ..._common.texts.formats import moment_of
 from ..._kube.objects import quantity
 from ..description.model import CONTROL_PLANE, ClusterDescription, Group
 from ..description.spec import METALSTACK, NAME_RULE
@@ -28,7 +28,6 @@ from .node_labels import label_problems
 
 # A Machine's name is <owner>-<hash>-<suffix>, and a node's name has at most 63 characters.
 _LONGEST_OWNER_NAME = 63 - 17
-_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 _FEWEST_RENEWAL_DAYS = 7
 _TAINT_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
@@ -133,10 +132,7 @@ def _rollout_dates(subject, field, group):
 
 
 def _is_time(text):
-    try:
-        return bool(_TIME.match(text)) and moment(text) is not None
-    except ValueError:
-        return False
+    return moment_of(text) is not None
 
 
 def _autoscaler(subject, field, group):

@@ -4,11 +4,11 @@
 """Stops rollouts whose new machines do not come, and takes these stops away."""
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping
 from typing import Any, Callable
 
 from ..._common.problems.problem import renamed_field
+from ..._common.texts.formats import timestamp
 from ..._kube.objects.finalizers import is_going
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
@@ -109,7 +109,7 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     due = [entry for entry in found if entry not in left]
     if not due:
         return stop_lines([], left, False, "")
-    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(run.now()))
+    at = timestamp(run.now())
     # What was not begun is not what its machines are being replaced by.
     entries = dict((key, entry) for entry in planned.entries for key in [(entry.resource.kind, entry.name)]
                    if key in run.begun or not entry.changes)

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.texts.formats import timestamp
+from ..._common.texts.formats import moment_of, timestamp
 from ..._host.description.annotations import MAINTENANCE, MAINTENANCE_BEGUN, MAINTENANCE_TOOK, REBOOT_BEGUN
-from ..._host.state.lock import moment_of
 from ..._kube.objects.conditions import is_true
 from ..machines.actions import NOT_REMEDIATED
 

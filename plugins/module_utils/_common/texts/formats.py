@@ -7,6 +7,7 @@ from __future__ import annotations
 import calendar
 import datetime
 import time
+from typing import Any
 
 GIGABYTE = 10 ** 9
 _MINUTE = 60
@@ -51,6 +52,18 @@ def moment(text: str | None) -> int | None:
     :returns: the seconds, or None when there is no text
     """
     return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) if text else None
+
+
+def moment_of(value: Any) -> int | None:
+    """Return what others have written as a point in time, in seconds since 1970.
+
+    :param value: of any type; the text has whole seconds, for example ``2026-11-22T17:20:00Z``
+    :returns: the seconds, or None for anything else
+    """
+    try:
+        return moment(value) if isinstance(value, str) and len(value) == 20 and value.endswith("Z") else None
+    except ValueError:
+        return None
 
 
 def memory(mebibytes: int) -> str:

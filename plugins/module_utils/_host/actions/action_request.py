@@ -11,7 +11,7 @@ import re
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
-from ..state import lock as host_lock
+from ..._common.texts.formats import moment_of
 from .actions import ACTIONS, Request
 
 _KEY = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
@@ -97,11 +97,11 @@ def _check_values(request):
 
 
 def _check_end(request):
-    end = host_lock.moment_of(request.until)
+    end = moment_of(request.until)
     if end is None:
         return [Problem("host-action", request.name, "until", show(request.until),
                         "a time in UTC such as 2026-11-25T18:00:00Z", "correct it")]
-    if end > (host_lock.moment_of(request.now) or 0):
+    if end > (moment_of(request.now) or 0):
         return []
     return [Problem("host-action", request.name, "until", show(request.until), f"a time to come (it is {request.now})",
                     "correct it, or unlock the host (action unlock)")]

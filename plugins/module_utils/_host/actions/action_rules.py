@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._common.texts.formats import moment_of
 from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..._kube.objects.precondition import uid_of
 from ..description import annotations as host_annotations
@@ -103,7 +104,7 @@ def _check_host(request, bmh, hardware_data, forced):
 def _obstacles(request, bmh, forced):
     action = ACTIONS[request.action]
     annotations = host_annotations.of(bmh)
-    locked = host_lock.problem(request.name, request.action, bmh, host_lock.moment_of(request.now) or 0)
+    locked = host_lock.problem(request.name, request.action, bmh, moment_of(request.now) or 0)
     if locked and (action.guarded or action.moves):
         yield locked.actual, locked.expected, locked.hint
     if is_going(bmh) and "deleting" not in action.tolerates:
@@ -248,7 +249,7 @@ def _pause_rule(request, bmh, dummy):
 
 
 def _lock_rule(request, bmh, dummy):
-    lock = host_lock.lock_of(bmh, host_lock.moment_of(request.now) or 0)
+    lock = host_lock.lock_of(bmh, moment_of(request.now) or 0)
     if lock and lock.reason != request.reason:
         yield (f"a host locked {'until ' + lock.until if lock.until else 'without an end'}: {show(lock.reason)}",
                "a host that nobody else has locked", "unlock it first (action unlock) if its lock does not count any "

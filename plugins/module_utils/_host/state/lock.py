@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
-from ..._common.texts.formats import moment
+from ..._common.texts.formats import moment_of
 from ..._common.texts.plain_text import plain, shortened
 from ..description import annotations as host_annotations
 
@@ -37,17 +37,9 @@ def value(reason: str, until: str) -> str:
     """Return the text of the annotation.
 
     :param reason: why the host is locked
-    :param until: when the lock ends, as :func:`moment_of` takes it
+    :param until: when the lock ends, as ``formats.moment_of`` takes it
     """
     return host_annotations.compact({"reason": reason, "until": until})
-
-
-def moment_of(text: Any) -> int | None:
-    """Return a time in seconds since 1970, None when it is no RFC 3339 time in UTC such as ``2026-11-25T18:00:00Z``."""
-    try:
-        return moment(text) if isinstance(text, str) and len(text) == 20 and text.endswith("Z") else None
-    except ValueError:
-        return None
 
 
 def lock_of(bmh: Object, now: float) -> Lock | None:
