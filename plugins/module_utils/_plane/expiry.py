@@ -4,7 +4,6 @@
 """Which certificates a plane has: who serves each, who trusts it, and how long it is valid; pure."""
 from __future__ import annotations
 
-import base64
 import datetime
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
 from .._common.texts.formats import moment_of, timestamp
 from .._common.texts.text_table import lines
+from .._kube.objects import secret_data
 from .cluster.objects import client_configs
 
 try:
@@ -65,14 +65,6 @@ class Known(NamedTuple):
     not_after: str
 
 
-def secret_data(secret: Object, key: str) -> bytes | None:
-    """Return what a Secret holds under a key, or None."""
-    try:
-        return base64.b64decode((secret.get("data") or {})[key], validate=True)
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[Held]:
     """Return the serving certificates of webhooks, with the authority by which the API server verifies each.
 
@@ -88,13 +80,13 @@ def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[He
                 continue
             host = f"{service['name']}.{service['namespace']}.svc"
             serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
-                            and host in _names(secret_data(item, "tls.crt"))), None)
+                            and host in _names(secret_data.value(item, "tls.crt"))), None)
             place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else f"Service {host}"
             key = (place, bundle)
             trusting = (*found[key].trusted_by, f"{obj['kind']} {obj['metadata']['name']}") if key in found else (
                 f"{obj['kind']} {obj['metadata']['name']}",)
-            found[key] = Held(place, f"webhook {host}", (serving and secret_data(serving, "tls.crt")) or b"",
-                              _decoded(bundle), tuple(dict.fromkeys(trusting)))
+            found[key] = Held(place, f"webhook {host}", (serving and secret_data.value(serving, "tls.crt")) or b"",
+                              secret_data.decoded(bundle) or b"", tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
 
 
@@ -103,20 +95,14 @@ def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
     return names if len(names) <= 2 else (names[0], f"{len(names) - 1} more")
 
 
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text)
-    except ValueError:
-        return b""
-
-
 def of_secrets(secrets: Iterable[Object], known: Iterable[Held]) -> list[Held]:
     """Return the certificates of TLS Secrets that no webhook serves, such as Ironic's.
 
     :param known: of :func:`of_webhooks`
     """
     seen = set(item.place for item in known)
-    return [Held(place, "whoever mounts it", secret_data(item, "tls.crt") or b"", secret_data(item, "ca.crt"), ())
+    return [Held(place, "whoever mounts it", secret_data.value(item, "tls.crt") or b"",
+                 secret_data.value(item, "ca.crt"), ())
             for item in secrets for place in [_place(item)] if place not in seen]
 
 
@@ -132,15 +118,15 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
     """
     found = []
     for item in secrets:
+        pem = secret_data.value(item, "tls.crt") or b""
         cluster = (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "unknown")
         if item["metadata"]["name"].endswith("-kubeconfig"):
-            client, authority = load(secret_data(item, "value") or b"")
+            client, authority = load(secret_data.value(item, "value") or b"")
             found.append(Held(_place(item), f"clients of cluster {cluster}", client, authority,
                               (f"API server of cluster {cluster}",)))
         # Of the key that signs service accounts' tokens it is the public key, which never ends.
-        elif secret_data(item, "tls.crt") and _PUBLIC_KEY not in (secret_data(item, "tls.crt") or b""):
-            found.append(Held(_place(item), f"authority of cluster {cluster}", secret_data(item, "tls.crt") or b"",
-                              None, (f"cluster {cluster}",)))
+        elif pem and _PUBLIC_KEY not in pem:
+            found.append(Held(_place(item), f"authority of cluster {cluster}", pem, None, (f"cluster {cluster}",)))
     return found
 
 

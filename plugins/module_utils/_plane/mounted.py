@@ -9,7 +9,8 @@ from typing import Any
 
 from .._common.documents.tolerant import dict_in, dicts_in
 from .._common.texts.formats import moment_of
-from .expiry import Held, secret_data
+from .._kube.objects import secret_data
+from .expiry import Held
 
 Object = dict[str, Any]
 
@@ -45,6 +46,6 @@ def held(deployment: Object, secrets: Iterable[Object], started: int | None,
     """
     metadata = deployment["metadata"]
     return [Held(f"Secret {metadata['namespace']}/{item['metadata']['name']}",
-                 f"Deployment {metadata['namespace']}/{metadata['name']}", pem, secret_data(item, "ca.crt"), trusted_by,
-                 started)
-            for item in secrets for pem in [secret_data(item, "tls.crt")] if pem]
+                 f"Deployment {metadata['namespace']}/{metadata['name']}", pem, secret_data.value(item, "ca.crt"),
+                 trusted_by, started)
+            for item in secrets for pem in [secret_data.value(item, "tls.crt")] if pem]

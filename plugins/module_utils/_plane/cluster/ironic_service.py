@@ -4,7 +4,6 @@
 """Installing Ironic into a cluster and removing it; its credentials are created once and kept in Secrets."""
 from __future__ import annotations
 
-import base64
 import os
 import secrets
 import string
@@ -15,6 +14,7 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects import secret_data
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
@@ -286,8 +286,9 @@ class IronicComponents(Components):
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
-        data = (self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}).get("data") or {}
-        return dict((key, base64.b64decode(data[key])) for key in keys if key in data)
+        stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name)
+        found = ((key, secret_data.value(stored, key)) for key in keys)
+        return dict((key, value) for key, value in found if value is not None)
 
     def _texts(self, name: str, *keys: str) -> dict[str, str]:
         """Return those of a Secret's values that are there, as texts.
