@@ -80,10 +80,7 @@ def second(store, tmp_path_factory):
 def digest_of_ironic(store):
     """The digest of Ironic's image, which is where a login is wanted, too."""
     name = f"{ironic.IMAGE}:{plane_site.IRONIC_VERSION}"
-    copied = registry_store.skopeo(
-        "copy", "--src-cert-dir", str(store.trust), "--dest-cert-dir", str(store.trust), "--authfile", str(store.login),
-        "--preserve-digests", f"docker://{store.host}/{name}", f"docker://{store.host}{PRIVATE}/{name}")
-    assert copied.returncode == 0, copied.stderr
+    registry_store.copied(store, f"docker://{store.host}/{name}", f"{PRIVATE[1:]}/{name}", registry_store.SAME)
     return registry_store.digest(store, name, store.login)
 
 
