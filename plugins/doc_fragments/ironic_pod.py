@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 class ModuleDocFragment:
-    """The option of ``OPTIONS`` in ``module_utils/_kube/pods/deployment_pod.py``."""
+    """The option of ``POD_OPTIONS`` in ``module_utils/_metal3/ironic_place.py``."""
 
     DOCUMENTATION = r"""
 options:

@@ -4,8 +4,6 @@
 """Filter that says which pod of Ironic is asked what Ironic reaches."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from jinja2 import pass_context
 
 DOCUMENTATION = r"""
@@ -40,21 +38,16 @@ _value:
   type: dict
 """
 
-# As the role ironic has it.
-_NAMESPACE = "baremetal-operator-system"
-
 
 @pass_context
 def ironic_pod(context, plane):
     """Return the option; see DOCUMENTATION."""
+    from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.ironic_place import by_default
+
     if context.get("ironic_mode") != "cluster" or not plane or not plane.get("kubeconfig"):
         return {}
-    namespace = context.get("ironic_namespace") or _of(context.get("bmo_options")) or _of(plane.get("options"))
-    return {"kubeconfig": plane["kubeconfig"], "context": plane.get("context"), "namespace": namespace or _NAMESPACE}
-
-
-def _of(options):
-    return options.get("namespace") if isinstance(options, Mapping) else None
+    namespace = context.get("ironic_namespace") or by_default(plane, context.get("bmo_options"))["namespace"]
+    return {"kubeconfig": plane["kubeconfig"], "context": plane.get("context"), "namespace": namespace}
 
 
 class FilterModule:

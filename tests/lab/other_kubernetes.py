@@ -4,7 +4,6 @@
 """A node image with another minor version of Kubernetes beside the lab's: built once, cached, served, mirrored."""
 from __future__ import annotations
 
-import base64
 import json
 import os
 import subprocess
@@ -12,6 +11,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import registry_store
 from machine_room import partitions
 from machine_room.node_boot.root_partition import root_partition
 from support import REPOSITORY, module
@@ -83,15 +83,7 @@ def _mirror(lab, folder, image_dir, engine_dir, cache):
          str(LAB / "engine" / "addons"), raw, str(start), str(folder)], capture_output=True, text=True, check=False,
         timeout=500, env=dict(os.environ, PYTHONPATH=str(REPOSITORY / ".build")))
     assert done.returncode == 0, done.stderr
-    (folder / "trust").mkdir()
-    (folder / "trust" / "ca.crt").write_bytes((lab.dir / "pki" / "ca.crt").read_bytes())
-    host = f"127.0.0.1:{lab.figures['ports']['registry']}"
-    login = ":".join((lab.dir / "secrets" / f"registry_{part}").read_text() for part in ("username", "password"))
-    (folder / "login").write_text(json.dumps({"auths": {host: {"auth": base64.b64encode(login.encode()).decode()}}}))
+    store = registry_store.access(lab, folder)
     for name in SHARED:
-        done = subprocess.run(
-            ["skopeo", "--insecure-policy", "copy", "--quiet", "--dest-authfile", str(folder / "login"),
-             "--dest-cert-dir", str(folder / "trust"), f"docker-archive:{folder / 'images' / f'{name}.tar'}",
-             f"docker://{host}/{references[name]}"],
-            capture_output=True, text=True, check=False, timeout=300)
-        assert done.returncode == 0, done.stderr
+        registry_store.copied(store, f"docker-archive:{folder / 'images' / f'{name}.tar'}", references[name],
+                              seconds=300)

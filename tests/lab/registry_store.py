@@ -28,6 +28,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 PINS = go_mod.GoMod((REPOSITORY / "lab" / "engine" / "go.mod").read_text())
 VERSION = PINS.version(catalogue.IPAM)
 IMAGE = "quay.io/metal3-io/ip-address-manager:" + VERSION
+# Of a copy that is to have the digest of its source.
+SAME = "--preserve-digests"
 
 
 # The node image's own root file system, read only below what is written here; all of it ends with its namespaces.
@@ -55,13 +57,16 @@ done
 """
 
 
-def skopeo(*arguments, **options):
+def skopeo(*arguments, seconds=120):
     return subprocess.run(["skopeo", "--insecure-policy", *arguments], capture_output=True, text=True, check=False,
-                          timeout=120, **options)
+                          timeout=seconds)
 
 
-def opened(lab, folder):
-    """Return the registry, an image to push, and files for skopeo: the lab's authority, and the login for pushing."""
+def access(lab, folder):
+    """Return the registry, and files for skopeo: the lab's authority, and the login for pushing.
+
+    :param folder: for the files
+    """
     host = f"127.0.0.1:{lab.figures['ports']['registry']}"
     username, password = ((lab.dir / "secrets" / f"registry_{name}").read_text() for name in ("username", "password"))
     (folder / "trust").mkdir()
@@ -69,13 +74,17 @@ def opened(lab, folder):
     (folder / "login").write_text(json.dumps({"auths": {host: {
         "auth": base64.b64encode(f"{username}:{password}".encode()).decode()}}}))
     (folder / "no-login").write_text("{}")
+    return SimpleNamespace(host=host, folder=folder, trust=folder / "trust", login=folder / "login",
+                           no_login=folder / "no-login", username=username, password=password)
+
+
+def opened(lab, folder):
+    """Return the registry and files for skopeo, see :func:`access`, and an image to push."""
     versions = {"ip-address-manager": VERSION}
     images = registry.ControllerImages(lab.figures["engine_dir"], versions, str(folder))
     images.build(Progress())
     layout = images.layouts()[IMAGE]
-    return SimpleNamespace(
-        host=host, folder=folder, trust=folder / "trust", login=folder / "login", no_login=folder / "no-login",
-        username=username, password=password, layout=layout, digest=oci_layout.manifest_digest(layout))
+    return SimpleNamespace(**vars(access(lab, folder)), layout=layout, digest=oci_layout.manifest_digest(layout))
 
 
 def relabelled(store, folder):
@@ -102,8 +111,25 @@ def relabelled(store, folder):
 
 
 def push(store, name, login, trust=None):
-    return skopeo("copy", "--dest-authfile", str(login), "--dest-cert-dir", str(trust or store.trust),
-                  "--preserve-digests", f"oci:{store.layout}", f"docker://{store.host}/{name}")
+    return _copy(store, f"oci:{store.layout}", name, SAME, login=login, trust=trust)
+
+
+def copied(store, source, name, *options, seconds=120):
+    """Copy an image into the registry.
+
+    :param store: of :func:`access`
+    :param source: as skopeo names it
+    :param name: in the registry
+    :param options: of skopeo, as ``SAME``
+    """
+    done = _copy(store, source, name, *options, seconds=seconds)
+    assert done.returncode == 0, done.stderr
+
+
+def _copy(store, source, name, *options, login=None, trust=None, seconds=120):
+    trust = str(trust or store.trust)
+    return skopeo("copy", "--authfile", str(login or store.login), "--src-cert-dir", trust, "--dest-cert-dir", trust,
+                  *options, source, f"docker://{store.host}/{name}", seconds=seconds)
 
 
 def digest(store, name, login):

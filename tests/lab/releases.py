@@ -126,7 +126,5 @@ def push(store, name, files, folder):
     }).encode(), _MANIFEST)
     (folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
     (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [manifest]}))
-    done = registry_store.skopeo("copy", "--preserve-digests", "--dest-authfile", str(store.login), "--dest-cert-dir",
-                                 str(store.trust), f"oci:{folder}", f"docker://{store.host}/{name}")
-    assert done.returncode == 0, done.stderr
+    registry_store.copied(store, f"oci:{folder}", name, registry_store.SAME)
     return manifest["digest"]

@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -307,3 +308,13 @@ class Lab:
     def pid(self, program):
         """Return the pid of a supervised program, None when it does not run."""
         return self.parts()[program]["pid"]
+
+    @contextlib.contextmanager
+    def paused(self, program):
+        """Have a supervised program stand still meanwhile, as ``dhcp`` where nobody is to lend addresses."""
+        pid = self.pid(program)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)

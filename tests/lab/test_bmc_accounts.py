@@ -6,9 +6,7 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import secrets
-import signal
 import ssl
 import stat
 import urllib.error
@@ -172,9 +170,7 @@ def test_a_run_that_was_killed_when_it_had_kept_the_password_is_finished(lab, ac
 def test_a_run_that_was_killed_between_the_secret_and_the_operator_is_finished(lab, accounts, tmp_path, undisturbed):
     """The operator stands still meanwhile. The next run waits for it, and changes nothing."""
     file, old = tmp_path / "passwords.json", accounts.secret(FREE)[1]
-    operator = lab.pid("bmo")
-    os.kill(operator, signal.SIGSTOP)
-    try:
+    with lab.paused("bmo"):
         running = rotate(lab, names=[FREE], start=True, bmc_credentials_password_file=str(file), metal3_confirm="1")
         eventually(lambda: accounts.secret(FREE)[1] != old, 120, "the new password in the Secret")
         running.kill()
@@ -187,8 +183,6 @@ def test_a_run_that_was_killed_between_the_secret_and_the_operator_is_finished(l
         eventually(lambda: "BMO has not yet tried" in running.output or running.process.poll() is not None, 120,
                    "it waits for BMO")
         assert running.process.poll() is None, running.output
-    finally:
-        os.kill(operator, signal.SIGCONT)
     assert running.finish(300).ok().changed() == 0 and accounts.of(FREE)["revision"] == revision
     expect_taken(lab, accounts, {FREE: new})
 

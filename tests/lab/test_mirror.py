@@ -103,17 +103,11 @@ def test_a_node_pulls_upstreams_names_from_what_was_unpacked(lab, unpacking, gat
                 "ca_certificate": Path(other_side.ca).read_text()}]
     other = "quay.io/metal3-io/cluster-api-provider-metal3:" + PINS.version(catalogue.CAPM3)
     _files, answers, _output = registry_store.pulled(lab, tmp_path, mirrors, [OPERATOR, IMAGE, other])
+    store = registry_store.access(lab, tmp_path)
     for name in (OPERATOR, IMAGE):
-        raw = registry_store.skopeo("inspect", "--raw", "--cert-dir", str(trust(tmp_path, lab)),
+        raw = registry_store.skopeo("inspect", "--raw", "--cert-dir", str(store.trust),
                                     f"docker://{gathering['mirror_source_registry'].partition('//')[2]}/{name}")
         assert json.loads(raw.stdout)["schemaVersion"] == 2
         assert "sha256:" + hashlib.sha256(raw.stdout.encode()).hexdigest() in answers[name], answers[name]
     # The lab's registry has it, this one does not.
     assert f"{other}: not found" in answers[other]
-
-
-def trust(tmp_path, lab):
-    folder = tmp_path / "trust"
-    folder.mkdir(exist_ok=True)
-    (folder / "ca.crt").write_bytes((lab.dir / "pki" / "ca.crt").read_bytes())
-    return folder

@@ -21,6 +21,10 @@ from workload import AGNHOST
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resources import Resource
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.ironic_place import (
+    IRONIC_CONTAINER,
+    IRONIC_DEPLOYMENT,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.settings import POD_SECURITY_LABEL
@@ -76,10 +80,7 @@ def second(store, tmp_path_factory):
 def digest_of_ironic(store):
     """The digest of Ironic's image, which is where a login is wanted, too."""
     name = f"{ironic.IMAGE}:{plane_site.IRONIC_VERSION}"
-    copied = registry_store.skopeo(
-        "copy", "--src-cert-dir", str(store.trust), "--dest-cert-dir", str(store.trust), "--authfile", str(store.login),
-        "--preserve-digests", f"docker://{store.host}/{name}", f"docker://{store.host}{PRIVATE}/{name}")
-    assert copied.returncode == 0, copied.stderr
+    registry_store.copied(store, f"docker://{store.host}/{name}", f"{PRIVATE[1:]}/{name}", registry_store.SAME)
     return registry_store.digest(store, name, store.login)
 
 
@@ -347,15 +348,15 @@ def test_ironics_registry_without_its_login_is_named(lab, variables, of_ironic, 
 def test_ironics_pod_has_node_priority_login_and_digest_and_its_namespace_the_operators_level(
         lab, target, variables, registry, nodes, of_ironic, login, priority, digest_of_ironic):
     settings = dict(of_ironic, ironic_pull_secrets=[login], ironic_priority_class=priority,
-                    ironic_image_digest=digest_of_ironic, ironic_resources={ironic.DEPLOYMENT: RESOURCES},
+                    ironic_image_digest=digest_of_ironic, ironic_resources={IRONIC_CONTAINER: RESOURCES},
                     ironic_affinity=affinity(nodes[1]), ironic_image_pull_policy="Always",
                     bmo_options={"pod_security": "privileged"})
     install(lab, variables, "ironic,bmo", **settings).ok()
-    pod = only_pod(target, target.get(KNOWN["Deployment"], OPERATORS, ironic.DEPLOYMENT))
+    pod = only_pod(target, target.get(KNOWN["Deployment"], OPERATORS, IRONIC_DEPLOYMENT))
     assert pod["spec"]["nodeName"] == nodes[1] and pod["spec"]["priority"] == PRIORITY
     assert {item["imageID"] for item in pod["status"]["containerStatuses"]} == {
         f"{registry}{PRIVATE}/{ironic.IMAGE}@{digest_of_ironic}"}
-    container, = (item for item in pod["spec"]["containers"] if item["name"] == ironic.DEPLOYMENT)
+    container, = (item for item in pod["spec"]["containers"] if item["name"] == IRONIC_CONTAINER)
     assert (container["resources"], container["imagePullPolicy"]) == (RESOURCES, "Always")
     assert pod["spec"]["affinity"] == affinity(nodes[1])
     labels = target.get(KNOWN["Namespace"], None, OPERATORS)["metadata"]["labels"]

@@ -24,8 +24,9 @@ from support import eventually, only
 from test_cluster import host_of
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.ironic_place import IRONIC_DEPLOYMENT
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic, ironic_replicas
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import ironic_replicas
 
 pytestmark = [pytest.mark.nodes, pytest.mark.plane]
 
@@ -129,12 +130,12 @@ def api(lab, kubeconfig, installed):
 
 def pods(target):
     """Return name of the node → Ironic's pod there."""
-    deployment = target.get(KNOWN["Deployment"], IRONICS, ironic.DEPLOYMENT)
+    deployment = target.get(KNOWN["Deployment"], IRONICS, IRONIC_DEPLOYMENT)
     return dict((pod["spec"].get("nodeName"), name) for name, pod in leaders.pods(target, deployment).items())
 
 
 def available(target):
-    return target.get(KNOWN["Deployment"], IRONICS, ironic.DEPLOYMENT)["status"].get("availableReplicas")
+    return target.get(KNOWN["Deployment"], IRONICS, IRONIC_DEPLOYMENT)["status"].get("availableReplicas")
 
 
 def holding(lab, nodes):

@@ -312,13 +312,10 @@ def test_the_operator_shows_its_certificate_and_mariadb_has_its_nodes_again(
 @pytest.fixture(scope="module")
 def newer(lab, tmp_path_factory):
     """The version of another image of the same Ironic."""
-    store = registry_store.opened(lab, tmp_path_factory.mktemp("store"))
+    store = registry_store.access(lab, tmp_path_factory.mktemp("store"))
     version = re.sub(r"\d+$", lambda match: str(int(match.group()) + 1), plane_site.IRONIC_VERSION)
-    repository = f"docker://{store.host}/{plane_ironic.IMAGE}"
-    copied = registry_store.skopeo(
-        "copy", "--src-cert-dir", str(store.trust), "--dest-cert-dir", str(store.trust), "--authfile", str(store.login),
-        "--preserve-digests", f"{repository}:{plane_site.IRONIC_VERSION}", f"{repository}:{version}")
-    assert copied.returncode == 0, copied.stderr
+    registry_store.copied(store, f"docker://{store.host}/{plane_ironic.IMAGE}:{plane_site.IRONIC_VERSION}",
+                          f"{plane_ironic.IMAGE}:{version}", registry_store.SAME)
     return version
 
 

@@ -7,8 +7,6 @@ Each server is enrolled by another run once the cause is gone.
 """
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from pathlib import Path
 
@@ -99,10 +97,8 @@ def test_tftp_that_is_blocked_is_named(lab, mended, without_tftp):
 @pytest.fixture
 def without_dhcp(lab):
     """The lab, where nobody lends addresses."""
-    pid = lab.pid("dhcp")
-    os.kill(pid, signal.SIGSTOP)
-    yield lab
-    os.kill(pid, signal.SIGCONT)
+    with lab.paused("dhcp"):
+        yield lab
 
 
 def test_a_dhcp_server_that_does_not_run_is_named(lab, mended, without_dhcp):

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import secrets
-import signal
 import subprocess
 import urllib.request
 from pathlib import Path
@@ -154,12 +153,8 @@ def inventory(variables, tmp_path_factory):
 def without_dhcp(lab, inventory):
     """The host of virtual media, enrolled while nobody lends addresses; its agent has the one of its description."""
     lab.remove_hosts(MEDIA)
-    pid = lab.pid("dhcp")
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with lab.paused("dhcp"):
         lab.playbook("enroll", *inventory, *only(MEDIA), seconds=BOOT_SECONDS).ok()
-    finally:
-        os.kill(pid, signal.SIGCONT)
     return lab.host(MEDIA)
 
 

@@ -10,9 +10,7 @@ gets an image of its own.
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 
 import guided_site
@@ -40,14 +38,11 @@ NOT_YET = (AssertionError, subprocess.TimeoutExpired)
 def machine(lab, tmp_path_factory):
     """The site's machine on the lab's bridge, where nobody else lends addresses or manages the two servers."""
     lab.remove_hosts(*SERVERS.values())
-    dhcp = lab.pid("dhcp")
-    os.kill(dhcp, signal.SIGSTOP)
     try:
-        with Machine(tmp_path_factory.mktemp("machine"), lab) as found:
+        with lab.paused("dhcp"), Machine(tmp_path_factory.mktemp("machine"), lab) as found:
             found.start()
             yield found
     finally:
-        os.kill(dhcp, signal.SIGCONT)
         lab.playbook("enroll", *only(*SERVERS.values()), seconds=BOOT_SECONDS).ok()
 
 

@@ -9,9 +9,7 @@ system is until it answers by ssh.
 from __future__ import annotations
 
 import ipaddress
-import os
 import re
-import signal
 
 import pytest
 from support import only
@@ -48,10 +46,8 @@ def inventory(lab, tmp_path, agents_address):
 def without_dhcp(lab, inventory):
     """The lab, where nobody lends addresses; later its server is available as the lab describes it."""
     lab.remove_hosts(MEDIA)
-    pid = lab.pid("dhcp")
-    os.kill(pid, signal.SIGSTOP)
-    yield lab
-    os.kill(pid, signal.SIGCONT)
+    with lab.paused("dhcp"):
+        yield lab
     lab.playbook("deprovision_hosts", *inventory, *only(MEDIA), "-e", "metal3_confirm=1", seconds=BOOT_SECONDS).ok()
     lab.remove_hosts(MEDIA)
     lab.playbook("enroll", *only(MEDIA), seconds=BOOT_SECONDS).ok()

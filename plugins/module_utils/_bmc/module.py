@@ -15,6 +15,7 @@ from .._common.problems.problem import FIELD_NAMES, Problem
 from .._common.texts.terminal import columns
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.pods import deployment_pod
+from .._metal3.ironic_place import POD_OPTIONS
 from .addresses.names import names_for
 from .preflight import service as bmc_service
 from .preflight import table as bmc_table
@@ -106,7 +107,7 @@ def run_bmc_preflight() -> None:
         "field_names": FIELD_NAMES,
         "show_table": {"type": "bool", "default": False},
         "advice": {"type": "str", "default": ""},
-        "ironic_pod": {"type": "dict", "options": deployment_pod.OPTIONS},
+        "ironic_pod": {"type": "dict", "options": POD_OPTIONS},
     })
     params, names = module.params, names_for(module.params)
     module.require(kubernetes=HAS_KUBERNETES or not params["ironic_pod"])

@@ -24,7 +24,7 @@ _STAMPED = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\
 class PodLogs:
     """Reads what all pods of Ironic's Deployment print after the first look.
 
-    :param place: ``kubeconfig``, ``context``, ``namespace`` and ``deployment``, see ``deployment_pod.OPTIONS``
+    :param place: ``kubeconfig``, ``context``, ``namespace`` and ``deployment``, see ``ironic_place.POD_OPTIONS``
     :param connect: callable that takes connection options and returns a KubeClient
     :ivar is_of_dhcp: whether one of them serves DHCP
     :ivar path: what texts name

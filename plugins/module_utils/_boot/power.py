@@ -4,8 +4,6 @@
 """Asks the BMCs of hosts whose agent has fallen silent for power, with the credentials that the operator has."""
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +14,7 @@ from .._bmc.protocols.redfish import HAS_SUSHY
 from .._kube.api.client import KubeClient
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.kinds.resources import KNOWN
+from .._kube.objects import secret_data
 from .._kube.responses.errors import KubeError
 
 _SETTINGS = Settings(None, connect_timeout_seconds=10, read_timeout_seconds=30, concurrency=16)
@@ -68,17 +67,8 @@ def _target(client: Any, bmh: dict[str, Any]) -> Target | None:
         secret = client.get(KNOWN["Secret"], bmh["metadata"].get("namespace"), name)
     except KubeError:
         return None
-    username, password = (_text(secret, key) for key in ("username", "password"))
+    username, password = (secret_data.text(secret, key) for key in ("username", "password"))
     if not username or not password:
         return None
     return Target(bmh["metadata"]["name"], address, username, password,
                   bool(bmc.get("disableCertificateVerification")))
-
-
-def _text(secret: Any, key: str) -> str:
-    data = secret.get("data") if isinstance(secret, dict) else None
-    value = data.get(key) if isinstance(data, dict) else None
-    try:
-        return base64.b64decode(value, validate=True).decode() if isinstance(value, str) else ""
-    except (binascii.Error, UnicodeDecodeError):
-        return ""

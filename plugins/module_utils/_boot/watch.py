@@ -20,8 +20,8 @@ from .._ironic.api.client import HAS_OPENSTACK, IronicClient, ironic_argument_sp
 from .._ironic.api.errors import IronicError
 from .._ironic.audit.raid_volumes import FIELDS as RAID_FIELDS
 from .._kube.connection.library import HAS_KUBERNETES
-from .._kube.pods import deployment_pod
 from .._kube.responses.errors import KubeError
+from .._metal3.ironic_place import POD_OPTIONS
 from . import console
 from .image_sent import download_of
 from .image_watch import ImageWatch
@@ -39,7 +39,7 @@ def boot_argument_spec() -> dict[str, dict[str, Any]]:
     return {
         "ironic": {"type": "dict", "options": ironic_argument_spec()},
         "boot_logs": {"type": "list", "elements": "path", "default": []},
-        "boot_pod": {"type": "dict", "options": deployment_pod.OPTIONS},
+        "boot_pod": {"type": "dict", "options": POD_OPTIONS},
         "boot_consoles": {"type": "dict", "default": {}},
         "boot_ca_file": {"type": "path"},
     }
@@ -64,13 +64,13 @@ class BootWatch:
         self.warnings: list[str] = []
         self._clock = clock
         self._connect = connect
-        self._ironic = params.get("ironic") if active else None
-        self._logs: list[Any] = [LogTail(path) for path in params.get("boot_logs") or []] if active else []
-        if active and params.get("boot_pod") and HAS_KUBERNETES:
-            self._logs.append(PodLogs(params["boot_pod"]))
+        watched = params if active else {}
+        self._ironic = watched.get("ironic")
+        self._logs: list[Any] = [LogTail(path) for path in watched.get("boot_logs") or []]
+        if watched.get("boot_pod") and HAS_KUBERNETES:
+            self._logs.append(PodLogs(watched["boot_pod"]))
         # By host.
-        self._consoles = dict((name, LogTail(str(path))) for name, path in (
-            params.get("boot_consoles") or {}).items()) if active else {}
+        self._consoles = dict((name, LogTail(str(path))) for name, path in (watched.get("boot_consoles") or {}).items())
         self._signs: dict[str, tuple[Trace, str]] = {}
         # By host: how far a system from a disk is. An agent's ramdisk says the same; by node, when that was last heard.
         self._stages: dict[str, Trace] = {}
@@ -114,9 +114,7 @@ class BootWatch:
         :param bmh: the BareMetalHost
         :param seconds: for how long it has been in its state; what the server did before is not about that
         """
-        status = bmh.get("status") or {}
-        node = (status.get("provisioning") or {}).get("ID")
-        nics = (status.get("hardware") or {}).get("nics") or []
+        node, nics = _node_of(bmh), ((bmh.get("status") or {}).get("hardware") or {}).get("nics") or []
         macs = [(bmh.get("spec") or {}).get("bootMACAddress")] + [nic.get("mac") for nic in nics]
         keys = tuple(text.lower() for text in [node, *macs] if isinstance(text, str))
         name = bmh["metadata"]["name"]
@@ -124,11 +122,8 @@ class BootWatch:
             self._keys[name], self._hosts[name] = keys, bmh
             # What was said before a medium was started is of an earlier boot.
             sign = self._silent(name) or self._signs.get(name)
-            found, trace = self._nodes.get(node) if isinstance(node, str) else None, self._traces.last(keys)
-            call = self._calls.get(node) if isinstance(node, str) else None
-            image = self._images.get(node, "") if isinstance(node, str) else ""
-            booting = self._booting.get(node) if isinstance(node, str) else None
-            power = self._powers.get(node) if isinstance(node, str) else None
+            found, trace, call = self._nodes.get(node), self._traces.last(keys), self._calls.get(node)
+            image, booting, power = self._images.get(node, ""), self._booting.get(node), self._powers.get(node)
         doing = phase(found, self._clock() - call[1] if call else 0, image) if found else ""
         # A server that has failed boots nothing any more.
         if trace is not None and not (found and (not doing or has_agent(found) or has_failed(found))):
@@ -151,15 +146,14 @@ class BootWatch:
         :param bmh: the BareMetalHost
         :param seconds: for how long the host has been found provisioned
         """
-        name, node = bmh["metadata"]["name"], ((bmh.get("status") or {}).get("provisioning") or {}).get("ID")
+        name = bmh["metadata"]["name"]
         with self._lock:
-            found, heard = self._stages.get(name), self._heard.get(node) if isinstance(node, str) else None
-            sign = self._signs.get(name)
+            stage, sign, heard = self._stages.get(name), self._signs.get(name), self._heard.get(_node_of(bmh))
         now = self._clock()
         since = now - seconds if heard is None else heard
-        said = [f"{trace.text} {duration(now - trace.at)} ago" + (f"; {advice}" if advice else "")
-                for trace, advice in ((sign or (None, "")), (found, "")) if trace is not None and trace.at > since]
-        return "; ".join(said)
+        said = [sign] if sign else []
+        said += [(stage, "")] if stage else []
+        return "; ".join(_ago(trace, advice, now) for trace, advice in said if trace.at > since)
 
     def _asks_dhcp(self, bmh: dict[str, Any]) -> bool:
         """Return whether a host's server boots by DHCP, and a log of DHCP is read that is there."""
@@ -168,8 +162,9 @@ class BootWatch:
             log.is_of_dhcp and getattr(log, "is_there", True) for log in self._logs)
 
     def _unheard(self, since: float) -> str:
-        age = self._clock() - since
-        return "" if age < NO_DHCP_SECONDS else f"{NO_DHCP[0]} {duration(age)} ago; {NO_DHCP[1]}"
+        text, advice = NO_DHCP
+        now = self._clock()
+        return "" if now - since < NO_DHCP_SECONDS else _ago(Trace(text, since), advice, now)
 
     def _silent(self, name: str) -> tuple[Trace, str] | None:
         at = self._started.get(name)
@@ -178,10 +173,8 @@ class BootWatch:
         return Trace(console.SILENT[0], at), console.SILENT[1]
 
     def _aged(self, trace: Trace, advice: str, seconds: float) -> str:
-        age = self._clock() - trace.at
-        if age > seconds:
-            return ""
-        return f"{trace.text} {duration(age)} ago" + (f"; {advice}" if advice else "")
+        now = self._clock()
+        return "" if now - trace.at > seconds else _ago(trace, advice, now)
 
     def raid_nodes(self) -> dict[str, dict[str, Any]]:
         """Return Ironic's nodes by UUID, with the fields of ``raid_volumes``; none unless Ironic can be asked.
@@ -286,8 +279,8 @@ class BootWatch:
             self._images = found
 
     def _hosts_by_node(self) -> dict[str, dict[str, Any]]:
-        nodes = ((((bmh.get("status") or {}).get("provisioning") or {}).get("ID"), bmh) for bmh in self._hosts.values())
-        return dict((node, bmh) for node, bmh in nodes if isinstance(node, str))
+        nodes = ((_node_of(bmh), bmh) for bmh in self._hosts.values())
+        return dict((node, bmh) for node, bmh in nodes if node)
 
     def _ask_bmcs(self) -> None:
         """Ask the BMCs of those whose agent has fallen silent for power, once for each silence."""
@@ -309,3 +302,14 @@ class BootWatch:
     def _give_up(self, why: str) -> None:
         self._ironic = None
         self.warnings.append(f"ironic: what Ironic does with the hosts is not shown: {why}")
+
+
+def _node_of(bmh: dict[str, Any]) -> str:
+    """Return the UUID of a host's node in Ironic, empty while it has none."""
+    found = ((bmh.get("status") or {}).get("provisioning") or {}).get("ID")
+    return found if isinstance(found, str) else ""
+
+
+def _ago(trace: Trace, advice: str, now: float) -> str:
+    """Return what was found of a boot, and how long ago."""
+    return f"{trace.text} {duration(now - trace.at)} ago" + (f"; {advice}" if advice else "")

@@ -15,8 +15,8 @@ from .._kube.api.workload_client import workload_kubeconfig
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.module import KubeModule
-from .._kube.pods import deployment_pod
 from .._manifests.yaml_text import text_of
+from .._metal3.ironic_place import POD_OPTIONS
 from .._metal3.kinds import KNOWN
 from .checks.validation import description_warnings
 from .description.inventory import field_names
@@ -62,7 +62,7 @@ def cluster_argument_spec() -> dict[str, dict[str, Any]]:
         neighbours={"type": "list", "elements": "dict", "default": [], "options": needs_options()},
         dhcp={"type": "dict", "options": lent_options()},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": deployment_pod.OPTIONS},
+        ironic_pod={"type": "dict", "options": POD_OPTIONS},
         wait_for={"type": "str", "choices": ["none"] + list(GOALS), "default": "available"},
         wait_timeout_seconds={"type": "int", "default": 3600},
         node_startup_timeout_seconds={"type": "int", "default": 900},

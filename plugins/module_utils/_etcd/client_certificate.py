@@ -8,7 +8,6 @@ own (controlplane/kubeadm/internal/cluster.go).
 """
 from __future__ import annotations
 
-import base64
 import datetime
 import os
 import ssl
@@ -16,6 +15,7 @@ from typing import Any
 
 from .._common import certificates
 from .._common.files import private_folder
+from .._kube.objects import secret_data
 from .._plane.process.certificates import BACKDATED
 from .errors import EtcdError
 
@@ -75,7 +75,7 @@ def fingerprint(secret: dict[str, Any] | None, title: str) -> str:
 
 def _certificate(secret: dict[str, Any] | None, title: str) -> Any:
     try:
-        return certificates.first(_content(secret, "tls.crt"))
+        return certificates.first(secret_data.value(secret, "tls.crt") or b"")
     except (ValueError, TypeError) as exc:
         raise EtcdError(f"{title}: tls.crt: found no certificate, expected that of an authority of the cluster; "
                         "Cluster API makes it with the cluster, or restore it from a backup of the plane") from exc
@@ -84,16 +84,11 @@ def _certificate(secret: dict[str, Any] | None, title: str) -> Any:
 def _authority(secret: dict[str, Any] | None, title: str) -> tuple[Any, Any]:
     certificate = _certificate(secret, title)
     try:
-        key = serialization.load_pem_private_key(_content(secret, "tls.key"), None)
+        key = serialization.load_pem_private_key(secret_data.value(secret, "tls.key") or b"", None)
     except (ValueError, TypeError, UnsupportedAlgorithm) as exc:
         raise EtcdError(f"{title}: tls.key: found no key, expected that of the authority of an etcd that Cluster API "
                         "manages; save and restore an etcd of your own by its own means") from exc
     return certificate, key
-
-
-def _content(secret: dict[str, Any] | None, name: str) -> bytes:
-    data = (secret or {}).get("data")
-    return base64.b64decode(data.get(name) or "") if isinstance(data, dict) else b""
 
 
 def _issued(authority: Any, key: Any) -> tuple[Any, Any]:

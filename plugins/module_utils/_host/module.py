@@ -13,7 +13,7 @@ from .._common.problems.errors import RefusedError
 from .._common.problems.problem import FIELD_NAMES, Problem
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
-from .._kube.pods import deployment_pod
+from .._metal3.ironic_place import POD_OPTIONS
 from .description import fields as host_fields
 from .enrolment import validation as host_validation
 from .service import HostService, failure, names_for, shortened
@@ -52,7 +52,7 @@ def host_argument_spec() -> dict[str, dict[str, Any]]:
         confirm_playbook={"type": "str", "default": ""},
         check_images={"type": "bool", "default": False},
         image_ca_file={"type": "path"},
-        ironic_pod={"type": "dict", "options": deployment_pod.OPTIONS},
+        ironic_pod={"type": "dict", "options": POD_OPTIONS},
         field_names=FIELD_NAMES,
         wait_for={"type": "str", "choices": list(host_goals.GOALS)},
         wait_timeout_seconds={"type": "int", "default": 1800},

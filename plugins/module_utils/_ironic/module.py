@@ -14,6 +14,7 @@ from .._common.redaction.redaction import NODE_KEYS
 from .._kube.api.client import KubeClient
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.pods import short_pod
+from .._metal3.ironic_place import IRONIC_NAMESPACE
 from .actions import config_drive, deploy_image
 from .actions import plan as action_plan
 from .actions.service import ActionService, failure
@@ -142,7 +143,7 @@ def check_argument_spec() -> dict[str, dict[str, Any]]:
         "image_ca_cert": {"type": "path"},
         "maximum_clock_difference_seconds": {"type": "int", "default": fitness.DEFAULT_CLOCK_DIFFERENCE_SECONDS},
         "from_pod": {"type": "dict", "options": dict(short_pod.OPTIONS, namespace={
-            "type": "str", "default": "baremetal-operator-system"})},
+            "type": "str", "default": IRONIC_NAMESPACE})},
     }
 
 

@@ -17,6 +17,7 @@ from .._kube.api.client import KubeClient
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.connection.library import HAS_KUBERNETES
 from .._kube.module import KubeModule
+from .._metal3.ironic_place import IRONIC_DEPLOYMENT, IRONIC_NAMESPACE
 from .backup import service as backup_service
 from .backup import verdicts
 from .checks import rules as checks
@@ -43,8 +44,8 @@ def _planes_argument_spec() -> dict[str, dict[str, Any]]:
         "to_context": {"type": "str"},
         "namespace": {"type": "str", "default": "metal3"},
         "reach_from": {"type": "str", "choices": ["auto", "here", "none"], "default": "none"},
-        "ironic_namespace": {"type": "str", "default": "baremetal-operator-system"},
-        "ironic_deployment": {"type": "str", "default": "ironic"},
+        "ironic_namespace": {"type": "str", "default": IRONIC_NAMESPACE},
+        "ironic_deployment": {"type": "str", "default": IRONIC_DEPLOYMENT},
         "ironic_config": {"type": "path"},
         "confirm": {"type": "str"},
     }
@@ -89,7 +90,7 @@ def run_plane_move() -> None:
         take_over={"type": "str"},
         accept={"type": "list", "elements": "str", "default": []},
         former_ironic_mode={"type": "str", "choices": list(former.MODES)},
-        former_ironic_namespace={"type": "str", "default": "baremetal-operator-system"},
+        former_ironic_namespace={"type": "str", "default": IRONIC_NAMESPACE},
         former_ironic_deployment={"type": "str", "default": ""},
         former_ironic_url={"type": "str", "default": ""},
         former_ironic_found={"type": "bool"},

@@ -4,14 +4,15 @@
 """Which certificates a plane has: who serves each, who trusts it, and how long it is valid; pure."""
 from __future__ import annotations
 
-import base64
 import datetime
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
 from .._common import certificates
+from .._common.texts.formats import moment_of, timestamp
 from .._common.texts.text_table import lines
+from .._kube.objects import secret_data
 from .._kube.objects.titles import title_of
 from .cluster.objects import client_configs
 
@@ -29,7 +30,7 @@ _PUBLIC_KEY = b"-----BEGIN PUBLIC KEY-----"
 EXPIRED, EXPIRING, UNTRUSTED, UNREADABLE, FINE = "expired", "expiring", "untrusted", "unreadable", "ok"
 OUTDATED = "outdated"
 # Between whoever issues a certificate and the machine of the pod that reads it.
-_SKEW = datetime.timedelta(minutes=1)
+_SKEW_SECONDS = 60
 _FIRST = (UNREADABLE, EXPIRED, UNTRUSTED, OUTDATED, EXPIRING, FINE)
 
 
@@ -41,7 +42,7 @@ class Held(NamedTuple):
     :ivar pem: the certificates
     :ivar authority: certificates of the authorities that are to have signed it, or None when nobody says which
     :ivar trusted_by: who verifies it
-    :ivar read: when the holder has read it, if it reads it only then
+    :ivar read: when the holder has read it, in seconds since 1970, if it reads it only then
     """
 
     place: str
@@ -49,7 +50,7 @@ class Held(NamedTuple):
     pem: bytes
     authority: bytes | None
     trusted_by: tuple[str, ...]
-    read: datetime.datetime | None = None
+    read: int | None = None
 
 
 class Known(NamedTuple):
@@ -63,14 +64,6 @@ class Known(NamedTuple):
     place: str
     holder: str
     not_after: str
-
-
-def secret_data(secret: Object, key: str) -> bytes | None:
-    """Return what a Secret holds under a key, or None."""
-    try:
-        return base64.b64decode((secret.get("data") or {})[key], validate=True)
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[Held]:
@@ -88,12 +81,12 @@ def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[He
                 continue
             host = f"{service['name']}.{service['namespace']}.svc"
             serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
-                            and host in _names(secret_data(item, "tls.crt"))), None)
+                            and host in _names(secret_data.value(item, "tls.crt"))), None)
             place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else f"Service {host}"
             key = (place, bundle)
             trusting = (*(found[key].trusted_by if key in found else ()), title_of(obj))
-            found[key] = Held(place, f"webhook {host}", (serving and secret_data(serving, "tls.crt")) or b"",
-                              _decoded(bundle), tuple(dict.fromkeys(trusting)))
+            found[key] = Held(place, f"webhook {host}", (serving and secret_data.value(serving, "tls.crt")) or b"",
+                              secret_data.decoded(bundle) or b"", tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
 
 
@@ -102,20 +95,14 @@ def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
     return names if len(names) <= 2 else (names[0], f"{len(names) - 1} more")
 
 
-def _decoded(text: str) -> bytes:
-    try:
-        return base64.b64decode(text)
-    except ValueError:
-        return b""
-
-
 def of_secrets(secrets: Iterable[Object], known: Iterable[Held]) -> list[Held]:
     """Return the certificates of TLS Secrets that no webhook serves, such as Ironic's.
 
     :param known: of :func:`of_webhooks`
     """
     seen = set(item.place for item in known)
-    return [Held(place, "whoever mounts it", secret_data(item, "tls.crt") or b"", secret_data(item, "ca.crt"), ())
+    return [Held(place, "whoever mounts it", secret_data.value(item, "tls.crt") or b"",
+                 secret_data.value(item, "ca.crt"), ())
             for item in secrets for place in [_place(item)] if place not in seen]
 
 
@@ -131,15 +118,15 @@ def of_clusters(secrets: Iterable[Object], load: Any) -> list[Held]:
     """
     found = []
     for item in secrets:
+        pem = secret_data.value(item, "tls.crt") or b""
         cluster = (item["metadata"].get("labels") or {}).get(CLUSTER_LABEL, "unknown")
         if item["metadata"]["name"].endswith("-kubeconfig"):
-            client, authority = load(secret_data(item, "value") or b"")
+            client, authority = load(secret_data.value(item, "value") or b"")
             found.append(Held(_place(item), f"clients of cluster {cluster}", client, authority,
                               (f"API server of cluster {cluster}",)))
         # Of the key that signs service accounts' tokens it is the public key, which never ends.
-        elif secret_data(item, "tls.crt") and _PUBLIC_KEY not in (secret_data(item, "tls.crt") or b""):
-            found.append(Held(_place(item), f"authority of cluster {cluster}", secret_data(item, "tls.crt") or b"",
-                              None, (f"cluster {cluster}",)))
+        elif pem and _PUBLIC_KEY not in pem:
+            found.append(Held(_place(item), f"authority of cluster {cluster}", pem, None, (f"cluster {cluster}",)))
     return found
 
 
@@ -169,11 +156,10 @@ def rows(held: Iterable[Held], now: datetime.datetime, warn_days: int, known: It
 def _known_row(item: Known, now: datetime.datetime, warn_days: int) -> Object:
     row: Object = {"place": item.place, "holder": item.holder, "trusted_by": [], "subject": None, "issuer": None,
                    "names": [], "not_after": None, "days_left": None, "status": UNREADABLE}
-    try:
-        ends = datetime.datetime.strptime(item.not_after, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=datetime.timezone.utc)
-    except (TypeError, ValueError):
+    ends = moment_of(item.not_after)
+    if ends is None:
         return row
-    left = ends - now
+    left = datetime.datetime.fromtimestamp(ends, datetime.timezone.utc) - now
     row.update(not_after=item.not_after, days_left=left.days, status=EXPIRED if left < datetime.timedelta(0)
                else EXPIRING if left < datetime.timedelta(days=warn_days) else FINE)
     return row
@@ -189,12 +175,12 @@ def _row(item: Held, now: datetime.datetime, warn_days: int) -> Object:
     except ValueError:
         return row
     left = certificate.not_valid_after_utc - now
-    row.update(not_after=certificate.not_valid_after_utc.strftime("%Y-%m-%dT%H:%M:%SZ"), days_left=left.days)
+    row.update(not_after=timestamp(certificate.not_valid_after_utc.timestamp()), days_left=left.days)
     if left < datetime.timedelta(0):
         row["status"] = EXPIRED
     elif item.authority is not None and not signed(item.pem, item.authority, now):
         row["status"] = UNTRUSTED
-    elif item.read is not None and certificate.not_valid_before_utc > item.read + _SKEW:
+    elif item.read is not None and certificate.not_valid_before_utc.timestamp() > item.read + _SKEW_SECONDS:
         # It did not exist when its holder has read one.
         row["status"] = OUTDATED
     else:

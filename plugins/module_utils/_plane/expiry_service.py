@@ -7,18 +7,20 @@ from __future__ import annotations
 import base64
 import datetime
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .._common.problems.errors import ReportedError
 from .._kube.connection import kubeconfig
 from .._kube.kinds.resources import TLS_TYPE
+from .._kube.pods import deployment_pod
 from .._kube.responses.advice import reading_failed
 from .._kube.responses.errors import KubeError
+from .._metal3.ironic_place import IRONIC_DEPLOYMENT
 from .._metal3.kinds import KNOWN
 from . import expiry, mounted
 from .parts import fit_service
-from .parts.catalogue import BY_NAME, IRONIC
+from .parts.catalogue import BY_NAME
 
 Object = dict[str, Any]
 
@@ -85,22 +87,34 @@ def _of_cluster(client: Any, namespaces: list[str], warnings: list[str]) -> list
 def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.Held]:
     """Return the certificates of Ironic's pods in a namespace, which read them at their start."""
     found = []
-    for item in _listed(client, "Deployment", namespace, None, warnings):
-        if item["metadata"]["name"] != next(iter(IRONIC.images)):
-            continue
-        names = mounted.secrets_of(item)
-        secrets = [secret for secret in _listed(client, "Secret", namespace, None, warnings)
-                   if secret["metadata"]["name"] in names]
-        labels = mounted.selector_of(item)
-        pods = [pod for pod in _listed(client, "Pod", namespace, None, warnings) if labels and labels.items() <= (
-            pod["metadata"].get("labels") or {}).items()]
-        found += mounted.held(item, secrets, mounted.first_start(pods), (BY_NAME["bmo"].title,))
+    for item in _named(client, "Deployment", namespace, [IRONIC_DEPLOYMENT], warnings):
+        secrets = _named(client, "Secret", namespace, mounted.secrets_of(item), warnings)
+        found += mounted.held(item, secrets, mounted.first_start(_pods(client, item, warnings)),
+                              (BY_NAME["bmo"].title,))
     return found
 
 
+def _pods(client: Any, deployment: Object, warnings: list[str]) -> list[Object]:
+    return _read(client, "Pod", deployment["metadata"]["namespace"], "list", warnings,
+                 lambda: deployment_pod.selected_by(client, deployment))
+
+
 def _listed(client: Any, kind: str, namespace: str | None, selector: str | None, warnings: list[str]) -> list[Object]:
+    return _read(client, kind, namespace, "list", warnings,
+                 lambda: client.list(KNOWN[kind], namespace, None, selector)[0])
+
+
+def _named(client: Any, kind: str, namespace: str, names: Iterable[str], warnings: list[str]) -> list[Object]:
+    """Return those of the objects that are there; none when one of them may not be read."""
+    return _read(client, kind, namespace, "get", warnings, lambda: [
+        item for name in names for item in [client.get(KNOWN[kind], namespace, name)] if item is not None])
+
+
+def _read(client: Any, kind: str, namespace: str | None, verb: str, warnings: list[str],
+          call: Callable[[], list[Object]]) -> list[Object]:
+    """Return what a call reads; nothing, and a warning, when that is not allowed."""
     try:
-        return client.list(KNOWN[kind], namespace, None, selector)[0]
+        return call()
     except KubeError as exc:
         # A plane without Cluster API has no Machines.
         if exc.status == 404 and kind == "Machine":
@@ -108,7 +122,7 @@ def _listed(client: Any, kind: str, namespace: str | None, selector: str | None,
         if exc.status != 403:
             raise
         warnings.append("certificates: not all are listed: "
-                        f"{reading_failed(exc, KNOWN[kind], namespace, client.server)}")
+                        f"{reading_failed(exc, KNOWN[kind], namespace, client.server, verb)}")
         return []
 
 

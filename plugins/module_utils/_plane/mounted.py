@@ -4,12 +4,13 @@
 """Certificates that a pod reads from Secrets once, at its start, as Ironic's pod does; pure."""
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from typing import Any
 
 from .._common.documents.tolerant import dict_in, dicts_in
-from .expiry import Held, secret_data
+from .._common.texts.formats import moment_of
+from .._kube.objects import secret_data
+from .expiry import Held
 
 Object = dict[str, Any]
 
@@ -21,14 +22,8 @@ def secrets_of(deployment: Object) -> list[str]:
                       if isinstance(name, str)))
 
 
-def selector_of(deployment: Object) -> dict[str, str]:
-    """Return the labels by which a Deployment selects its pods."""
-    labels = dict_in(dict_in(dict_in(deployment, "spec"), "selector"), "matchLabels")
-    return dict((str(key), str(value)) for key, value in labels.items())
-
-
-def first_start(pods: Iterable[Object]) -> datetime.datetime | None:
-    """Return when the container that runs for the longest was started, or None when none runs.
+def first_start(pods: Iterable[Object]) -> int | None:
+    """Return when the container that runs for the longest was started, in seconds since 1970, or None when none runs.
 
     :param pods: as stored, those that are being deleted among them
     """
@@ -37,16 +32,11 @@ def first_start(pods: Iterable[Object]) -> datetime.datetime | None:
         if pod["metadata"].get("deletionTimestamp"):
             continue
         for container in dicts_in(dict_in(pod, "status"), "containerStatuses"):
-            text = dict_in(dict_in(container, "state"), "running").get("startedAt")
-            try:
-                times.append(datetime.datetime.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ").replace(
-                    tzinfo=datetime.timezone.utc))
-            except ValueError:
-                continue
-    return min(times, default=None)
+            times.append(moment_of(dict_in(dict_in(container, "state"), "running").get("startedAt")))
+    return min((at for at in times if at is not None), default=None)
 
 
-def held(deployment: Object, secrets: Iterable[Object], started: datetime.datetime | None,
+def held(deployment: Object, secrets: Iterable[Object], started: int | None,
          trusted_by: tuple[str, ...]) -> list[Held]:
     """Return the certificates of a Deployment's pods, of Secrets of any type.
 
@@ -56,6 +46,6 @@ def held(deployment: Object, secrets: Iterable[Object], started: datetime.dateti
     """
     metadata = deployment["metadata"]
     return [Held(f"Secret {metadata['namespace']}/{item['metadata']['name']}",
-                 f"Deployment {metadata['namespace']}/{metadata['name']}", pem, secret_data(item, "ca.crt"), trusted_by,
-                 started)
-            for item in secrets for pem in [secret_data(item, "tls.crt")] if pem]
+                 f"Deployment {metadata['namespace']}/{metadata['name']}", pem, secret_data.value(item, "ca.crt"),
+                 trusted_by, started)
+            for item in secrets for pem in [secret_data.value(item, "tls.crt")] if pem]

@@ -24,7 +24,7 @@ def test_times_are_rfc_3339_in_utc():
 
 @pytest.mark.parametrize("text", [
     "tomorrow", "2026-01-01", "2026-01-01T00:00:00+01:00", "2026-13-01T00:00:00Z", "2026-01-01T00:00:00Z\n", "", 1,
-    None])
+    None, {}])
 def test_what_is_no_time_in_utc_is_none(text):
     assert formats.moment_of(text) is None
 

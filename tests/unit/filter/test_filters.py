@@ -63,6 +63,8 @@ def test_ironics_pod_is_that_of_a_plane_in_a_cluster():
     plane, given = {"kubeconfig": "/k", "context": "c"}, {"ironic_mode": "cluster"}
     assert ironic_pod(given, plane) == {"kubeconfig": "/k", "context": "c", "namespace": "baremetal-operator-system"}
     assert ironic_pod(dict(given, ironic_namespace="own"), plane)["namespace"] == "own"
+    assert ironic_pod(dict(given, bmo_options={"namespace": "metal"}), plane)["namespace"] == load(
+        "filter", "ironic_place")(plane, {"namespace": "metal"})["namespace"] == "metal"
     for mode in ("process", None):
         assert ironic_pod({"ironic_mode": mode}, plane) == {}
     for other in ({"mode": "process"}, {}, None):

@@ -87,6 +87,9 @@ class Reader:
         return [item for item in self.objects.get((resource.kind, field_selector), [])
                 if namespace in (None, item["metadata"]["namespace"])], "1"
 
+    def get(self, resource, namespace, name):
+        return next((item for item in self.list(resource, namespace)[0] if item["metadata"]["name"] == name), None)
+
 
 def kubeconfig(pem):
     return encoded(json.dumps({

@@ -28,7 +28,13 @@ class Reader:
             None, item["metadata"]["namespace"])]
         if field_selector:
             found = [item for item in found if field_selector == f"type={item.get('type')}"]
+        if label_selector:
+            wanted = dict(text.split("=") for text in label_selector.split(","))
+            found = [item for item in found if wanted.items() <= item["metadata"]["labels"].items()]
         return found, "1"
+
+    def get(self, resource, namespace, name):
+        return next((item for item in self.list(resource, namespace)[0] if item["metadata"]["name"] == name), None)
 
 
 def secret(name, kind="Opaque", **data):
@@ -49,10 +55,10 @@ def pod(started, labels=None, **metadata):
                 "startedAt": started.strftime("%Y-%m-%dT%H:%M:%SZ")}}}]}}
 
 
-def report(*pods, secrets=None):
+def report(*pods, secrets=None, deployments=None):
     secrets = secrets or [secret("ironic-cert", tls_crt=PEM, tls_key=KEY, ca_crt=PEM)]
-    client = Reader(Deployment=[deployment("ironic", "ironic-cert"), deployment("other", "unused")], Pod=list(pods),
-                    Secret=secrets)
+    deployments = deployments or [deployment("ironic", "ironic-cert"), deployment("other", "unused")]
+    client = Reader(Deployment=deployments, Pod=list(pods), Secret=secrets)
     result = expiry_service.report({"pki_dir": None, "namespaces": ["metal3"], "warn_days": 30}, client, None)
     return [(row["place"].rpartition("/")[2], row["holder"], row["trusted_by"], row["status"])
             for row in result["certificates"]]
@@ -82,8 +88,14 @@ def test_pods_that_go_and_pods_of_others_say_nothing():
     assert report()[0][3] == "ok"
 
 
+def test_a_deployment_that_selects_by_no_labels_has_no_pods():
+    """Not all pods of its namespace, one of which may run for longer."""
+    without = deployment("ironic", "ironic-cert")
+    del without["spec"]["selector"]["matchLabels"]
+    assert report(pod(NOW - datetime.timedelta(hours=1)), deployments=[without])[0][3] == "ok"
+
+
 def test_objects_of_another_shape_are_no_failure():
     assert mounted.secrets_of({"spec": {"template": {"spec": {"volumes": [{"secret": None}, {"secret": {}}]}}}}) == []
-    assert mounted.selector_of({"spec": {"selector": None}}) == {}
     assert mounted.first_start([{"metadata": {}, "status": {"containerStatuses": [{"state": {"running": None}}]}}]
                                ) is None

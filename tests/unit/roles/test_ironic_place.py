@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which Ironic the playbook ``install`` runs beside which plane, where it is refused, and where it is planned."""
+"""How and where Ironic runs: beside which plane it is refused, where it is planned, and its defaults in all roles."""
 from __future__ import annotations
 
 import json
@@ -18,6 +18,17 @@ CHECK = next(task for task in PLAY["pre_tasks"] if task["name"] == "Check that I
 PLAN = next(task for task in PLAY["pre_tasks"] if task["name"] == "Plan all parts")
 ASKED = next(task for task in PLAY["pre_tasks"] if task["name"] == "Ask for confirmation of an upgrade that interrupts")
 ROLE = next(role for role in PLAY["roles"] if role["role"] == "metal3.baremetal.ironic")
+ROLES = Path(__file__).parents[3] / "roles"
+# Variables of a machine → how and where its Ironic runs by default.
+PLACES = {
+    "nothing": ({}, "process", "baremetal-operator-system"),
+    "unsaid": ({"management_plane": {"dir": "/plane"}}, "process", "baremetal-operator-system"),
+    "process": ({"management_plane": {"mode": "process", "options": None}}, "process", "baremetal-operator-system"),
+    "cluster": ({"management_plane": {"mode": "cluster", "options": {"namespace": "plane"}}}, "external", "plane"),
+    "external": ({"management_plane": {"mode": "external", "options": {"namespace": ""}}, "bmo_options": {}},
+                 "external", "baremetal-operator-system"),
+    "operator": ({"management_plane": {"mode": "cluster", "options": {"namespace": "plane"}},
+                  "bmo_options": {"namespace": "metal"}}, "external", "metal")}
 # The role's variables, of which nothing runs.
 VARIABLES = {"ansible.builtin.import_role": {"name": "metal3.baremetal.ironic", "tasks_from": "render"}, "when": False}
 
@@ -83,3 +94,35 @@ def test_what_was_confirmed_of_ironic_is_given_to_its_role_by_name(tmp_path, upg
             "vars": {"given": ROLE["vars"]["ironic_confirmed_parts"], "install_plan": {"upgrades": upgrades}}}
     code, output = ran(tmp_path, "cluster", task, ironic_mode="cluster")
     assert code == 0 and f"CONFIRMED {json.dumps(confirmed)}" in output.replace('\\"', '"'), output
+
+
+def places(folder, machines):
+    """Return for each machine what the roles ironic, pivot and bootstrap_plane have as how and where Ironic runs."""
+    ironic, pivot = (ansible_yaml.read(ROLES / name / "defaults" / "main.yml") for name in ("ironic", "pivot"))
+    shown = {"ironic": [ironic["ironic_mode"], ironic["ironic_namespace"]],
+             "pivot": [pivot["pivot_ironic_mode"], pivot["pivot_ironic_namespace"]],
+             "parts": ansible_yaml.read(ROLES / "bootstrap_plane" / "vars" / "main.yml")["bootstrap_plane_parts"]}
+    path = folder / "shown"
+    path.mkdir()
+    local = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
+    inventory = {"all": {"hosts": dict((name, dict(local, **given)) for name, given in machines.items())}}
+    play = [{"hosts": "all", "gather_facts": False, "vars": {"shown": shown}, "tasks": [{"ansible.builtin.copy": {
+        "content": "{{ shown | to_json }}", "dest": str(path) + "/{{ inventory_hostname }}", "mode": "0600"}}]}]
+    code, output = playbook.play(folder, json.dumps(inventory), json.dumps(play), "play.yml")
+    assert code == 0, output
+    return dict((name, json.loads((path / name).read_text())) for name in machines)
+
+
+def test_roles_without_the_role_ironic_have_its_defaults(tmp_path):
+    """Beside a plane in a cluster a pivot looked for a process, where install has the Ironic of others."""
+    found = places(tmp_path, dict((name, given) for name, (given, *_place) in PLACES.items()))
+    for name, (dummy, mode, namespace) in PLACES.items():
+        assert found[name]["ironic"] == found[name]["pivot"] == [mode, namespace], name
+        assert ("ironic" in found[name]["parts"]) is (mode == "process"), name
+
+
+def test_what_the_inventory_says_of_ironic_comes_before_the_defaults(tmp_path):
+    given = dict(PLACES["operator"][0], ironic_mode="cluster", ironic_namespace="own")
+    found = places(tmp_path, {"said": given, "process": dict(given, ironic_mode="process")})
+    assert found["said"]["pivot"] == ["cluster", "own"] and "ironic" not in found["said"]["parts"]
+    assert found["process"]["pivot"] == ["process", "own"] and "ironic" in found["process"]["parts"]

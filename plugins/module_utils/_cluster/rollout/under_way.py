@@ -87,7 +87,7 @@ def stop_lines(stopped: Iterable[UnderWay], left: Iterable[UnderWay], can_go_bac
         names = [machine["metadata"]["name"] for machine in entry.old]
         parts = [f"- stopped: {entry.title} is paused (annotation {PAUSED_ANNOTATION})"]
         if entry.sets:
-            parts.append(f", and so is {', '.join(_title(item) for item in entry.sets)}")
+            parts.append(f", and so is {', '.join(title_of(item) for item in entry.sets)}")
         lines.append("%s: %s" % ("".join(parts), _effect(entry, names)))
     back = f"to go back to the former templates, run again with {option}={ROLLBACK}" if can_go_back else \
         f"to go back, describe what was there before and run again (what it was is not noted, so {ROLLBACK} can't)"

@@ -8,14 +8,13 @@ may need the BMC just when it still has the old password.
 """
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._bmc.addresses.address import BmcAddress, readable
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._kube.objects import secret_data
 from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..actions.actions import STEADY
 from ..description import annotations as host_annotations
@@ -31,8 +30,7 @@ _ALLOWED = (*STEADY, "registering")
 
 def credentials_of(secret: Object | None) -> tuple[str, str]:
     """Return user name and password of a credentials Secret, empty where it has none."""
-    data = (secret or {}).get("data") or {}
-    return _text(data.get("username")), _text(data.get("password"))
+    return secret_data.text(secret, "username"), secret_data.text(secret, "password")
 
 
 def secret_name(bmh: Object) -> str:
@@ -134,10 +132,3 @@ def check_others(group: Sequence[Mapping[str, Any]], others: Sequence[tuple[Obje
                     "run on both, or give each a Secret and an account of its own"))
                 break
     return problems
-
-
-def _text(value: Any) -> str:
-    try:
-        return base64.b64decode(value or "", validate=True).decode("utf-8")
-    except (binascii.Error, UnicodeDecodeError, TypeError, ValueError):
-        return ""

@@ -7,10 +7,10 @@ Sources: ``image_auth_validator.go`` and ``secretutils/registry.go`` of BMO. No 
 """
 from __future__ import annotations
 
-import base64
 from urllib.parse import urlsplit
 
 from ..._common.documents.document_text import from_json
+from ..._kube.objects import secret_data
 
 # Type of the Secret → the key that BMO reads.
 KEYS = {"kubernetes.io/dockerconfigjson": ".dockerconfigjson", "kubernetes.io/dockercfg": ".dockercfg"}
@@ -28,11 +28,10 @@ def fault(secret, url):
     if kind not in KEYS:
         return f"a Secret of type {kind}", f"one of type {' or '.join(KEYS)}"
     key = KEYS[kind]
-    text = (secret.get("data") or {}).get(key)
-    if not text:
+    if not (secret.get("data") or {}).get(key):
         return f"a Secret without the key {key}", f"the key {key}"
     try:
-        config = from_json(base64.b64decode(text, validate=True))
+        config = from_json(secret_data.value(secret, key))
     except ValueError:
         config = None
     if not isinstance(config, dict):

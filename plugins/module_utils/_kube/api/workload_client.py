@@ -4,13 +4,13 @@
 """A client for a workload cluster, by the kubeconfig that Cluster API keeps of it in the management cluster."""
 from __future__ import annotations
 
-import base64
-import binascii
 from typing import Any
 
+from ..._common.documents.tolerant import dict_in
 from ..connection import kubeconfig
 from ..connection.connection import kube_argument_spec
 from ..kinds.resources import KNOWN
+from ..objects import secret_data
 from ..responses.errors import KubeError
 from .client import KubeClient
 
@@ -33,14 +33,11 @@ def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     :raises KubeError: when it holds more than addresses, certificates, keys and tokens
     """
     secret = client.get(KNOWN["Secret"], namespace, f"{name}-kubeconfig")
-    data = (secret or {}).get("data") or {}
-    if not isinstance(data, dict) or not data.get("value"):
+    if not dict_in(secret, "data").get("value"):
         return None
-    source = f"{secret_title(namespace, name)}: value"
-    try:
-        content = base64.b64decode(data["value"])
-    except (binascii.Error, TypeError, ValueError):
-        raise kubeconfig.invalid(source, "found no base64, expected a kubeconfig") from None
+    source, content = f"{secret_title(namespace, name)}: value", secret_data.value(secret, "value")
+    if content is None:
+        raise kubeconfig.invalid(source, "found no base64, expected a kubeconfig")
     return kubeconfig.inline(content, source)
 
 

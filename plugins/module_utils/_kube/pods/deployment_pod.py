@@ -7,18 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..._common.documents.tolerant import dict_in
 from ..._elsewhere.asking import LIMIT_SECONDS, Asked, Printed
 from ..api.client import KubeClient
 from ..kinds.resources import KNOWN
 from ..objects.conditions import condition
 from ..responses.errors import KubeError
 
-# Options of modules that ask in Ironic's container; documented in the fragment ``ironic_pod``.
-OPTIONS = {
-    "kubeconfig": {"type": "path", "required": True},
-    "context": {"type": "str"},
-    "namespace": {"type": "str", "default": "baremetal-operator-system"},
-    "deployment": {"type": "str", "default": "ironic"}}
 # Of kubectl, which takes the container that it names, too.
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 # The program comes by the container's standard input, whose end is never said.
@@ -33,7 +28,10 @@ class Container(NamedTuple):
 
 
 def of_options(given: Mapping[str, Any] | None) -> Asked | None:
-    """Return where it is asked by a module's option ``ironic_pod``, None without it."""
+    """Return where it is asked by a module's option, None without it.
+
+    :param given: ``kubeconfig``, ``context``, ``namespace`` and ``deployment``
+    """
     return _asked(lambda: KubeClient({"kubeconfig": given["kubeconfig"], "context": given["context"]}),
                   given["namespace"], given["deployment"]) if given else None
 
@@ -70,12 +68,21 @@ def pods_of(client: Any, namespace: str, deployment: str) -> list[Any]:
     found = client.get(KNOWN["Deployment"], namespace, deployment)
     if found is None:
         raise KubeError(f"Deployment {namespace}/{deployment}: found none", 404, "NotFound")
-    wanted = ((found.get("spec") or {}).get("selector") or {}).get("matchLabels") or {}
-    selector = ",".join(f"{key}={value}" for key, value in sorted(wanted.items()))
-    # A selector without labels would be all pods.
-    pods = client.list(KNOWN["Pod"], namespace, selector)[0] if selector else []
-    return sorted((pod for pod in pods if _runs(pod)),
+    return sorted((pod for pod in selected_by(client, found) if _runs(pod)),
                   key=lambda pod: (condition(pod, "Ready").get("status") != "True", pod["metadata"]["name"]))
+
+
+def selected_by(client: Any, deployment: Mapping[str, Any]) -> list[Any]:
+    """Return all pods that a Deployment selects by its labels, those that are being deleted among them.
+
+    :param client: a KubeClient
+    :param deployment: as it is stored
+    :raises KubeError: when the API server can't be asked
+    """
+    labels = dict_in(dict_in(dict_in(deployment, "spec"), "selector"), "matchLabels")
+    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
+    # A selector without labels would be all pods.
+    return list(client.list(KNOWN["Pod"], deployment["metadata"]["namespace"], selector)[0]) if selector else []
 
 
 def container_of(client: Any, namespace: str, deployment: str) -> Container:

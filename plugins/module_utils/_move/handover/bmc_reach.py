@@ -13,6 +13,7 @@ from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.pods import deployment_pod
+from ..._plane.cluster import ironic_change
 
 Object = dict[str, Any]
 
@@ -22,8 +23,7 @@ def has_deployment(client: Any, namespace: str, name: str) -> bool:
 
     :raises KubeError: when the API server can't be asked
     """
-    found = client.get(KNOWN["Deployment"], namespace, name)
-    return found is not None and bool((found.get("status") or {}).get("availableReplicas"))
+    return ironic_change.answers(client.get(KNOWN["Deployment"], namespace, name))
 
 
 def from_where(asked: asking.Asked | None, hosts: list[Object],

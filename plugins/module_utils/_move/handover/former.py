@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few, plain
+from ..._metal3.ironic_place import IRONIC_CONTAINER
 from ..._plane.cluster import ironic_database
-from ..._plane.cluster.ironic import DEPLOYMENT
 
 Object = dict[str, Any]
 
@@ -86,7 +86,7 @@ def said(params: Mapping[str, Any]) -> Said:
 
 def is_ironic(deployment: Object) -> bool:
     """Say whether a Deployment's pods are an Ironic: upstream's manifests and its operator call the container so."""
-    return any(item.get("name") == DEPLOYMENT for item in _pod(deployment).get("containers") or [])
+    return any(item.get("name") == IRONIC_CONTAINER for item in _pod(deployment).get("containers") or [])
 
 
 def is_operator(deployment: Object) -> bool:

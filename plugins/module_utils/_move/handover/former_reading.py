@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.problems.problem import Problem
 from ..._kube.kinds import served
+from ..._kube.pods import deployment_pod
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects.reading import Side
@@ -17,7 +18,7 @@ from .provisioning_reading import deployment_of
 
 Object = dict[str, Any]
 
-_DEPLOYMENT, _CONFIG_MAP, _POD = KNOWN["Deployment"], KNOWN["ConfigMap"], KNOWN["Pod"]
+_DEPLOYMENT, _CONFIG_MAP = KNOWN["Deployment"], KNOWN["ConfigMap"]
 
 
 def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) -> tuple[list[Problem], list[str]]:
@@ -50,15 +51,8 @@ def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found,
     return former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
         tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
-        _pods(here, named[0]) if named and with_pods else ()), unread
-
-
-def _pods(here: Side, deployment: Object) -> tuple[str, ...]:
-    labels = ((deployment["spec"].get("selector") or {}).get("matchLabels") or {}).items()
-    # A selector without labels would be all pods.
-    found = here.client.list(_POD, deployment["metadata"].get("namespace"), ",".join(
-        f"{name}={value}" for name, value in sorted(labels)))[0] if labels else []
-    return tuple(sorted(pod["metadata"]["name"] for pod in found))
+        tuple(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected_by(here.client, named[0])))
+        if named and with_pods else ()), unread
 
 
 def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:

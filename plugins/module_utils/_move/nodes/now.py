@@ -4,8 +4,6 @@
 """Asks the clusters of a backup which Nodes they have by now."""
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -13,6 +11,7 @@ from ..._kube.api import bulk
 from ..._kube.api.client import KubeClient
 from ..._kube.connection import kubeconfig
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects import secret_data
 from ..._kube.responses.errors import KubeError
 from ..objects.graph import by_key
 from .since import NodeNow, clusters_of, node_now
@@ -56,11 +55,9 @@ def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any])
     def ask() -> dict[str, NodeNow]:
         name = f"{cluster}-kubeconfig"
         source = f"Secret {name} of the backup"
-        secret = found.get(("", "Secret", name)) or {}
-        try:
-            content = base64.b64decode((secret.get("data") or {})["value"])
-        except (KeyError, TypeError, ValueError, binascii.Error):
-            raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's") from None
+        content = secret_data.value(found.get(("", "Secret", name)), "value")
+        if content is None:
+            raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's")
         client = client_of({"kubeconfig_content": kubeconfig.inline(content, source), "kubeconfig_name": source})
         must_answer(client)
         return dict((str(item["metadata"]["name"]), node_now(item)) for item in client.list(KNOWN["Node"])[0])

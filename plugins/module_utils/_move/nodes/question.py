@@ -15,6 +15,7 @@ from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
 from ..._kube.pods import short_pod
+from ..._metal3.ironic_place import IRONIC_CONTAINER
 from ..._plane.cluster.ironic import VARIABLES
 from ..handover import provisioning
 
@@ -99,7 +100,7 @@ def places(deployment: Object, config_maps: Mapping[str, Object]) -> list[Place]
 def image(deployment: Object) -> str:
     """Return the image of an Ironic, which has Python."""
     containers = deployment["spec"]["template"]["spec"]["containers"]
-    return str(next((item for item in containers if item["name"] == "ironic"), containers[0])["image"])
+    return str(next((item for item in containers if item["name"] == IRONIC_CONTAINER), containers[0])["image"])
 
 
 def pod(node: str, namespace: str, of: str, command: list[str], seconds: int) -> Object:

@@ -8,7 +8,6 @@ in the move's record, as long as the move is on its way: without it nobody can t
 """
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import os
@@ -19,6 +18,7 @@ from typing import Any
 
 from ..._common.files import regular_file, whole_file
 from ..._common.redaction.redaction import hidden
+from ..._common.texts.formats import timestamp
 from ..objects.record import Record
 
 _MODE, _FOLDER_MODE = 0o600, 0o700
@@ -94,9 +94,8 @@ class Journal:
             self._report(f"journal {self.path(of)}: not written: {exc.strerror or exc}")
 
     def _write(self, step: str, of: Record, facts: dict[str, Any]) -> None:
-        at = datetime.datetime.fromtimestamp(self._clock(), datetime.timezone.utc)
         sides = [{"server": server, "uid": uid} for server, uid in zip(self._planes, (of.source, of.target))]
-        line = json.dumps(dict({"at": at.strftime("%Y-%m-%dT%H:%M:%SZ"), "step": step, "from": sides[0], "to": sides[1],
+        line = json.dumps(dict({"at": timestamp(self._clock()), "step": step, "from": sides[0], "to": sides[1],
                                 "namespace": self._namespace, "holder": of.holder}, **facts)) + "\n"
         os.makedirs(self._folder, _FOLDER_MODE, exist_ok=True)
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

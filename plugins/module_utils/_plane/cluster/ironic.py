@@ -13,6 +13,7 @@ from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import group_of
+from ..._metal3.ironic_place import IRONIC_CONTAINER
 from ..parts import order
 from ..parts.catalogue import IRONIC_CONFIG_MAP, IRONIC_KEEPALIVED, IRONIC_MARIADB, MARIADB_PASSWORD
 from . import ironic_database, ironic_pod, ironic_replicas
@@ -22,7 +23,7 @@ Object = dict[str, Any]
 
 IMAGE, DOWNLOADER, KEEPALIVED = ironic_pod.IMAGE, ironic_pod.DOWNLOADER, ironic_pod.KEEPALIVED
 # Names that upstream's manifests give; the credentials' is this collection's.
-DEPLOYMENT, CONFIG_MAP, HTPASSWD = "ironic", IRONIC_CONFIG_MAP, "ironic-htpasswd"
+CONFIG_MAP, HTPASSWD = IRONIC_CONFIG_MAP, "ironic-htpasswd"
 CERTIFICATE, AUTHORITY, CREDENTIALS = "ironic-cert", "ironic-cacert", "ironic-credentials"
 # A Secret of its own: that of cert-manager's authority has a type that cannot be changed.
 ISSUERS_AUTHORITY = "ironic-issuer-cacert"
@@ -250,7 +251,7 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
         for volume in pod.get("volumes") or []:
             if (volume.get("secret") or {}).get("secretName") == AUTHORITY:
                 volume["secret"]["secretName"] = ISSUERS_AUTHORITY
-    container = next(item for item in pod["containers"] if item["name"] == DEPLOYMENT)
+    container = next(item for item in pod["containers"] if item["name"] == IRONIC_CONTAINER)
     for option, volume, folder, secret in (("bmc_authority", _BMC_VOLUME, _BMC_FOLDER, BMC_AUTHORITY),
                                            ("image_authority", _IMAGE_VOLUME, _IMAGE_FOLDER, IMAGE_AUTHORITY)):
         if options.get(option):
@@ -259,8 +260,8 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
     if options["mariadb"]:
         ironic_database.complete(pod, options.get("mariadb_claim"))
     if options.get("database"):
-        ironic_database.reach(pod, DEPLOYMENT, options["database"])
-    ironic_replicas.complete(obj, options, DEPLOYMENT, KEEPALIVED_CONTAINER)
+        ironic_database.reach(pod, IRONIC_CONTAINER, options["database"])
+    ironic_replicas.complete(obj, options, IRONIC_CONTAINER, KEEPALIVED_CONTAINER)
     ironic_pod.place(pod, options)
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]

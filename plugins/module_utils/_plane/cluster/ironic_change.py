@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.reconcile.diff import FIELD_MANAGER
+from ..._metal3.ironic_place import IRONIC_CONTAINER, IRONIC_DEPLOYMENT
 from ..parts import fit
 from ..parts.catalogue import IRONIC
 from ..upgrade import rollback
@@ -20,8 +21,6 @@ from ..upgrade import rules as upgrade
 from . import ironic_database, objects
 
 Object = dict[str, Any]
-
-DEPLOYMENT = next(iter(IRONIC.images))
 
 
 class Wanted(NamedTuple):
@@ -50,12 +49,36 @@ def database_of(stored: Object | None) -> str | None:
     return ironic_database.words(ironic_database.outside(pod), ironic_database.claim_of(pod))
 
 
-def of_others(stored: Object | None, adopted: Iterable[str]) -> list[Problem]:
-    """Return the problem of an Ironic that somebody else has installed, unless it is to be ours from now on.
+def deployed(deployments: Iterable[Object], namespace: str) -> Object | None:
+    """Return Ironic's Deployment in a namespace, None when there is none.
+
+    :param deployments: of all namespaces
+    """
+    return next((item for item in deployments if (item["metadata"]["namespace"], item["metadata"]["name"]) == (
+        namespace, IRONIC_DEPLOYMENT)), None)
+
+
+def answers(stored: Object | None) -> bool:
+    """Return whether an Ironic has a pod that answers: one without works on nothing, and its repair must not wait.
 
     :param stored: Ironic's Deployment, None when there is none
+    """
+    return bool(((stored or {}).get("status") or {}).get("availableReplicas"))
+
+
+def problems(deployments: list[Object], new: Wanted, adopted: Iterable[str]) -> list[Problem]:
+    """Return why an Ironic cannot take the place of what is there, whatever is done with the hosts.
+
+    :param deployments: of all namespaces
+    :param new: the Ironic that is to be
     :param adopted: names of the parts that are adopted
     """
+    stored = deployed(deployments, new.namespace)
+    return _of_others(stored, adopted) + _older(stored, new) + _elsewhere(deployments, new.namespace)
+
+
+def _of_others(stored: Object | None, adopted: Iterable[str]) -> list[Problem]:
+    """Return the problem of an Ironic that somebody else has installed, unless it is to be ours from now on."""
     if stored is None or objects.is_ours(stored) or IRONIC.name in adopted:
         return []
     label, owner = objects.OWNER_LABEL
@@ -92,16 +115,12 @@ def taken_over(stored: Object) -> list[Object]:
     return [*kept, mine]
 
 
-def elsewhere(deployments: Iterable[Object], namespace: str) -> list[Problem]:
-    """Return the problem of an Ironic of this collection in another namespace, on whose node both need the same ports.
-
-    :param deployments: of all namespaces
-    :param namespace: the one that Ironic is to be in
-    """
+def _elsewhere(deployments: Iterable[Object], namespace: str) -> list[Problem]:
+    """Return the problem of an Ironic of this collection in another namespace: on its node both need the same ports."""
     return [Problem("part-installed-elsewhere", f"part {IRONIC.name}", "namespace", show(where["namespace"]), namespace,
                     f"set ironic_namespace={where['namespace']}, or remove that one first")
             for item in deployments for where in [item["metadata"]]
-            if where["name"] == DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
+            if where["name"] == IRONIC_DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
             and fit.tag_of_ironic(item) is not None]
 
 
@@ -115,13 +134,10 @@ def step(stored: Object | None, new: Wanted) -> upgrade.Step | None:
     return None if tag is None or tag == new.tag else upgrade.Step(IRONIC, tag or "no tag", new.tag)
 
 
-def older(stored: Object | None, new: Wanted) -> list[Problem]:
+def _older(stored: Object | None, new: Wanted) -> list[Problem]:
     """Return the problem of a version that its database cannot go back to.
 
     Without one that outlives the pod nothing is left of the newer one.
-
-    :param stored: as for :func:`step`
-    :param new: as for :func:`step`
     """
     change, database = step(stored, new), database_of(stored)
     if change is None or database is None or database != new.database:
@@ -145,12 +161,10 @@ def described(stored: Object | None, new: Wanted, hosts: list[Object]) -> list[O
     if stored is None or change is None:
         return []
     unknown = fit.release_of_tag(change.found) is None and database_of(stored) is not None
-    # What does not answer has nothing interrupted, and its repair must not wait.
-    runs = bool((stored.get("status") or {}).get("availableReplicas"))
-    return upgrade.described([change], [IRONIC.name] if runs and (hosts or unknown) else [])
+    return upgrade.described([change], [IRONIC.name] if answers(stored) and (hosts or unknown) else [])
 
 
 def image_of(deployment: Object | None) -> str:
     """Return the name of the image of Ironic's container, empty when there is none."""
     items = deployment["spec"]["template"]["spec"]["containers"] if deployment else []
-    return next((str(item.get("image") or "") for item in items if item["name"] == DEPLOYMENT), "")
+    return next((str(item.get("image") or "") for item in items if item["name"] == IRONIC_CONTAINER), "")

@@ -4,7 +4,6 @@
 """A site's own issuer for Ironic's certificate: whether it is there, and whether what it issued will be accepted."""
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,7 @@ from ..._common.problems.problem import Problem
 from ..._common.waiting.wait_loop import until_nothing
 from ..._kube.api.discovery import resolve
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects import secret_data
 from ..._kube.objects.conditions import condition
 from ..._kube.responses.errors import KubeError
 from ..._manifests import rollout
@@ -80,9 +80,8 @@ def refuse_unfit(client: Any, run: Callable[..., Any], params: Object, clock: Ca
     if said:
         raise RefusedError([Problem("ironic-issuer", f"Certificate {params['namespace']}/{ironic.CERTIFICATE}", None,
                                     said[0], "one that the issuer has issued", "look at its CertificateRequest")])
-    data = (client.get(KNOWN["Secret"], params["namespace"], ironic.CERTIFICATE) or {}).get("data") or {}
-    certificate, key = (base64.b64decode(data.get(name, "")).decode(errors="replace")
-                        for name in ("tls.crt", "tls.key"))
+    stored = client.get(KNOWN["Secret"], params["namespace"], ironic.CERTIFICATE)
+    certificate, key = (secret_data.text(stored, name) for name in ("tls.crt", "tls.key"))
     names = (f"Secret {ironic.CERTIFICATE} tls.crt", f"Secret {ironic.CERTIFICATE} tls.key", "provisioning_ip")
     found = given_certificate.problems(certificate, key, params["tls_authority"], params["provisioning_ip"], names)
     if found:

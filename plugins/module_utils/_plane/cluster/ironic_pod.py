@@ -8,16 +8,17 @@ from typing import Any
 
 from ..._common.options.field_checks import DIGEST, DIGEST_RULE, show
 from ..._common.problems.problem import Problem
+from ..._metal3.ironic_place import IRONIC_CONTAINER, IRONIC_DEPLOYMENT
 from ..parts.catalogue import IRONIC
 from . import ironic_database
 from . import settings as part_settings
 
 Object = dict[str, Any]
 
-IMAGE = IRONIC.images["ironic"]
+IMAGE = IRONIC.images[IRONIC_DEPLOYMENT]
 DOWNLOADER = "quay.io/metal3-io/ironic-ipa-downloader"
 KEEPALIVED = "quay.io/metal3-io/keepalived"
-CONTAINER, DOWNLOADER_CONTAINER = "ironic", "ironic-ipa-downloader"
+DOWNLOADER_CONTAINER = "ironic-ipa-downloader"
 # Metal3's page "Supported release versions", table "CI Test Matrix": the release of Ironic's stable branch that is
 # tested with the pinned minor of the Bare Metal Operator.
 DEFAULT_TAG = "v35.0.0"
@@ -26,7 +27,7 @@ OTHER_TAG = "latest"
 # Key of the option ``images`` → image.
 OTHER_IMAGES = {"ipa_downloader": DOWNLOADER, "keepalived": KEEPALIVED, "mariadb": ironic_database.IMAGE}
 # What asks servers elsewhere; a probe of another one would ask the proxy for itself.
-_ASKING = (CONTAINER, DOWNLOADER_CONTAINER)
+_ASKING = (IRONIC_CONTAINER, DOWNLOADER_CONTAINER)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _ANTI, _REQUIRED = "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
 

@@ -4,7 +4,6 @@
 """Installing Ironic into a cluster and removing it; its credentials are created once and kept in Secrets."""
 from __future__ import annotations
 
-import base64
 import os
 import secrets
 import string
@@ -15,9 +14,11 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects import secret_data
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
+from ..._metal3.ironic_place import IRONIC_DEPLOYMENT
 from ..parts.catalogue import IRONIC, MARIADB_PASSWORD
 from ..upgrade import rules as upgrade
 from ..upgrade import service as upgrade_service
@@ -90,9 +91,9 @@ class IronicComponents(Components):
         if self.params.get("tls_issuer"):
             self.refuse([ironic_issuer.problems(self.client, self.writes.persist, self.params)])
         self.refuse([self._database_problems()])
-        stored, new = self._deployment(), ironic_change.wanted(self.params)
-        self.refuse([ironic_change.of_others(stored, self.params["adopt"]), ironic_change.older(stored, new),
-                     ironic_change.elsewhere(self.client.list(KNOWN["Deployment"])[0], self.params["namespace"])])
+        deployments, new = self.client.list(KNOWN["Deployment"])[0], ironic_change.wanted(self.params)
+        self.refuse([ironic_change.problems(deployments, new, self.params["adopt"])])
+        stored = ironic_change.deployed(deployments, new.namespace)
         hosts = self.listed(*IRONIC.managed[0])
         upgrades = ironic_change.described(stored, new, hosts)
         if self.params["rotation"] == "begin" or self.params["renew_certificate"]:
@@ -105,20 +106,19 @@ class IronicComponents(Components):
         if self.params["tls"] == "files":
             issued = handover.look(self, self.params["namespace"], made, self.shipped[IRONIC.name][0])
             self.refuse([issued.problems])
-        self._refuse_restart(made)
+        self._refuse_restart(stored, made)
         asked = upgrade.unconfirmed(upgrades, self.params["confirm_upgrade"], self.params["confirm_among"])
         warnings = confirmation.required(asked, self.check_mode)
-        unconfirmed = confirmation.required_by([*self._unconfirmed(), *handover.unconfirmed(
+        unconfirmed = confirmation.required_by([*self._unconfirmed(stored, new), *handover.unconfirmed(
             issued, "ironic", IRONIC.name, self.params)], self.check_mode)
         results = []
         # All are checked before the first of several writes.
         self.sources = [obj for obj in self._objects(made) if not issued.replaces(obj)]
         self.refuse(ironic_pod.unknown_containers(obj, self.params) for obj in self.sources
-                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT)
-        self._plan(self.objects())
-        before = self._restorable(stored, issued)
+                    if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT)
+        before = self._restorable(stored, issued, self._plan(self.objects()))
         if stored and not plane_objects.is_ours(stored) and not self.check_mode:
-            self.client.patch(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT, {
+            self.client.patch(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT, {
                 "metadata": {"managedFields": ironic_change.taken_over(stored)}}, checked=stored)
         if issued.secrets:
             results.append(self._result(handover.carry_out(self, issued, self._objects(made))))
@@ -150,21 +150,20 @@ class IronicComponents(Components):
         return dict(result, standby=self._waits(), upgrades=upgrades, confirmation=asked,
                     warnings=[*result.get("warnings", []), *warnings, *unconfirmed])
 
-    def _restorable(self, stored: Object | None, issued: handover.InTheWay) -> list[Entry]:
+    def _restorable(self, stored: Object | None, issued: handover.InTheWay, entries: list[Entry]) -> list[Entry]:
         """Return what there is of Ironic before anything is written, when it can come back; nothing else.
 
         It can when it works now and gets another image. What other settings do to it is for their user to look at, and
         credentials and Secrets that another kind has taken the place of must not come back.
 
         :param stored: Ironic's Deployment, None when there is none
+        :param entries: of all objects, as they were planned
         """
         if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
-                or not ((stored or {}).get("status") or {}).get("availableReplicas"):
+                or not ironic_change.answers(stored):
             return []
-        entries = self._look(self.objects())
-        images = [ironic_change.image_of(obj) for entry in entries if entry.resource.kind == "Deployment"
-                  for obj in (entry.current, entry.desired) if obj is not None]
-        return entries if len(set(images)) > 1 else []
+        found, planned = _images(entries)
+        return entries if found != planned else []
 
     def _up(self, before: list[Entry]) -> float:
         """Wait for Ironic; go back to what was there when it does not come up with another image. Return the seconds.
@@ -179,8 +178,7 @@ class IronicComponents(Components):
         except ReportedError as exc:
             if not before:
                 raise
-            found, planned = (ironic_change.image_of(obj) for entry in before if entry.resource.kind == "Deployment"
-                              for obj in (entry.current, entry.desired))
+            found, planned = _images(before)
             self.progress.event(f"rolling {IRONIC.title} back to {found}")
             outcome: upgrade_service.RolledBack | ReportedError
             try:
@@ -200,14 +198,10 @@ class IronicComponents(Components):
 
         return removal_service.remove(self, confirmed)
 
-    def _deployment(self) -> Object | None:
-        found: Object | None = self.client.get(KNOWN["Deployment"], self.params["namespace"], ironic.DEPLOYMENT)
-        return found
-
-    def _unconfirmed(self) -> list[Problem]:
+    def _unconfirmed(self, stored: Object | None, new: ironic_change.Wanted) -> list[Problem]:
         """Return the problem of a confirmation that is missing: that of a database that is given up."""
-        return ironic_database.given_up("ironic", ironic_change.database_of(self._deployment()),
-                                        ironic_change.wanted(self.params).database, IRONIC.name, self.params)
+        return ironic_database.given_up("ironic", ironic_change.database_of(stored), new.database, IRONIC.name,
+                                        self.params)
 
     def _database_secrets(self) -> dict[str, Object | None]:
         """Return the Secrets by which a database outside of the pods is reached, by name; None for a missing one."""
@@ -227,23 +221,23 @@ class IronicComponents(Components):
                                      f"a Secret with {' and '.join(keys)}", "create it before Ironic"))
         return found
 
-    def _refuse_restart(self, made: list[Object]) -> None:
+    def _refuse_restart(self, stored: Object | None, made: list[Object]) -> None:
         """Refuse another pod while hosts are worked on, which Ironic in the present one inspects, cleans and writes.
 
+        :param stored: Ironic's Deployment, None when there is none
+        :param made: Secrets, from :func:`ironic.secrets`
         :raises RefusedError: with the hosts
         """
-        stored = self._deployment()
-        # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
-        if not ((stored or {}).get("status") or {}).get("availableReplicas"):
+        if stored is None or not ironic_change.answers(stored):
             return
         found = upgrade.transitions([IRONIC.name], self.listed(*IRONIC.managed[0]))
         if not found:
             return
         self.sources = [obj for obj in self._objects(made)
-                        if obj["kind"] == "Deployment" and obj["metadata"]["name"] == ironic.DEPLOYMENT]
+                        if obj["kind"] == "Deployment" and obj["metadata"]["name"] == IRONIC_DEPLOYMENT]
         # What the API server makes of it, since it fills in fields that nobody has named.
         tried = self.writes.dry_run(self._look(self.objects()))
-        if stored and any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
+        if any(item.changed and _interrupts(stored["spec"], item.value["spec"]) for item in tried):
             raise RefusedError([problem._replace(
                 expected="none, since Ironic's pod starts again with what was changed") for problem in found])
 
@@ -285,13 +279,16 @@ class IronicComponents(Components):
 
     def _waits(self) -> bool:
         """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
-        stored = self._deployment() if self.params["standby"] else None
-        return bool(self.params["standby"]) and (stored is None or not stored["spec"].get("replicas", 1))
+        if not self.params["standby"]:
+            return False
+        stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT)
+        return stored is None or not stored["spec"].get("replicas", 1)
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
-        data = (self.client.get(KNOWN["Secret"], self.params["namespace"], name) or {}).get("data") or {}
-        return dict((key, base64.b64decode(data[key])) for key in keys if key in data)
+        stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name)
+        found = ((key, secret_data.value(stored, key)) for key in keys)
+        return dict((key, value) for key, value in found if value is not None)
 
     def _texts(self, name: str, *keys: str) -> dict[str, str]:
         """Return those of a Secret's values that are there, as texts.
@@ -393,6 +390,12 @@ def _joined(results: list[Object]) -> Object:
     result["diff"] = [item for earlier in results for item in earlier["diff"]]
     result["changed"] = any(earlier["changed"] for earlier in results)
     return result
+
+
+def _images(entries: list[Entry]) -> tuple[str, str]:
+    """Return the images of Ironic's container, as it is and as it is to be."""
+    entry = next(item for item in entries if item.resource.kind == "Deployment")
+    return ironic_change.image_of(entry.current), ironic_change.image_of(entry.desired)
 
 
 def _interrupts(stored: Object, wanted: Object) -> bool:

@@ -4,7 +4,6 @@
 """Whether cert-manager issues: a certificate is asked for, waited for, and removed with all that came of it."""
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from ..._common.problems.errors import ReportedError
 from ..._common.waiting.wait_loop import until_nothing
 from ..._kube.api.discovery import resolve
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects import secret_data
 from ..._kube.objects.conditions import condition
 from ..._kube.responses.errors import KubeError
 from ..._kube.responses.patience import Patience
@@ -101,10 +101,10 @@ def ask(client: Any, run: Callable[..., Any], namespace: str, seconds: float, pr
 
 def _is_issued(secret: Object | None) -> bool:
     try:
-        certificate = x509.load_pem_x509_certificate(base64.b64decode(((secret or {}).get("data") or {})["tls.crt"]))
+        certificate = x509.load_pem_x509_certificate(secret_data.value(secret, "tls.crt") or b"")
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
         return DNS_NAME in names.get_values_for_type(x509.DNSName)
-    except (KeyError, ValueError, x509.ExtensionNotFound):
+    except (ValueError, x509.ExtensionNotFound):
         return False
 
 

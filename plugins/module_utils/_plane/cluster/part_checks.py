@@ -52,12 +52,9 @@ def _ironic(run: ComponentsRun, planned: dict[str, fit.Planned]) -> tuple[list[O
     new = ironic_change.wanted(options)
     planned[IRONIC.name] = fit.Planned(fit.release_of_tag(new.tag), [])
     deployments = run.client.list(KNOWN["Deployment"])[0]
-    stored = next((item for item in deployments if (item["metadata"]["namespace"], item["metadata"]["name"]) == (
-        new.namespace, ironic_change.DEPLOYMENT)), None)
-    hosts = run.listed(*IRONIC.managed[0])
-    problems = (ironic_change.of_others(stored, run.params["adopt"]) + ironic_change.older(stored, new)
-                + ironic_change.elsewhere(deployments, new.namespace))
-    if stored and (stored.get("status") or {}).get("availableReplicas") and ironic_change.step(stored, new):
+    stored, hosts = ironic_change.deployed(deployments, new.namespace), run.listed(*IRONIC.managed[0])
+    problems = ironic_change.problems(deployments, new, run.params["adopt"])
+    if ironic_change.answers(stored) and ironic_change.step(stored, new):
         problems += upgrade.transitions([IRONIC.name], hosts)
     return ironic_change.described(stored, new, hosts), problems
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..._metal3.ironic_place import IRONIC_DEPLOYMENT, IRONIC_NAMESPACE
+
 CLUSTER_API = "sigs.k8s.io/cluster-api"
 CAPM3 = "github.com/metal3-io/cluster-api-provider-metal3"
 IPAM = "github.com/metal3-io/ip-address-manager"
@@ -130,7 +132,7 @@ PARTS = (
         _METRICS),
     Part("bmo", "Bare Metal Operator", BMO, "", "baremetal-operator", {
         "baremetal-operator-controller-manager": "quay.io/metal3-io/baremetal-operator",
-    }, "baremetal-operator-system", None, None, None, None, (),
+    }, IRONIC_NAMESPACE, None, None, None, None, (),
         (("metal3.io/v1alpha1", "BareMetalHost"),),
         {"leader_election": "--enable-leader-election"},
         _probe("metal3.io/v1alpha1", "BareMetalHost", {"online": False}), Metrics("https", True, "--metrics-addr")),
@@ -144,7 +146,7 @@ PARTS = (
 BY_NAME = dict((part.name, part) for part in PARTS)
 NAMES = tuple(BY_NAME)
 # Not among them: how it is run differs from plane to plane.
-IRONIC = Part("ironic", "Ironic", BMO, None, "", {"ironic": "quay.io/metal3-io/ironic"}, "baremetal-operator-system",
+IRONIC = Part("ironic", "Ironic", BMO, None, "", {IRONIC_DEPLOYMENT: "quay.io/metal3-io/ironic"}, IRONIC_NAMESPACE,
               None, None, None, None, (), (("metal3.io/v1alpha1", "BareMetalHost"),), {}, {})
 # Names of what others may have installed and somebody adopts.
 ADOPTABLE = (*NAMES, IRONIC.name)
