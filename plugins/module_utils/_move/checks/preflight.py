@@ -69,7 +69,7 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     found += twofold
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
-    asked = bmc_reach.place(there.client, params)
+    asked = bmc_reach.place(there, params)
     unreached, unasked = bmc_reach.from_where(asked, moving.of("BareMetalHost"), params)
     without_room, uncounted, fits = plane_room.problems(
         there.client, (params["ironic_namespace"], params["ironic_deployment"]))
@@ -148,8 +148,8 @@ def _forbidden_there(there: Side, resources: list[Resource], starts: bool, param
     ironics: list[access.Right] = []
     if starts:
         ironics = _scales(namespace)
-    elif params["reach_from"] == "auto" and bmc_reach.has_deployment(
-            there.client, namespace, params["ironic_deployment"]):
+    elif params["reach_from"] == "auto" and bmc_reach.has_available_pod(
+            there.deployment(namespace, params["ironic_deployment"])):
         ironics = access.rights(["list"], [KNOWN["Pod"]], namespace) + [
             access.Right("create", "", access.EXEC, namespace)]
     return [problem for wanted in (takes, ironics)

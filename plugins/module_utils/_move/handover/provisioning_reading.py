@@ -108,18 +108,6 @@ def _both(here: Side, there: Side, params: Mapping[str, Any]) -> Both:
     return Both(before, next_one)
 
 
-def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
-    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
-
-    :param client: a KubeClient
-    :param namespace: of the Deployment
-    :param name: of the Deployment
-    :raises KubeError: when the API server can't be asked
-    """
-    deployment = client.get(KNOWN["Deployment"], namespace, name)
-    return None if deployment is None else (deployment, config_maps(client, deployment))
-
-
 def config_maps(client: Any, deployment: Object) -> dict[str, Object]:
     """Return the ConfigMaps that the environment of a Deployment's containers is from, by name, those that are there.
 
@@ -133,18 +121,19 @@ def config_maps(client: Any, deployment: Object) -> dict[str, Object]:
 
 
 def ironic_of(side: Side, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
-    """Return what :func:`deployment_of` finds in one of the two planes, by one read for all checks and the result.
+    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
+
+    One read serves all checks and the result.
 
     :param side: the plane
     :param namespace: of the Deployment
     :param name: of the Deployment; with an empty one there is none
     :raises KubeError: when the API server can't be asked
     """
-    if not (namespace and name):
+    deployment = side.deployment(namespace, name) if namespace and name else None
+    if deployment is None:
         return None
-    found: tuple[Object, dict[str, Object]] | None = side.once(
-        ("ironic", namespace, name), lambda: deployment_of(side.client, namespace, name))
-    return found
+    return deployment, side.once(("ConfigMap", namespace, name), lambda: config_maps(side.client, deployment))
 
 
 def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:

@@ -79,6 +79,15 @@ class Side:
             self._once[key] = read()
         return self._once[key]
 
+    def deployment(self, namespace: str, name: str) -> Object | None:
+        """Return a Deployment of any namespace, None without one; one read serves all questions, see :meth:`once`.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        found: Object | None = self.once(("Deployment", namespace, name), lambda: self.client.get(
+            KNOWN["Deployment"], namespace, name))
+        return found
+
     def keep(self, config: Object) -> None:
         """Keep the ConfigMap of a record as it was written, in place of the one that was read."""
         self.by_key = {**self.by_key, record.KEY: config}

@@ -48,7 +48,7 @@ def problems(here: Side, there: Side, leaving: list[Object], stages: Mapping[str
         found += _notes_immutable(here, there)
         found += checks.older(*(fit_service.read(side.client, side.definitions)[0] for side in (here, there)))
         found += _forbidden(here, there, leaving)
-        unreached, unasked = bmc_reach.from_where(bmc_reach.place(there.client, params), [
+        unreached, unasked = bmc_reach.from_where(bmc_reach.place(there, params), [
             host for host in leaving if stages[host["metadata"]["name"]] != host_copies.BOTH], params)
         found += unreached
         warnings += unasked

@@ -461,6 +461,15 @@ def test_what_keeps_nothing_over_there_from_work_needs_no_move_that_started_it(h
     assert found["handover"]["address"] and found["ironic"] is None
 
 
+def test_the_ironic_that_takes_over_is_read_once(here, there):
+    item, config = ironic()
+    item["status"] = {}
+    put(there, item, config, node())
+    there.requests.clear()
+    assert attempt(here, there, reach_from="auto")["ironic"]["uid"] == "uid-Deployment-ironic"
+    assert [request[2] for request in there.requests if request[:2] == ("GET", "Deployment")] == ["ironic"]
+
+
 def of_generation(number, deployment, config):
     deployment["metadata"]["generation"] = number
     return deployment, config
