@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..._common.problems.problem import Problem
 from ..._host.state.reading import hosts_everywhere
 from ..._kube.kinds.resources import Resource
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.responses.advice import reading_failed
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -148,7 +149,7 @@ def _forbidden_there(there: Side, resources: list[Resource], starts: bool, param
     ironics: list[access.Right] = []
     if starts:
         ironics = _scales(namespace)
-    elif params["reach_from"] == "auto" and bmc_reach.has_available_pod(
+    elif params["reach_from"] == "auto" and has_available_pod(
             there.deployment(namespace, params["ironic_deployment"])):
         ironics = access.rights(["list"], [KNOWN["Pod"]], namespace) + [
             access.Right("create", "", access.EXEC, namespace)]

@@ -11,15 +11,11 @@ from ..._bmc.preflight import reach, trust, verdict
 from ..._common.problems.errors import ReportedError
 from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.pods import deployment_pod
 from ..objects.reading import Side
 
 Object = dict[str, Any]
-
-
-def has_available_pod(deployment: Object | None) -> bool:
-    """Say whether there is a Deployment, and an available pod of it."""
-    return bool(((deployment or {}).get("status") or {}).get("availableReplicas"))
 
 
 def from_where(asked: asking.Asked | None, hosts: list[Object],

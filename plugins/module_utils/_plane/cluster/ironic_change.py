@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.reconcile.diff import FIELD_MANAGER
 from ..parts import fit
 from ..parts.catalogue import IRONIC
@@ -102,7 +103,7 @@ def elsewhere(deployments: Iterable[Object], namespace: str) -> list[Problem]:
                     f"set ironic_namespace={where['namespace']}, or remove that one first")
             for item in deployments for where in [item["metadata"]]
             if where["name"] == DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
-            and fit.tag_of_ironic(item) is not None]
+            and fit.runs_part(IRONIC, item)]
 
 
 def step(stored: Object | None, new: Wanted) -> upgrade.Step | None:
@@ -146,8 +147,8 @@ def described(stored: Object | None, new: Wanted, hosts: list[Object]) -> list[O
         return []
     unknown = fit.release_of_tag(change.found) is None and database_of(stored) is not None
     # What does not answer has nothing interrupted, and its repair must not wait.
-    runs = bool((stored.get("status") or {}).get("availableReplicas"))
-    return upgrade.described([change], [IRONIC.name] if runs and (hosts or unknown) else [])
+    is_interrupted = has_available_pod(stored) and (hosts or unknown)
+    return upgrade.described([change], [IRONIC.name] if is_interrupted else [])
 
 
 def image_of(deployment: Object | None) -> str:

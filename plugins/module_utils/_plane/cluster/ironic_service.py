@@ -15,6 +15,7 @@ from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.deployments import has_available_pod, wants_pods
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
@@ -158,8 +159,7 @@ class IronicComponents(Components):
 
         :param stored: Ironic's Deployment, None when there is none
         """
-        if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
-                or not ((stored or {}).get("status") or {}).get("availableReplicas"):
+        if self.check_mode or issued.secrets or self.params["rotation"] != "none" or not has_available_pod(stored):
             return []
         entries = self._look(self.objects())
         images = [ironic_change.image_of(obj) for entry in entries if entry.resource.kind == "Deployment"
@@ -234,7 +234,7 @@ class IronicComponents(Components):
         """
         stored = self._deployment()
         # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
-        if not ((stored or {}).get("status") or {}).get("availableReplicas"):
+        if not has_available_pod(stored):
             return
         found = upgrade.transitions([IRONIC.name], self.listed(*IRONIC.managed[0]))
         if not found:
@@ -286,7 +286,7 @@ class IronicComponents(Components):
     def _waits(self) -> bool:
         """Return whether Ironic has no pod yet: one that a pivot has started by now stays."""
         stored = self._deployment() if self.params["standby"] else None
-        return bool(self.params["standby"]) and (stored is None or not stored["spec"].get("replicas", 1))
+        return bool(self.params["standby"]) and (stored is None or not wants_pods(stored))
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
