@@ -123,21 +123,6 @@ def refused(obj: dict[str, Any] | None) -> str | None:
     return f"{text}; {steps[0]}"
 
 
-def selects(obj: dict[str, Any], pod: dict[str, Any]) -> bool:
-    """Say whether a pod is one of an object's, by its selector (LabelSelector, Kubernetes API)."""
-    selector = obj["spec"].get("selector") or {}
-    labels = pod["metadata"].get("labels") or {}
-    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
-        return False
-    for rule in selector.get("matchExpressions") or []:
-        has, values = rule["key"] in labels, rule.get("values") or []
-        if not {"In": has and labels.get(rule["key"]) in values,
-                "NotIn": not has or labels.get(rule["key"]) not in values,
-                "Exists": has, "DoesNotExist": not has}[rule["operator"]]:
-            return False
-    return bool(selector)
-
-
 def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     """Return ``(reason, text)`` of what keeps a pod from being ready, or None.
 

@@ -13,6 +13,7 @@ from typing import Any
 from .._common.problems.errors import ReportedError
 from .._kube.connection import kubeconfig
 from .._kube.kinds.resources import TLS_TYPE
+from .._kube.objects.label_selector import selects
 from .._kube.responses.advice import reading_failed
 from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
@@ -91,9 +92,7 @@ def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.
         names = mounted.secrets_of(item)
         secrets = [secret for secret in _listed(client, "Secret", namespace, None, warnings)
                    if secret["metadata"]["name"] in names]
-        labels = mounted.selector_of(item)
-        pods = [pod for pod in _listed(client, "Pod", namespace, None, warnings) if labels and labels.items() <= (
-            pod["metadata"].get("labels") or {}).items()]
+        pods = [pod for pod in _listed(client, "Pod", namespace, None, warnings) if selects(item, pod)]
         found += mounted.held(item, secrets, mounted.first_start(pods), (BY_NAME["bmo"].title,))
     return found
 

@@ -21,12 +21,6 @@ def secrets_of(deployment: Object) -> list[str]:
                       if isinstance(name, str)))
 
 
-def selector_of(deployment: Object) -> dict[str, str]:
-    """Return the labels by which a Deployment selects its pods."""
-    labels = dict_in(dict_in(dict_in(deployment, "spec"), "selector"), "matchLabels")
-    return dict((str(key), str(value)) for key, value in labels.items())
-
-
 def first_start(pods: Iterable[Object]) -> datetime.datetime | None:
     """Return when the container that runs for the longest was started, or None when none runs.
 

@@ -152,17 +152,6 @@ def test_next_steps(reason, message, step):
     assert step in rollout.next_step(pod(), reason, message)
 
 
-@pytest.mark.parametrize("selector, chosen", [
-    ({"matchLabels": {"app": "a"}}, True), ({"matchLabels": {"app": "b"}}, False), ({}, False),
-    ({"matchExpressions": [{"key": "app", "operator": "In", "values": ["a"]}]}, True),
-    ({"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["a"]}]}, False),
-    ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, True),
-    ({"matchExpressions": [{"key": "app", "operator": "DoesNotExist"}]}, False),
-])
-def test_selectors(selector, chosen):
-    assert rollout.selects({"spec": {"selector": selector}}, pod()) is chosen
-
-
 class Server:
     """Answers LISTs with a sequence of states, the last of them for ever; an error is raised."""
 

@@ -84,6 +84,5 @@ def test_pods_that_go_and_pods_of_others_say_nothing():
 
 def test_objects_of_another_shape_are_no_failure():
     assert mounted.secrets_of({"spec": {"template": {"spec": {"volumes": [{"secret": None}, {"secret": {}}]}}}}) == []
-    assert mounted.selector_of({"spec": {"selector": None}}) == {}
     assert mounted.first_start([{"metadata": {}, "status": {"containerStatuses": [{"state": {"running": None}}]}}]
                                ) is None

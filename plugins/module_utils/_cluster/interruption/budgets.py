@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
+from ..._kube.objects import label_selector
 from ..._kube.objects.finalizers import is_going
 
 Object = Mapping[str, Any]
@@ -57,15 +58,4 @@ def _covers(budget, pod):
     selector = (budget.get("spec") or {}).get("selector")
     if selector is None:
         return False
-    labels = pod["metadata"].get("labels") or {}
-    return all(labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items()) and all(
-        _holds(entry, labels) for entry in selector.get("matchExpressions") or [])
-
-
-def _holds(expression, labels):
-    key, operator, values = expression["key"], expression["operator"], expression.get("values") or []
-    if operator == "In":
-        return labels.get(key) in values
-    if operator == "NotIn":
-        return labels.get(key) not in values
-    return (key in labels) == (operator == "Exists")
+    return label_selector.matches(selector, pod["metadata"].get("labels") or {})

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.problems.problem import Problem
 from ..._kube.kinds import served
+from ..._kube.pods import deployment_pod
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects.reading import Side
@@ -16,8 +17,6 @@ from . import former, provisioning
 from .provisioning_reading import config_maps, ironic_of
 
 Object = dict[str, Any]
-
-_DEPLOYMENT, _POD = KNOWN["Deployment"], KNOWN["Pod"]
 
 
 def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) -> tuple[list[Problem], list[str]]:
@@ -42,24 +41,17 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
 
 def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
     unread: list[str] = []
-    deployments = _listed(here, lambda: here.client.list(_DEPLOYMENT)[0], unread)
+    deployments = _listed(here, lambda: here.client.list(KNOWN["Deployment"])[0], unread)
     operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)
     named = ironic_of(here, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
     operator = next(filter(former.is_operator, deployments), None)
     endpoint = provisioning.environment(operator, config_maps(here.client, operator)).get(
         former.ENDPOINT, "") if operator else ""
+    pods = deployment_pod.selected(here.client, what.namespace, named[0]) if named and with_pods else []
     return former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
         tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
-        _pods(here, named[0]) if named and with_pods else ()), unread
-
-
-def _pods(here: Side, deployment: Object) -> tuple[str, ...]:
-    labels = ((deployment["spec"].get("selector") or {}).get("matchLabels") or {}).items()
-    # A selector without labels would be all pods.
-    found = here.client.list(_POD, deployment["metadata"].get("namespace"), ",".join(
-        f"{name}={value}" for name, value in sorted(labels)))[0] if labels else []
-    return tuple(sorted(pod["metadata"]["name"] for pod in found))
+        tuple(sorted(pod["metadata"]["name"] for pod in pods))), unread
 
 
 def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:

@@ -14,13 +14,14 @@ from ..._common.problems.problem import Problem
 from ..._common.waiting.wait_loop import WaitLoop, poll
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.pods import deployment_pod
 from ..._kube.responses.patience import Patience
 from ..._manifests import rollout_wait
 from .objects import STARTED_BY_MOVE
 
 Object = dict[str, Any]
 
-_DEPLOYMENT, _POD = KNOWN["Deployment"], KNOWN["Pod"]
+_DEPLOYMENT = KNOWN["Deployment"]
 
 
 def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
@@ -124,7 +125,6 @@ def _left(client: Any, deployment: Object, wanted: int) -> str:
         found = client.list(_DEPLOYMENT, namespace, None, f"metadata.name={name}")[0]
         ready = max([0, *((item.get("status") or {}).get("readyReplicas", 0) for item in found)])
         return "" if ready >= wanted else f"{ready} of {wanted} are ready"
-    labels = deployment["spec"]["selector"].get("matchLabels") or {}
     # A pod that ends still works: its processes are stopped one after the other.
-    pods = client.list(_POD, namespace, ",".join(f"{key}={value}" for key, value in sorted(labels.items())))[0]
+    pods = deployment_pod.selected(client, namespace, deployment)
     return ", ".join(sorted(pod["metadata"]["name"] for pod in pods))
