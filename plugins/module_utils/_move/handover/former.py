@@ -8,7 +8,7 @@ One that is not found has not stopped: it goes on with power over servers that a
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -275,8 +275,3 @@ def _name(obj: Object) -> str:
 
 def _title(deployment: Object) -> str:
     return plain(f"Deployment {_of(deployment)}/{_name(deployment)}")
-
-
-def named(deployments: Iterable[Object], namespace: str, name: str) -> Object | None:
-    """Return the Deployment of a name, None without one."""
-    return next((item for item in deployments if (_of(item), _name(item)) == (namespace, name)), None)
