@@ -35,6 +35,8 @@ _HINT_OF_SECRETS = (f"{_HINT}; its values were replaced by digests for this ques
                     "in accept")
 # Of a user who may not create such objects: the check of rights says it of all kinds at once.
 _NO_RIGHT = "cannot create resource"
+# How Kubernetes refuses an object by a quota (``resourcequota/controller.go``).
+_EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+)")
 # What says nothing of the object: a webhook that cannot be asked so, and one that looks for what comes along with it.
 _UNDECIDED = ("does not support dry run", "not found", "does not exist")
 
@@ -50,6 +52,15 @@ class Tried(NamedTuple):
     problems: list[Problem]
     warnings: list[str]
     stored: dict[tuple[str, str, str], Object]
+
+    def besides(self, known: Iterable[Problem]) -> list[Problem]:
+        """Return the problems, without refusals of quotas of which all is said at once by what they have room for.
+
+        :param known: problems that are reported with these, those of :func:`rules.quotas` among them
+        """
+        counted = set(problem.subject for problem in known)
+        refused = [(problem, _EXCEEDED.search(str(problem.actual))) for problem in self.problems]
+        return [problem for problem, quota in refused if not quota or f"ResourceQuota {quota.group(1)}" not in counted]
 
 
 def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = ()) -> Tried:

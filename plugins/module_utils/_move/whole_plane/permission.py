@@ -64,10 +64,7 @@ class Permission:
         if thoroughly:
             tried = admission.tried(self._there, moving.moved, self._params["accept"])
             self.arriving = tried.stored
-            # Of a quota that can be read all is said at once.
-            is_counted = any(problem.subject.startswith("ResourceQuota ") for problem in problems)
-            problems += [problem for problem in tried.problems
-                         if not is_counted or "exceeded quota" not in str(problem.actual)]
+            problems += tried.besides(problems)
             warnings += tried.warnings
         others, unread = former_reading.checked(self._here, params, not self._check_mode,
                                                 not checks.held(moving.of("BareMetalHost")))
