@@ -96,11 +96,12 @@ def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = (
             else:
                 problems.append(problem)
             continue
+        answer = dict(outcome.value, kind=obj["kind"], apiVersion=obj["apiVersion"])
         if obj["kind"] != "Secret":
-            stored[of] = dict(outcome.value, kind=obj["kind"], apiVersion=obj["apiVersion"])
+            stored[of] = answer
         if name not in accepted:
             problems += [_changed(name, field) for field in copies.differences(
-                _without_namespace(obj), _without_namespace(outcome.value, obj))[0]]
+                *map(_without_namespace, (obj, answer)))[0]]
     return Tried(problems, _warnings(there, unasked, len(due), namespace), stored)
 
 
@@ -113,9 +114,8 @@ def _resource(there: Side, obj: Object) -> Resource | None:
     return Resource(*resource)._replace(version=version)
 
 
-def _without_namespace(obj: Object, named: Object | None = None) -> Object:
-    metadata = dict((name, value) for name, value in obj["metadata"].items() if name != "namespace")
-    return dict(obj, metadata=metadata, kind=(named or obj)["kind"], apiVersion=(named or obj)["apiVersion"])
+def _without_namespace(obj: Object) -> Object:
+    return dict(obj, metadata=dict((name, value) for name, value in obj["metadata"].items() if name != "namespace"))
 
 
 def _problem(kind: str, name: str, error: KubeError, absent: str) -> Problem | None:
