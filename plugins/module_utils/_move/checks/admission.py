@@ -20,7 +20,6 @@ from ..._common.texts.plain_text import cut, few
 from ..._kube.api import bulk
 from ..._kube.kinds.resources import Resource
 from ..._kube.responses.errors import KubeError
-from ..._metal3.kinds import KNOWN
 from ..objects import copies, graph
 from ..objects.reading import Side
 
@@ -75,9 +74,7 @@ def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = (
            for resource in [_resource(there, obj)] if resource is not None and graph.key(obj) not in there.by_key]
     if not due:
         return Tried([], [], {})
-    namespace = there.namespace
-    if there.client.get(KNOWN["Namespace"], None, namespace) is None:
-        namespace = _THERE_ALWAYS
+    namespace = there.namespace if there.has_namespace() else _THERE_ALWAYS
 
     def creator(obj: Object, resource: Resource) -> Any:
         body = copies.created(obj, {})

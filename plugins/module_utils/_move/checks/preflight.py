@@ -142,9 +142,7 @@ def _starts(here: Side, there: Side, params: Mapping[str, Any]) -> bool:
 
 
 def _forbidden_there(there: Side, resources: list[Resource], starts: bool, params: Mapping[str, Any]) -> list[Problem]:
-    takes = access.rights(access.TAKES_OVER, resources, there.namespace) + [_INVENTORY]
-    if there.client.get(KNOWN["Namespace"], None, there.namespace) is None:
-        takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
+    takes = access.rights(access.TAKES_OVER, resources, there.namespace) + [_INVENTORY] + access.namespace_rights(there)
     namespace = params["ironic_namespace"]
     ironics: list[access.Right] = []
     if starts:

@@ -95,9 +95,8 @@ def _forbidden(here: Side, there: Side, hosts: list[Object]) -> list[Problem]:
     used = [BMH, KNOWN["Secret"], _CONFIG_MAP]
     kinds = sorted(set(graph.key(obj)[:2] for host in hosts for obj in host_copies.companions(host, here.objects)))
     companions = [here.resources[of] for of in kinds]
-    takes = access.rights(("get", "list", "create", "patch"), used + companions, there.namespace)
-    if there.client.get(KNOWN["Namespace"], None, there.namespace) is None:
-        takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
+    takes = access.rights(("get", "list", "create", "patch"), used + companions, there.namespace) \
+        + access.namespace_rights(there)
     lets_go = access.rights(("get", "list", "patch", "delete"), [BMH], here.namespace) \
         + access.rights(("get", "create", "patch"), [_CONFIG_MAP], here.namespace)
     return [*access.problems(here.client, lets_go, "kubeconfig"),

@@ -186,9 +186,7 @@ class Move:
     # What is done
 
     def _begin(self, planned: record.Record, moving: graph.Graph) -> record.Record:
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
-        if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
-            self._there.client.apply(KNOWN["Namespace"], None, namespace)
+        self._there.make_namespace()
         begun = self._records.begin(planned, moving.moved, self._permission.arriving)
         self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
                              f"{self._there.client.server}")

@@ -59,6 +59,17 @@ def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
     assert again.moved()["changed"] is False
 
 
+@pytest.mark.parametrize("is_made_meanwhile", [False, True])
+def test_the_namespace_over_there_is_created_by_the_right_that_was_checked(here, there, is_made_meanwhile):
+    asked = there.get
+    # Read before somebody else has made it.
+    there.get = lambda resource, of, name: None if name == NAMESPACE else asked(resource, of, name)
+    if not is_made_meanwhile:
+        del there.objects["Namespace", NAMESPACE]
+    assert move(here, there).moved()["changed"] and ("Namespace", NAMESPACE) in there.objects
+    assert [request[0] for request in there.writes() if request[1] == "Namespace"] == ["CREATE"]
+
+
 def test_check_mode_writes_nothing(here, there):
     before = copy.deepcopy((here.objects, there.objects))
     result = move(here, there, check_mode=True, confirm=None).moved()
