@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from fakes import move_planes
+from fakes import move_planes, moves
 from measures import Figure
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -65,12 +65,10 @@ def _ours(servers, work_dir, namespace, hosts=1):
     """Move a namespace with so many hosts by plane_move and return how many seconds that took."""
     sides = _sides(servers)
     here, there = (move_planes.client(servers, name) for name in ("here", "there"))
-    params = {"namespace": namespace, "confirm": str(hosts), "clusterctl": move_planes.clusterctl(),
-              "work_dir": work_dir, "kubeconfig": sides["here"]["kubeconfig"], "context": None, "to_context": None,
-              "to_kubeconfig": sides["there"]["kubeconfig"], "rehearsal_programs": None, "rehearsal_operator": False,
-              "reach_from": "none", "take_over": None, "accept": [], "former_ironic_deployment": "",
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
-              "node_checks": [], "ironic_namespace": "", "ironic_deployment": ""}
+    params = moves.move_params(
+        namespace=namespace, confirm=str(hosts), clusterctl=move_planes.clusterctl(), work_dir=work_dir,
+        kubeconfig=sides["here"]["kubeconfig"], to_kubeconfig=sides["there"]["kubeconfig"], ironic_namespace="",
+        ironic_deployment="")
     return _seconds(lambda: Move(here, there, params, False, Progress(None)).moved())
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fakes import move_planes
+from fakes import move_planes, moves
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -59,14 +59,12 @@ class Planes:
 
     def attempt(self, check_mode, reach_from="none", ironic="", machine=None, former=None, **kubeconfigs):
         paths = dict(self.kubeconfigs, **kubeconfigs)
-        params = {"namespace": NAMESPACE, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
-                  "work_dir": str(self.folder / "work"), "kubeconfig": paths["here"], "context": None,
-                  "to_kubeconfig": paths["there"], "to_context": None, "rehearsal_programs": None,
-                  "rehearsal_operator": False,
-                  "reach_from": reach_from, "take_over": None, "accept": [], "former_ironic_deployment": "",
-                  "machine_ironic": machine or {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-                  "media_checks": [], "node_checks": [], "ironic_namespace": NAMESPACE, "ironic_deployment": ironic,
-                  **dict({"former_ironic_namespace": NAMESPACE}, **(former or {}))}
+        params = moves.move_params(
+            namespace=NAMESPACE, confirm=str(HOSTS), clusterctl=move_planes.clusterctl(),
+            work_dir=str(self.folder / "work"), kubeconfig=paths["here"], to_kubeconfig=paths["there"],
+            reach_from=reach_from, ironic_namespace=NAMESPACE, ironic_deployment=ironic,
+            **({"machine_ironic": machine} if machine else {}),
+            **dict({"former_ironic_namespace": NAMESPACE}, **(former or {})))
         here, there = (KubeClient({"kubeconfig": paths[name]}) for name in ("here", "there"))
         return Move(here, there, params, check_mode, Progress(None)).moved()
 

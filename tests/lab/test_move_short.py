@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyrage
 import pytest
-from fakes import move_planes
+from fakes import move_planes, moves
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -33,16 +33,11 @@ STATUS = ("BareMetalHost", "Cluster", "Machine")
 
 
 def move(servers, folder, source, target, namespace=NAMESPACE, run=clusterctl.move, accept=()):
-    params = {"namespace": namespace, "confirm": str(HOSTS), "clusterctl": move_planes.clusterctl(),
-              "work_dir": str(folder), "kubeconfig": servers.kubeconfig(source), "context": None,
-              "to_kubeconfig": servers.kubeconfig(target), "to_context": None, "rehearsal_programs": None,
-              "rehearsal_operator": False,
-              "reach_from": "none", "take_over": None, "accept": list(accept), "former_ironic_deployment": "",
-              # Hosts of other namespaces keep theirs.
-              "former_ironic_mode": "external",
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None, "media_checks": [],
-              "node_checks": [], "ironic_namespace": "",
-              "ironic_deployment": ""}
+    # Hosts of other namespaces keep their Ironic.
+    params = moves.move_params(
+        namespace=namespace, confirm=str(HOSTS), clusterctl=move_planes.clusterctl(), work_dir=str(folder),
+        kubeconfig=servers.kubeconfig(source), to_kubeconfig=servers.kubeconfig(target), accept=list(accept),
+        former_ironic_mode="external", ironic_namespace="", ironic_deployment="")
     here, there = (move_planes.client(servers, name) for name in (source, target))
     journal = Journal(str(folder / "moves"), (here.server, there.server), namespace, lambda _line: None)
     return Move(here, there, params, False, Progress(None), run=run, journal=journal).moved()

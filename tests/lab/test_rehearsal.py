@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fakes import move_planes
+from fakes import move_planes, moves
 from processes import has_ended
 from support import eventually
 
@@ -326,13 +326,11 @@ def test_a_move_is_refused_before_anything_is_written_when_the_operator_would_wi
     of, there = (move_planes.client(servers, name) for name in ("here", "there"))
     move_planes.populate(of, "wiped", 2, clusters=(), change=change)
     before = [item["metadata"]["resourceVersion"] for item in Side(of, "wiped").objects]
-    params = {"namespace": "wiped", "confirm": "2", "clusterctl": move_planes.clusterctl(), "work_dir": str(tmp_path),
-              "kubeconfig": servers.kubeconfig("here"), "context": None, "to_context": None,
-              "to_kubeconfig": servers.kubeconfig("there"), "rehearsal_programs": move_planes.programs(),
-              "rehearsal_operator": True, "reach_from": "none", "take_over": None, "accept": [],
-              "former_ironic_deployment": "", "former_ironic_mode": "external", "media_checks": [], "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "ironic_namespace": "", "ironic_deployment": ""}
+    params = moves.move_params(
+        namespace="wiped", clusterctl=move_planes.clusterctl(), work_dir=str(tmp_path),
+        kubeconfig=servers.kubeconfig("here"), to_kubeconfig=servers.kubeconfig("there"),
+        rehearsal_programs=move_planes.programs(), rehearsal_operator=True, former_ironic_mode="external",
+        ironic_namespace="", ironic_deployment="")
     with pytest.raises(RefusedError) as raised:
         Move(of, there, params, False, Progress(None)).moved()
     assert [(problem.code, problem.subject) for problem in raised.value.problems] == [

@@ -13,7 +13,6 @@ from typing import Any
 
 from .._common.redaction.redaction import without_url_secrets
 from .._common.texts.plain_text import shortened
-from .._kube.objects import label_selector
 from .._kube.objects.conditions import condition, is_true
 from .._kube.objects.finalizers import deletion_of
 
@@ -122,11 +121,6 @@ def refused(obj: dict[str, Any] | None) -> str | None:
     _reason, text = _with_message(entry.get("reason") or "ReplicaFailure", entry.get("message"))
     steps = [*_steps(_REFUSED, text), f"read kubectl -n {obj['metadata'].get('namespace')} describe replicasets"]
     return f"{text}; {steps[0]}"
-
-
-def selects(obj: dict[str, Any], pod: dict[str, Any]) -> bool:
-    """Say whether a pod is one of an object's, by its selector; an empty one has none."""
-    return label_selector.selects(obj["spec"].get("selector") or None, pod)
 
 
 def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from .._common.waiting.wait_loop import WaitLoop, poll
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from .._kube.api import bulk
 from .._kube.kinds.resources import KNOWN
+from .._kube.objects.label_selector import selects
 from .._kube.reconcile.plan import Entry, by_name
 from .._kube.responses.errors import KubeError
 from .._kube.responses.patience import Patience
@@ -73,7 +74,7 @@ class RolloutItem(Awaited):
             key = ("", True)
             since = self._stuck_since.setdefault(key, self._clock())
             result.append((key, refused, self._clock() - since >= STUCK_SECONDS))
-        for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if rollout.selects(stored, pod)]:
+        for pod, trouble in [(pod, rollout.pod_trouble(pod)) for pod in pods if selects(stored, pod)]:
             if trouble is None:
                 continue
             reason, text = trouble

@@ -95,8 +95,9 @@ def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.
 
 
 def _pods(client: Any, deployment: Object, warnings: list[str]) -> list[Object]:
-    return _read(client, "Pod", deployment["metadata"]["namespace"], "list", warnings,
-                 lambda: deployment_pod.selected_by(client, deployment))
+    namespace = deployment["metadata"]["namespace"]
+    return _read(client, "Pod", namespace, "list", warnings,
+                 lambda: deployment_pod.selected(client, namespace, deployment))
 
 
 def _listed(client: Any, kind: str, namespace: str | None, selector: str | None, warnings: list[str]) -> list[Object]:

@@ -97,8 +97,13 @@ class Plane(Server):
                 or item["metadata"].get("namespace", namespace) == namespace], version
 
     def create(self, resource, namespace, body, dry_run=False):
-        assert dry_run, "clusterctl creates"
-        self._request("CREATE", resource, body["metadata"]["name"], dry_run)
+        name = body["metadata"]["name"]
+        self._request("CREATE", resource, name, dry_run)
+        if not dry_run:
+            assert resource.kind == "Namespace", "clusterctl creates"
+            if (resource.kind, name) in self.objects:
+                raise KubeError(f"{resource.kind} {name} already exists", 409)
+            self.objects[resource.kind, name] = copy.deepcopy(body)
         return copy.deepcopy(body)
 
     def _check(self, kind, name, uid):

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import itertools
 
-from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj
+from fakes import moves
+from fakes.planes import at_once, obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
@@ -27,8 +27,7 @@ def complete(monkeypatch, here):
         return fit.Plane("v1.35.4", dict((name, fit.Found(version, f"Deployment x/{name}", "x", ()))
                                          for name, version in parts.items()), {}), []
 
-    monkeypatch.setattr(preflight.fit_service, "read", read)
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+    moves.complete(monkeypatch, read)
     return found
 
 
@@ -41,18 +40,10 @@ def ironic(namespace="baremetal-operator-system", name="ironic", replicas=1, env
 
 
 def attempt(here, there, check_mode=False, rehearse=rehearsal.move, **options):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
-              "take_over": None, "accept": [], "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "former_ironic_mode": None, "former_ironic_namespace": "baremetal-operator-system",
-              "former_ironic_url": "",
-              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
     calls = []
     try:
-        return service.Move(here, there, params, check_mode, Progress(None), lambda *call: calls.append(call),
-                            rehearse, clock=itertools.count(0, 10).__next__, sleep=lambda _seconds: None,
-                            alone=at_once).moved()
+        return service.Move(here, there, moves.move_params(**options), check_mode, Progress(None),
+                            lambda *call: calls.append(call), rehearse, clock=itertools.count(0, 10).__next__,
+                            sleep=lambda _seconds: None, alone=at_once).moved()
     finally:
         assert calls == [], "clusterctl was run"

@@ -152,13 +152,6 @@ def test_next_steps(reason, message, step):
     assert step in rollout.next_step(pod(), reason, message)
 
 
-@pytest.mark.parametrize("selector, chosen", [
-    ({"matchLabels": {"app": "a"}}, True), ({"matchLabels": {"app": "b"}}, False), ({}, False),
-])
-def test_an_empty_selector_has_no_pods(selector, chosen):
-    assert rollout.selects({"spec": {"selector": selector}}, pod()) is chosen
-
-
 class Server:
     """Answers LISTs with a sequence of states, the last of them for ever; an error is raised."""
 

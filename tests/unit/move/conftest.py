@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pytest
+from fakes import moves
 from fakes.planes import server, world
 
 
@@ -16,3 +17,9 @@ def here():
 @pytest.fixture
 def there():
     return server("b", "https://198.18.0.2:6443")
+
+
+@pytest.fixture
+def complete_plane(monkeypatch):
+    """Planes have all parts."""
+    moves.complete(monkeypatch)

@@ -9,8 +9,8 @@ from typing import Any
 
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
+from ..._kube.objects import label_selector
 from ..._kube.objects.finalizers import is_going
-from ..._kube.objects.label_selector import selects
 
 Object = Mapping[str, Any]
 
@@ -52,4 +52,10 @@ def end_of_drain(limits: Iterable[Any]) -> str:
 
 def _covers(budget, pod):
     elsewhere = budget["metadata"].get("namespace") != pod["metadata"].get("namespace")
-    return not elsewhere and not is_going(pod) and selects((budget.get("spec") or {}).get("selector"), pod)
+    if elsewhere or is_going(pod):
+        return False
+    # A null selector selects nothing, an empty one all pods of the namespace (policy/v1).
+    selector = (budget.get("spec") or {}).get("selector")
+    if selector is None:
+        return False
+    return label_selector.matches(selector, pod["metadata"].get("labels") or {})

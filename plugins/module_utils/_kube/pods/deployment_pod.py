@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..._common.documents.tolerant import dict_in
 from ..._elsewhere.asking import LIMIT_SECONDS, Asked, Printed
 from ..api.client import KubeClient
 from ..kinds.resources import KNOWN
+from ..objects import label_selector
 from ..objects.conditions import condition
 from ..responses.errors import KubeError
 
@@ -68,21 +68,22 @@ def pods_of(client: Any, namespace: str, deployment: str) -> list[Any]:
     found = client.get(KNOWN["Deployment"], namespace, deployment)
     if found is None:
         raise KubeError(f"Deployment {namespace}/{deployment}: found none", 404, "NotFound")
-    return sorted((pod for pod in selected_by(client, found) if _runs(pod)),
+    return sorted((pod for pod in selected(client, namespace, found) if _runs(pod)),
                   key=lambda pod: (condition(pod, "Ready").get("status") != "True", pod["metadata"]["name"]))
 
 
-def selected_by(client: Any, deployment: Mapping[str, Any]) -> list[Any]:
-    """Return all pods that a Deployment selects by its labels, those that are being deleted among them.
+def selected(client: Any, namespace: str, deployment: Mapping[str, Any]) -> list[Any]:
+    """Return the pods of a Deployment, those that end among them.
 
     :param client: a KubeClient
-    :param deployment: as it is stored
+    :param namespace: of the Deployment
+    :param deployment: as it was read
     :raises KubeError: when the API server can't be asked
     """
-    labels = dict_in(dict_in(dict_in(deployment, "spec"), "selector"), "matchLabels")
-    selector = ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
-    # A selector without labels would be all pods.
-    return list(client.list(KNOWN["Pod"], deployment["metadata"]["namespace"], selector)[0]) if selector else []
+    selector = label_selector.text((deployment.get("spec") or {}).get("selector"))
+    # An empty selector would be all pods.
+    found: list[Any] = client.list(KNOWN["Pod"], namespace, selector)[0] if selector else []
+    return found
 
 
 def container_of(client: Any, namespace: str, deployment: str) -> Container:

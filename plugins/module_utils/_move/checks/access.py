@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
 from ..._kube.api import bulk
-from ..._kube.kinds.resources import Resource
+from ..._kube.kinds.resources import KNOWN, Resource
+from ..objects.reading import Side
 
 # What clusterctl does with each object where it comes from and where it goes to (``mover.go``).
 LETS_GO = ("get", "list", "patch", "delete")
@@ -52,6 +53,14 @@ def rights(verbs: Iterable[str], resources: Iterable[Resource], namespace: str) 
     """
     verbs = list(verbs)
     return [Right(verb, resource.group, resource.plural, namespace) for resource in resources for verb in verbs]
+
+
+def namespace_rights(side: Side) -> list[Right]:
+    """Return the right to create the namespace of a plane, none when it is there.
+
+    :raises KubeError: when the API server can't be asked
+    """
+    return [] if side.has_namespace() else [Right("create", "", KNOWN["Namespace"].plural, None)]
 
 
 def problems(client: Any, wanted: list[Right], option: str) -> list[Problem]:

@@ -20,7 +20,6 @@ from ..._common.texts.plain_text import cut, few
 from ..._kube.api import bulk
 from ..._kube.kinds.resources import Resource
 from ..._kube.responses.errors import KubeError
-from ..._metal3.kinds import KNOWN
 from ..objects import copies, graph
 from ..objects.reading import Side
 
@@ -35,6 +34,8 @@ _HINT_OF_SECRETS = (f"{_HINT}; its values were replaced by digests for this ques
                     "in accept")
 # Of a user who may not create such objects: the check of rights says it of all kinds at once.
 _NO_RIGHT = "cannot create resource"
+# How Kubernetes refuses an object by a quota (``resourcequota/controller.go``).
+_EXCEEDED = re.compile(r"exceeded quota: ([^\s,]+)")
 # What says nothing of the object: a webhook that cannot be asked so, and one that looks for what comes along with it.
 _UNDECIDED = ("does not support dry run", "not found", "does not exist")
 
@@ -51,6 +52,15 @@ class Tried(NamedTuple):
     warnings: list[str]
     stored: dict[tuple[str, str, str], Object]
 
+    def besides(self, known: Iterable[Problem]) -> list[Problem]:
+        """Return the problems, without refusals of quotas of which all is said at once by what they have room for.
+
+        :param known: problems that are reported with these, those of :func:`rules.quotas` among them
+        """
+        counted = set(problem.subject for problem in known)
+        refused = [(problem, _EXCEEDED.search(str(problem.actual))) for problem in self.problems]
+        return [problem for problem, quota in refused if not quota or f"ResourceQuota {quota.group(1)}" not in counted]
+
 
 def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = ()) -> Tried:
     """Try to create objects in a plane.
@@ -64,9 +74,7 @@ def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = (
            for resource in [_resource(there, obj)] if resource is not None and graph.key(obj) not in there.by_key]
     if not due:
         return Tried([], [], {})
-    namespace = there.namespace
-    if there.client.get(KNOWN["Namespace"], None, namespace) is None:
-        namespace = _THERE_ALWAYS
+    namespace = there.namespace if there.has_namespace() else _THERE_ALWAYS
 
     def creator(obj: Object, resource: Resource) -> Any:
         body = copies.created(obj, {})
@@ -85,11 +93,12 @@ def tried(there: Side, arriving: Iterable[Object], accepted: Collection[str] = (
             else:
                 problems.append(problem)
             continue
+        answer = dict(outcome.value, kind=obj["kind"], apiVersion=obj["apiVersion"])
         if obj["kind"] != "Secret":
-            stored[of] = dict(outcome.value, kind=obj["kind"], apiVersion=obj["apiVersion"])
+            stored[of] = answer
         if name not in accepted:
             problems += [_changed(name, field) for field in copies.differences(
-                _without_namespace(obj), _without_namespace(outcome.value, obj))[0]]
+                *map(_without_namespace, (obj, answer)))[0]]
     return Tried(problems, _warnings(there, unasked, len(due), namespace), stored)
 
 
@@ -102,9 +111,8 @@ def _resource(there: Side, obj: Object) -> Resource | None:
     return Resource(*resource)._replace(version=version)
 
 
-def _without_namespace(obj: Object, named: Object | None = None) -> Object:
-    metadata = dict((name, value) for name, value in obj["metadata"].items() if name != "namespace")
-    return dict(obj, metadata=metadata, kind=(named or obj)["kind"], apiVersion=(named or obj)["apiVersion"])
+def _without_namespace(obj: Object) -> Object:
+    return dict(obj, metadata=dict((name, value) for name, value in obj["metadata"].items() if name != "namespace"))
 
 
 def _problem(kind: str, name: str, error: KubeError, absent: str) -> Problem | None:

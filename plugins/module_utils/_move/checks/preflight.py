@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ..._common.problems.problem import Problem
 from ..._host.state.reading import hosts_everywhere
 from ..._kube.kinds.resources import Resource
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.responses.advice import reading_failed
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -69,7 +70,7 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     found += twofold
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
-    asked = bmc_reach.place(there.client, params)
+    asked = bmc_reach.place(there, params)
     unreached, unasked = bmc_reach.from_where(asked, moving.of("BareMetalHost"), params)
     without_room, uncounted, fits = plane_room.problems(
         there.client, (params["ironic_namespace"], params["ironic_deployment"]))
@@ -141,15 +142,13 @@ def _starts(here: Side, there: Side, params: Mapping[str, Any]) -> bool:
 
 
 def _forbidden_there(there: Side, resources: list[Resource], starts: bool, params: Mapping[str, Any]) -> list[Problem]:
-    takes = access.rights(access.TAKES_OVER, resources, there.namespace) + [_INVENTORY]
-    if there.client.get(KNOWN["Namespace"], None, there.namespace) is None:
-        takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
+    takes = access.rights(access.TAKES_OVER, resources, there.namespace) + [_INVENTORY] + access.namespace_rights(there)
     namespace = params["ironic_namespace"]
     ironics: list[access.Right] = []
     if starts:
         ironics = _scales(namespace)
-    elif params["reach_from"] == "auto" and bmc_reach.has_deployment(
-            there.client, namespace, params["ironic_deployment"]):
+    elif params["reach_from"] == "auto" and has_available_pod(
+            there.deployment(namespace, params["ironic_deployment"])):
         ironics = access.rights(["list"], [KNOWN["Pod"]], namespace) + [
             access.Right("create", "", access.EXEC, namespace)]
     return [problem for wanted in (takes, ironics)

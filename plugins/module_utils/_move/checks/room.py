@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..._common.problems.problem import Problem
 from ..._kube.objects import quantity
 from ..._kube.objects.conditions import is_true
+from ..._kube.objects.label_selector import selects
 
 Object = dict[str, Any]
 Amounts = dict[str, Decimal]
@@ -43,9 +44,8 @@ def waiting(deployments: list[Object], pods: list[Object]) -> list[Waiting]:
     for item in deployments:
         spec, name = item["spec"], f"{item['metadata']['namespace']}/{item['metadata']['name']}"
         wanted = max(1, spec.get("replicas", 1))
-        labels = (spec.get("selector") or {}).get("matchLabels") or {}
-        placed = [pod for pod in pods if labels and pod["metadata"]["namespace"] == item["metadata"]["namespace"]
-                  and _node(pod) and labels.items() <= (pod["metadata"].get("labels") or {}).items()]
+        placed = [pod for pod in pods if pod["metadata"]["namespace"] == item["metadata"]["namespace"]
+                  and _node(pod) and selects(item, pod)]
         if len(placed) < wanted:
             found.append(Waiting(name, wanted - len(placed), spec["template"]["spec"]))
     return found

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from ..._elsewhere import answered, asking
 
-HERE, ELSEWHERE, NOBODY = "here", "elsewhere", "nobody"
+# One of the answers of ``holder`` (``_elsewhere/questions.py``), beside "here" and "nobody".
+ELSEWHERE = "elsewhere"
 # Ironic's API, its web server and SSH: who refuses a connection is there, too.
 _PORTS = (6385, 6180, 22)
 _SECONDS = 3

@@ -11,19 +11,11 @@ from ..._bmc.preflight import reach, trust, verdict
 from ..._common.problems.errors import ReportedError
 from ..._common.problems.problem import Problem
 from ..._elsewhere import asking
-from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.pods import deployment_pod
-from ..._plane.cluster import ironic_change
+from ..objects.reading import Side
 
 Object = dict[str, Any]
-
-
-def has_deployment(client: Any, namespace: str, name: str) -> bool:
-    """Say whether there is a Deployment with an available pod.
-
-    :raises KubeError: when the API server can't be asked
-    """
-    return ironic_change.answers(client.get(KNOWN["Deployment"], namespace, name))
 
 
 def from_where(asked: asking.Asked | None, hosts: list[Object],
@@ -50,10 +42,10 @@ def from_where(asked: asking.Asked | None, hosts: list[Object],
     return found + untrusted, warnings
 
 
-def place(there: Any, params: Mapping[str, Any]) -> asking.Asked | None:
+def place(there: Side, params: Mapping[str, Any]) -> asking.Asked | None:
     """Return where the Ironic that takes over is asked, None when it can't be.
 
-    :param there: a KubeClient of the plane that takes over
+    :param there: the plane that takes over
     :param params: ``reach_from``, ``ironic_namespace``, ``ironic_deployment`` and ``ironic_config``, see the module
         ``plane_move``
     """
@@ -62,7 +54,7 @@ def place(there: Any, params: Mapping[str, Any]) -> asking.Asked | None:
     if params["reach_from"] == "here":
         return asking.from_here()
     where = (params["ironic_namespace"], params["ironic_deployment"])
-    return deployment_pod.asked(there, *where) if has_deployment(there, *where) else None
+    return deployment_pod.asked(there.client, *where) if has_available_pod(there.deployment(*where)) else None
 
 
 def distrusted(hosts: Iterable[Object], asked: asking.Asked,

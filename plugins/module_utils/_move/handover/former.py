@@ -8,14 +8,17 @@ One that is not found has not stopped: it goes on with power over servers that a
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few, plain
+from ..._kube.objects.deployments import wants_pods
 from ..._metal3.ironic_place import IRONIC_CONTAINER
 from ..._plane.cluster import ironic_database
+from ..._plane.parts import fit
+from ..._plane.parts.catalogue import BY_NAME
 
 Object = dict[str, Any]
 
@@ -28,7 +31,6 @@ OPERATED = "Ironic"
 _DATABASES = ("/var/lib/mysql", "/var/lib/ironic")
 _SHOWN = 5
 _CODE = "move-former-ironic"
-_OPERATOR = "baremetal-operator"
 _GOES_ON = ("set former_ironic_mode to external (playbook: pivot_ironic_mode=external, with pivot_ironic_url and its "
             "login), by which it goes on without the nodes of these hosts")
 
@@ -91,13 +93,7 @@ def is_ironic(deployment: Object) -> bool:
 
 def is_operator(deployment: Object) -> bool:
     """Say whether a Deployment is the Bare Metal Operator."""
-    return any(str(item.get("image") or "").rpartition("/")[2].partition("@")[0].partition(":")[0] == _OPERATOR
-               for item in _pod(deployment).get("containers") or [])
-
-
-def runs(deployment: Object) -> bool:
-    """Say whether a Deployment is to have pods."""
-    return bool(deployment["spec"].get("replicas", 1))
+    return fit.runs_part(BY_NAME["bmo"], deployment)
 
 
 def lasting_database(pod: Object, environment: Mapping[str, str]) -> str | None:
@@ -139,7 +135,7 @@ def problems(what: Said, found: Found, stopped: bool, held: bool) -> list[Proble
         "none that runs, as the mode is " + what.mode,
         "set former_ironic_mode to cluster, former_ironic_namespace and former_ironic_deployment (playbook: "
         f"pivot_ironic_mode=cluster, pivot_ironic_namespace={_of(item)}, pivot_ironic_deployment={_name(item)}), by "
-        f"which it is stopped; or {_GOES_ON}") for item in found.deployments if runs(item)]
+        f"which it is stopped; or {_GOES_ON}") for item in found.deployments if wants_pods(item)]
     if what.mode == PROCESS:
         result += _of_process(what, held)
     if what.mode == PROCESS and not _may_be_at(found.endpoint, what.address):
@@ -166,7 +162,7 @@ def unread(what: Said, message: str) -> Problem:
 def warnings(what: Said, found: Found) -> list[str]:
     """Return a warning for each Ironic beside the one that is stopped."""
     others = [_title(item) for item in found.deployments
-              if runs(item) and (_of(item), _name(item)) != (what.namespace, what.deployment)]
+              if wants_pods(item) and (_of(item), _name(item)) != (what.namespace, what.deployment)]
     if what.mode != CLUSTER or not others:
         return []
     return [f"{few(sorted(others), _SHOWN)}: runs Ironic, too, beside {what.title}, which is stopped: when it has "
@@ -216,7 +212,7 @@ def _of_deployment(what: Said, found: Found, stopped: bool, held: bool) -> list[
             "the Ironic that lets go, which is stopped",
             "correct former_ironic_namespace and former_ironic_deployment (playbook: pivot_ironic_namespace, "
             f"pivot_ironic_deployment); for one that is elsewhere {_GOES_ON}; for none at all set the mode none")]
-    if stopped and (runs(found.named) or found.pods):
+    if stopped and (wants_pods(found.named) or found.pods):
         pods = few(list(found.pods), _SHOWN) or "none yet"
         return [Problem(
             _CODE, what.title, "spec.replicas",
@@ -226,7 +222,7 @@ def _of_deployment(what: Said, found: Found, stopped: bool, held: bool) -> list[
     database = lasting_database(_pod(found.named), found.environment)
     if database and not what.url:
         return [_without_url(what.title, database)]
-    if database and not held and not runs(found.named):
+    if database and not held and not wants_pods(found.named):
         return [Problem(
             _CODE, what.title, "spec.replicas", f"0, and a database that outlives its pods: {plain(database)}",
             "an Ironic that runs until the hosts' nodes are deleted: with them it would have power over the servers "
@@ -279,8 +275,3 @@ def _name(obj: Object) -> str:
 
 def _title(deployment: Object) -> str:
     return plain(f"Deployment {_of(deployment)}/{_name(deployment)}")
-
-
-def named(deployments: Iterable[Object], namespace: str, name: str) -> Object | None:
-    """Return the Deployment of a name, None without one."""
-    return next((item for item in deployments if (_of(item), _name(item)) == (namespace, name)), None)

@@ -14,11 +14,9 @@ from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects.reading import Side
 from . import former, provisioning
-from .provisioning_reading import deployment_of
+from .provisioning_reading import config_maps, ironic_of
 
 Object = dict[str, Any]
-
-_DEPLOYMENT, _CONFIG_MAP = KNOWN["Deployment"], KNOWN["ConfigMap"]
 
 
 def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) -> tuple[list[Problem], list[str]]:
@@ -43,16 +41,17 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
 
 def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
     unread: list[str] = []
-    deployments = _listed(here, lambda: here.client.list(_DEPLOYMENT)[0], unread)
+    deployments = _listed(here, lambda: here.client.list(KNOWN["Deployment"])[0], unread)
     operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)
-    named = deployment_of(here.client, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
+    named = ironic_of(here, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
     operator = next(filter(former.is_operator, deployments), None)
-    endpoint = _environment(here, operator).get(former.ENDPOINT, "") if operator else ""
+    endpoint = provisioning.environment(operator, config_maps(here.client, operator)).get(
+        former.ENDPOINT, "") if operator else ""
+    pods = deployment_pod.selected(here.client, what.namespace, named[0]) if named and with_pods else []
     return former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
         tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
-        tuple(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected_by(here.client, named[0])))
-        if named and with_pods else ()), unread
+        tuple(sorted(pod["metadata"]["name"] for pod in pods))), unread
 
 
 def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:
@@ -65,9 +64,3 @@ def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:
         unread.append(f"whether another Ironic than the one that is named works for {here.client.server} was not "
                       f"checked: {exc.message}")
         return []
-
-
-def _environment(here: Side, deployment: Object) -> Mapping[str, str]:
-    maps = dict((name, here.client.get(_CONFIG_MAP, deployment["metadata"].get("namespace"), name))
-                for name in provisioning.config_maps_of(deployment))
-    return provisioning.environment(deployment, dict((name, obj) for name, obj in maps.items() if obj is not None))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Union
 
 from ..._common.problems.problem import Problem
+from ..._kube.objects.deployments import wants_pods
 from ..._plane.cluster.ironic import DHCP_CONTAINER, KEEPALIVED_CONTAINER, VARIABLES
 from ..._plane.cluster.objects import STARTED_BY_MOVE
 
@@ -116,7 +117,7 @@ def of_deployment(deployment: Object, config_maps: Mapping[str, Object]) -> Iron
     containers = set(item["name"] for item in pod["containers"])
     network = _of_range(values.get(_RANGE, "")) if DHCP_CONTAINER in containers else None
     where = f"{metadata['namespace']}/{metadata['name']}"
-    runs = bool(deployment["spec"].get("replicas", 1))
+    runs = wants_pods(deployment)
     return Ironic(f"Deployment {where}", values.get(_ADDRESS, ""), (network,) if network else (),
                   "spec.template.spec.containers.env.",
                   f"scale Deployment {where} to 0, or install it without ironic_dhcp_range",

@@ -108,23 +108,34 @@ def _both(here: Side, there: Side, params: Mapping[str, Any]) -> Both:
     return Both(before, next_one)
 
 
-def deployment_of(client: Any, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
-    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
+def config_maps(client: Any, deployment: Object) -> dict[str, Object]:
+    """Return the ConfigMaps that the environment of a Deployment's containers is from, by name, those that are there.
 
     :param client: a KubeClient
-    :param namespace: of the Deployment
-    :param name: of the Deployment
+    :param deployment: the Deployment
     :raises KubeError: when the API server can't be asked
     """
-    deployment = client.get(KNOWN["Deployment"], namespace, name)
+    found = dict((name, client.get(KNOWN["ConfigMap"], deployment["metadata"].get("namespace"), name))
+                 for name in provisioning.config_maps_of(deployment))
+    return dict((name, obj) for name, obj in found.items() if obj is not None)
+
+
+def ironic_of(side: Side, namespace: str, name: str) -> tuple[Object, dict[str, Object]] | None:
+    """Return the Deployment of an Ironic and the ConfigMaps that its environment is from, None without one.
+
+    One read serves all checks and the result.
+
+    :param side: the plane
+    :param namespace: of the Deployment
+    :param name: of the Deployment; with an empty one there is none
+    :raises KubeError: when the API server can't be asked
+    """
+    deployment = side.deployment(namespace, name) if namespace and name else None
     if deployment is None:
         return None
-    maps = dict((item, client.get(KNOWN["ConfigMap"], namespace, item))
-                for item in provisioning.config_maps_of(deployment))
-    return deployment, dict((item, obj) for item, obj in maps.items() if obj is not None)
+    return deployment, side.once(("ConfigMap", namespace, name), lambda: config_maps(side.client, deployment))
 
 
 def _ironic(side: Side, namespace: str, name: str) -> provisioning.Ironic | None:
-    found = side.once(("ironic", namespace, name), lambda: deployment_of(
-        side.client, namespace, name)) if namespace and name else None
+    found = ironic_of(side, namespace, name)
     return provisioning.of_deployment(*found) if found else None

@@ -13,10 +13,11 @@ from ..._common.texts.plain_text import few
 from ..._elsewhere import answered, asking
 from ..._kube.api import bulk
 from ..._kube.api.workload_client import secret_title, workload_client
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.pods import short_pods
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from ..handover import bmc_reach, provisioning_reading
+from ..handover import provisioning_reading
 from . import hosts as host_nodes
 from . import now as nodes_now
 from . import question as node_question
@@ -102,13 +103,11 @@ class NodesAsked:
             return {}, [], _Unknown(f"{where}: {exc}", False)
 
     def _read_ironic(self, namespace: str, name: str, where: str) -> tuple[Object, list[Place], _Unknown | None]:
-        if not bmc_reach.has_deployment(self._there, namespace, name):
+        deployment = self._there.get(KNOWN["Deployment"], namespace, name)
+        if deployment is None or not has_available_pod(deployment):
             return {}, [], _Unknown(f"over there is no {where} with an available pod, which says where Ironic is")
-        found = provisioning_reading.deployment_of(self._there, namespace, name)
-        if found is None:
-            return {}, [], _Unknown(f"{where} is gone meanwhile")
-        targets = node_question.places(*found)
-        return found[0], targets, None if targets else _Unknown(f"{where} does not say which address Ironic has")
+        targets = node_question.places(deployment, provisioning_reading.config_maps(self._there, deployment))
+        return deployment, targets, None if targets else _Unknown(f"{where} does not say which address Ironic has")
 
     def _from_nodes(self, nodes: Mapping[str, host_nodes.HostNode], targets: list[Place], image: str) -> list[Asked]:
         clusters = sorted(set(node.cluster for node in nodes.values()))

@@ -19,8 +19,7 @@ from .graph import Graph, key
 Object = dict[str, Any]
 
 # Fields of a host's ``spec`` that name a Secret, and the key of its name in each: of the BMC, and of a deployment.
-OF_BMC = (("bmc", "credentialsName"),)
-SECRETS = (*OF_BMC, ("userData", "name"), ("networkData", "name"), ("metaData", "name"),
+SECRETS = (("bmc", "credentialsName"), ("userData", "name"), ("networkData", "name"), ("metaData", "name"),
            ("image", "ociAuthSecretName"))
 PREPROVISIONING = "preprovisioningNetworkDataName"
 BMC_FIELD = "spec.bmc.credentialsName"

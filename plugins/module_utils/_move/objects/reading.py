@@ -15,7 +15,7 @@ from . import graph, record
 
 Object = dict[str, Any]
 
-_HOST = KNOWN["BareMetalHost"]
+_HOST, _NAMESPACE = KNOWN["BareMetalHost"], KNOWN["Namespace"]
 
 
 class Contents(NamedTuple):
@@ -49,7 +49,7 @@ class Side:
              [version["name"] for version in item["spec"]["versions"] if version.get("served", True)])
             for item in definitions)
         self.resources = dict(((item.resource.group, item.resource.kind), item.resource) for item in self.kinds)
-        system = client.get(KNOWN["Namespace"], None, "kube-system")
+        system = client.get(_NAMESPACE, None, "kube-system")
         if system is None:
             raise KubeError(f"Namespace kube-system: found none at {client.server}, expected it, whose uid says which "
                             "cluster this is", 404, "NotFound", next_step="correct kubeconfig")
@@ -78,6 +78,38 @@ class Side:
         if key not in self._once:
             self._once[key] = read()
         return self._once[key]
+
+    def deployment(self, namespace: str, name: str) -> Object | None:
+        """Return a Deployment of any namespace, None without one; one read serves all questions, see :meth:`once`.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        found: Object | None = self.once(("Deployment", namespace, name), lambda: self.client.get(
+            KNOWN["Deployment"], namespace, name))
+        return found
+
+    def has_namespace(self) -> bool:
+        """Return whether the namespace is there; one read serves all questions, see :meth:`once`.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        return bool(self.once("Namespace", lambda: self.client.get(_NAMESPACE, None, self.namespace) is not None))
+
+    def make_namespace(self) -> None:
+        """Create the namespace unless it is there, by the right to create alone: an apply would want more.
+
+        :raises KubeError: when the API server can't be asked or refuses
+        """
+        if self.has_namespace():
+            return
+        try:
+            self.client.create(_NAMESPACE, None, {
+                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
+        except KubeError as exc:
+            # Somebody else has made it meanwhile.
+            if exc.status != 409:
+                raise
+        self._once["Namespace"] = True
 
     def keep(self, config: Object) -> None:
         """Keep the ConfigMap of a record as it was written, in place of the one that was read."""

@@ -18,7 +18,6 @@ from ..objects import copies, named_secrets, record
 from ..objects.graph import MADE_AGAIN, key
 
 Object = dict[str, Any]
-Keys = tuple[str, str, str]
 
 # How far a host has come. BOTH: detached here, and over there.
 HERE, DETACHING, BOTH, THERE, NOWHERE = "here", "detaching", "both", "there", "nowhere"
@@ -26,7 +25,6 @@ HERE, DETACHING, BOTH, THERE, NOWHERE = "here", "detaching", "both", "there", "n
 GROUP = "metal3.io"
 # The value of the pause of a host that has come and is not complete yet: not that of a pivot, which would release it.
 HELD = host_annotations.FOR_HOST_MOVE
-UPDATES = copies.FIRMWARE
 
 
 def detaching(host: Object, plane_uid: str) -> dict[str, Any] | None:

@@ -17,9 +17,10 @@ from ..._host.state import lock as host_lock
 from ..._host.state.goals import state_of
 from ..checks import rules as checks
 from ..checks.rules import obstacle
+from ..objects.copies import FIRMWARE
 from ..objects.graph import key, title
 from ..objects.named_secrets import SECRETS
-from .copies import GROUP, UPDATES, dropped, origin, secrets_missing
+from .copies import GROUP, dropped, origin, secrets_missing
 
 Object = dict[str, Any]
 
@@ -119,7 +120,7 @@ def _bound(host: Object, obj: Object) -> list[Problem]:
     if kind in _BOUND:
         return [obstacle(host, "", title(key(obj)), "none", _BOUND[kind])]
     updates = (obj.get("spec") or {}).get("updates")
-    if kind == UPDATES and updates and updates != (obj.get("status") or {}).get("updates"):
+    if kind == FIRMWARE and updates and updates != (obj.get("status") or {}).get("updates"):
         return [obstacle(host, "", f"{title(key(obj))} with updates that are not flashed yet", "none",
                          "flash them first by the playbook firmware, or take them away")]
     return []

@@ -48,7 +48,7 @@ def problems(here: Side, there: Side, leaving: list[Object], stages: Mapping[str
         found += _notes_immutable(here, there)
         found += checks.older(*(fit_service.read(side.client, side.definitions)[0] for side in (here, there)))
         found += _forbidden(here, there, leaving)
-        unreached, unasked = bmc_reach.from_where(bmc_reach.place(there.client, params), [
+        unreached, unasked = bmc_reach.from_where(bmc_reach.place(there, params), [
             host for host in leaving if stages[host["metadata"]["name"]] != host_copies.BOTH], params)
         found += unreached
         warnings += unasked
@@ -95,9 +95,8 @@ def _forbidden(here: Side, there: Side, hosts: list[Object]) -> list[Problem]:
     used = [BMH, KNOWN["Secret"], _CONFIG_MAP]
     kinds = sorted(set(graph.key(obj)[:2] for host in hosts for obj in host_copies.companions(host, here.objects)))
     companions = [here.resources[of] for of in kinds]
-    takes = access.rights(("get", "list", "create", "patch"), used + companions, there.namespace)
-    if there.client.get(KNOWN["Namespace"], None, there.namespace) is None:
-        takes.append(access.Right("create", "", KNOWN["Namespace"].plural, None))
+    takes = access.rights(("get", "list", "create", "patch"), used + companions, there.namespace) \
+        + access.namespace_rights(there)
     lets_go = access.rights(("get", "list", "patch", "delete"), [BMH], here.namespace) \
         + access.rights(("get", "create", "patch"), [_CONFIG_MAP], here.namespace)
     return [*access.problems(here.client, lets_go, "kubeconfig"),

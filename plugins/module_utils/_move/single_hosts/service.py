@@ -191,9 +191,8 @@ class HostMove:
         self._here.read()
         self._there.read()
         pairs, errors = self._pairs(names)
-        if pairs and self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
-            self._there.client.create(KNOWN["Namespace"], None, {
-                "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}})
+        if pairs:
+            self._there.make_namespace()
         known = dict((name, obj) for (_group, kind, name), obj in self._there.by_key.items() if kind == "Secret")
         for host, copied in pairs:
             name = host["metadata"]["name"]

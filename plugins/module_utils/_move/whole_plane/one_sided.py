@@ -4,16 +4,14 @@
 """What the plane that lets go says of a move while the one that takes over is stopped; writes nothing."""
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..checks import preflight
-from ..handover import former_reading
+from ..handover import former_reading, provisioning_reading
 from ..objects import record
 from ..objects.reading import Side
 from . import texts
@@ -59,16 +57,10 @@ def planned(client: Any, params: Mapping[str, Any], to_server: str, why: str) ->
         what = record.made(here.uid, "", moving, "")
     else:
         what = begun
-    names = texts.hosts(what)
     # What has moved already leaves nothing here.
     is_due = begun is not None or bool(moving.moved)
-    is_confirmed = not is_due or confirmation.confirmed(params["confirm"], names)
-    return {"changed": is_due, "due": is_due, "begun": begun is not None, "to_server": to_server, "hosts": names,
-            "machines": what.names("cluster.x-k8s.io", "Machine"),
-            "objects": dict(sorted(Counter(entry.kind for entry in what.entries).items())), "rehearsal": None,
-            "fits": [], "from_uid": here.uid,
-            "handover": {"starts": False, "address": False, "dhcp": False}, "ironic": None,
-            "former_ironic": None, "diff": texts.difference(moving), "warnings": warnings,
-            "confirmation": "" if is_confirmed else f"confirm: found {params['confirm'] or 'nothing'}, expected "
-            f"{confirmation.expected(names)}; so many hosts would be managed by {to_server} from then on; repeat how "
-            f"many (playbook: set metal3_confirm={len(names)})"}
+    unconfirmed = texts.unconfirmed_move(params["confirm"], texts.hosts(what), to_server) if is_due else []
+    return {"changed": is_due, "due": is_due, "begun": begun is not None, "to_server": to_server,
+            **texts.counted(what), "rehearsal": None, "fits": [], "from_uid": here.uid,
+            **provisioning_reading.Both().result(), "diff": texts.difference(moving), "warnings": warnings,
+            "confirmation": texts.words(unconfirmed)}

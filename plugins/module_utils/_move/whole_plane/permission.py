@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._plane.parts import fit_service
@@ -64,10 +63,7 @@ class Permission:
         if thoroughly:
             tried = admission.tried(self._there, moving.moved, self._params["accept"])
             self.arriving = tried.stored
-            # Of a quota that can be read all is said at once.
-            is_counted = any(problem.subject.startswith("ResourceQuota ") for problem in problems)
-            problems += [problem for problem in tried.problems
-                         if not is_counted or "exceeded quota" not in str(problem.actual)]
+            problems += tried.besides(problems)
             warnings += tried.warnings
         others, unread = former_reading.checked(self._here, params, not self._check_mode,
                                                 not checks.held(moving.of("BareMetalHost")))
@@ -129,24 +125,13 @@ class Permission:
                 "a move that has deleted nothing here yet", "run with state moved, which finishes it")])
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
-        unconfirmed = self.unconfirmed(move_texts.hosts(begun), effect) + self._held_elsewhere(begun)
+        unconfirmed = move_texts.unconfirmed(self._params["confirm"], move_texts.hosts(begun), effect) \
+            + self._held_elsewhere(begun)
         self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         return unconfirmed
 
     def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
         return self._unconfirmed_move(move_texts.hosts(begun)) + self._held_elsewhere(begun)
-
-    def unconfirmed(self, names: list[str], effect: str) -> list[Problem]:
-        """Return the problem of a confirmation that is missing or wrong, or nothing.
-
-        :param names: of the hosts that it is about
-        :param effect: what happens to them, as a clause
-        """
-        if confirmation.confirmed(self._params["confirm"], names):
-            return []
-        return [Problem("confirmation-missing", "plane_move", "confirm", self._params["confirm"] or None,
-                        confirmation.expected(names),
-                        f"{effect}; repeat how many (playbook: set metal3_confirm={len(names)})")]
 
     def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
         if problems or (unconfirmed and not self._check_mode):
@@ -156,7 +141,7 @@ class Permission:
         return self._records.other_holder(begun, self._params["take_over"])
 
     def _unconfirmed_move(self, names: list[str]) -> list[Problem]:
-        return self.unconfirmed(names, f"so many hosts would be managed by {self._there.client.server} from then on")
+        return move_texts.unconfirmed_move(self._params["confirm"], names, self._there.client.server)
 
     def _shown(self, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
         outcome = self._rehearse(

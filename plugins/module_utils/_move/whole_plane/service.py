@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -138,7 +137,8 @@ class Move:
         # Whoever goes by the result stops that Ironic, whatever it is there for.
         effect = f"the Ironic at {self._there.client.server} is stopped, and what it had for so many hosts comes back"
         back = both.handover()
-        unconfirmed = self._permission.unconfirmed(hosts, effect) if back.address or back.dhcp else []
+        comes_back = back.address or back.dhcp
+        unconfirmed = move_texts.unconfirmed(self._params["confirm"], hosts, effect) if comes_back else []
         return dict(self._result(None, False), **both.result(), confirmation=move_texts.words(unconfirmed))
 
     def _is_used(self) -> bool:
@@ -186,9 +186,7 @@ class Move:
     # What is done
 
     def _begin(self, planned: record.Record, moving: graph.Graph) -> record.Record:
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self._there.namespace}}
-        if self._there.client.get(KNOWN["Namespace"], None, self._there.namespace) is None:
-            self._there.client.apply(KNOWN["Namespace"], None, namespace)
+        self._there.make_namespace()
         begun = self._records.begin(planned, moving.moved, self._permission.arriving)
         self._progress.event(f"moving {len(planned.entries)} objects from {self._here.client.server} to "
                              f"{self._there.client.server}")
@@ -279,11 +277,8 @@ class Move:
         cluster_pauses.resume(side, set(entry.key for entry in begun.entries), self._progress, self._sleep)
 
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
-        counts = Counter(entry.kind for entry in what.entries) if what else {}
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
-                "hosts": move_texts.hosts(what) if what else [],
-                "machines": what.names("cluster.x-k8s.io", "Machine") if what else [],
-                "objects": dict(sorted(counts.items())), "rehearsal": self._permission.rehearsed,
+                **move_texts.counted(what), "rehearsal": self._permission.rehearsed,
                 "fits": self._permission.fits, "from_uid": self._here.uid, **self._both(what).result()}
 
     def _both(self, what: record.Record | None) -> provisioning_reading.Both:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._kube.objects.deployments import has_available_pod
 from ..._kube.reconcile.diff import FIELD_MANAGER
 from ..._metal3.ironic_place import IRONIC_CONTAINER, IRONIC_DEPLOYMENT
 from ..parts import fit
@@ -56,14 +57,6 @@ def deployed(deployments: Iterable[Object], namespace: str) -> Object | None:
     """
     return next((item for item in deployments if (item["metadata"]["namespace"], item["metadata"]["name"]) == (
         namespace, IRONIC_DEPLOYMENT)), None)
-
-
-def answers(stored: Object | None) -> bool:
-    """Return whether an Ironic has a pod that answers: one without works on nothing, and its repair must not wait.
-
-    :param stored: Ironic's Deployment, None when there is none
-    """
-    return bool(((stored or {}).get("status") or {}).get("availableReplicas"))
 
 
 def problems(deployments: list[Object], new: Wanted, adopted: Iterable[str]) -> list[Problem]:
@@ -121,7 +114,7 @@ def _elsewhere(deployments: Iterable[Object], namespace: str) -> list[Problem]:
                     f"set ironic_namespace={where['namespace']}, or remove that one first")
             for item in deployments for where in [item["metadata"]]
             if where["name"] == IRONIC_DEPLOYMENT and where["namespace"] != namespace and objects.is_ours(item)
-            and fit.tag_of_ironic(item) is not None]
+            and fit.runs_part(IRONIC, item)]
 
 
 def step(stored: Object | None, new: Wanted) -> upgrade.Step | None:
@@ -161,7 +154,9 @@ def described(stored: Object | None, new: Wanted, hosts: list[Object]) -> list[O
     if stored is None or change is None:
         return []
     unknown = fit.release_of_tag(change.found) is None and database_of(stored) is not None
-    return upgrade.described([change], [IRONIC.name] if answers(stored) and (hosts or unknown) else [])
+    # What does not answer has nothing interrupted, and its repair must not wait.
+    is_interrupted = has_available_pod(stored) and (hosts or unknown)
+    return upgrade.described([change], [IRONIC.name] if is_interrupted else [])
 
 
 def image_of(deployment: Object | None) -> str:

@@ -15,6 +15,7 @@ from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.objects import secret_data
+from ..._kube.objects.deployments import has_available_pod, wants_pods
 from ..._kube.reconcile.diff import goes_away
 from ..._kube.reconcile.plan import Entry
 from ..._kube.reconcile.report import counts
@@ -159,8 +160,7 @@ class IronicComponents(Components):
         :param stored: Ironic's Deployment, None when there is none
         :param entries: of all objects, as they were planned
         """
-        if self.check_mode or issued.secrets or self.params["rotation"] != "none" \
-                or not ironic_change.answers(stored):
+        if self.check_mode or issued.secrets or self.params["rotation"] != "none" or not has_available_pod(stored):
             return []
         found, planned = _images(entries)
         return entries if found != planned else []
@@ -228,7 +228,8 @@ class IronicComponents(Components):
         :param made: Secrets, from :func:`ironic.secrets`
         :raises RefusedError: with the hosts
         """
-        if stored is None or not ironic_change.answers(stored):
+        # One that does not answer works on nothing, and its repair must not wait for what only it can finish.
+        if stored is None or not has_available_pod(stored):
             return
         found = upgrade.transitions([IRONIC.name], self.listed(*IRONIC.managed[0]))
         if not found:
@@ -282,7 +283,7 @@ class IronicComponents(Components):
         if not self.params["standby"]:
             return False
         stored = self.client.get(KNOWN["Deployment"], self.params["namespace"], IRONIC_DEPLOYMENT)
-        return stored is None or not stored["spec"].get("replicas", 1)
+        return stored is None or not wants_pods(stored)
 
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""

@@ -10,6 +10,7 @@ from ..._common.options import confirmation
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import KNOWN
+from ..._kube.objects.deployments import has_available_pod
 from ..parts import fit, fit_service
 from ..parts.catalogue import BY_NAME, IRONIC
 from ..upgrade import managed_objects
@@ -54,7 +55,7 @@ def _ironic(run: ComponentsRun, planned: dict[str, fit.Planned]) -> tuple[list[O
     deployments = run.client.list(KNOWN["Deployment"])[0]
     stored, hosts = ironic_change.deployed(deployments, new.namespace), run.listed(*IRONIC.managed[0])
     problems = ironic_change.problems(deployments, new, run.params["adopt"])
-    if ironic_change.answers(stored) and ironic_change.step(stored, new):
+    if has_available_pod(stored) and ironic_change.step(stored, new):
         problems += upgrade.transitions([IRONIC.name], hosts)
     return ironic_change.described(stored, new, hosts), problems
 

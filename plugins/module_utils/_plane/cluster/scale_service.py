@@ -126,4 +126,5 @@ def _left(client: Any, deployment: Object, wanted: int) -> str:
         ready = max([0, *((item.get("status") or {}).get("readyReplicas", 0) for item in found)])
         return "" if ready >= wanted else f"{ready} of {wanted} are ready"
     # A pod that ends still works: its processes are stopped one after the other.
-    return ", ".join(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected_by(client, deployment)))
+    pods = deployment_pod.selected(client, namespace, deployment)
+    return ", ".join(sorted(pod["metadata"]["name"] for pod in pods))

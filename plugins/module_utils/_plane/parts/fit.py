@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..._common.problems.problem import Problem
 from ..._common.texts.text_table import lines
 from ..._ironic.fitness.checks import OPERATOR_MINOR
+from ..._kube.objects.deployments import has_available_pod, wants_pods
 from ..._metal3.kinds import KNOWN
 from . import matrix
 from .catalogue import BY_NAME, IRONIC, PARTS, PROVIDER_LABEL, Part
@@ -90,8 +91,7 @@ def _found(part: Part, providers: list[Object], deployments: list[Object],
            definitions: Mapping[str, Object]) -> Found | None:
     running = [(item, tag) for item in deployments for tag in [_tag(part, item)] if tag is not None]
     named = [(f"{item['metadata']['namespace']}/{item['metadata']['name']}", item) for item, _tag_ in running]
-    unavailable = tuple(name for name, item in named if item["spec"].get("replicas", 1)
-                        and not (item.get("status") or {}).get("availableReplicas"))
+    unavailable = tuple(name for name, item in named if wants_pods(item) and not has_available_pod(item))
     managers = tuple((name, (item["metadata"].get("labels") or {}).get(MANAGER_LABEL)) for name, item in named)
     entries = [item for item in providers
                if part.type and (item.get("type"), item.get("providerName")) == (part.type, part.provider_name)]
@@ -139,9 +139,14 @@ def tag_of_ironic(deployment: Object) -> str | None:
     return _tag(IRONIC, deployment)
 
 
+def runs_part(part: Part, deployment: Object) -> bool:
+    """Say whether a Deployment runs the manager of a part."""
+    return _tag(part, deployment) is not None
+
+
 def is_of_plane(deployment: Object) -> bool:
     """Say whether a Deployment runs the manager of one of the parts."""
-    return any(_tag(part, deployment) is not None for part in PARTS)
+    return any(runs_part(part, deployment) for part in PARTS)
 
 
 def namespaces(deployments: Iterable[Object]) -> list[str]:
@@ -150,7 +155,7 @@ def namespaces(deployments: Iterable[Object]) -> list[str]:
     :param deployments: of all namespaces
     """
     return sorted(set(item["metadata"]["namespace"] for item in deployments
-                      if is_of_plane(item) or _tag(IRONIC, item) is not None))
+                      if is_of_plane(item) or runs_part(IRONIC, item)))
 
 
 def _tag(part: Part, deployment: Object) -> str | None:

@@ -35,12 +35,12 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes.since
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 IMAGE = {"url": "https://images.example/a.qcow2", "checksum": "https://images.example/a.sha256"}
 OTHER = dict(IMAGE, url="https://images.example/b.qcow2")
 # The Nodes of the fixture's cluster, as they were.
 SAME_NODES = {"c": {"m": NodeNow("2026-11-01T00:00:00Z")}}
+pytestmark = pytest.mark.usefixtures("complete_plane")
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +53,6 @@ def identity(tmp_path_factory):
 @pytest.fixture
 def recipient(identity):
     return next(line.rpartition(" ")[2] for line in Path(identity).read_text().splitlines() if "public key" in line)
-
-
-@pytest.fixture(autouse=True)
-def complete_plane(monkeypatch):
-    monkeypatch.setattr(backup_service.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(backup_service.fit, "problems", lambda *_arguments: ([], []))
 
 
 def back_up(here, folder, recipient, identity=None, check_mode=False, rehearse=None, keep=None,

@@ -9,6 +9,7 @@ import copy
 import pytest
 from fakes.planes import NAMESPACE, world
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.problem import Problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import admission
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import graph
@@ -77,6 +78,13 @@ def test_a_refusal_is_a_problem_with_its_words(there, text, status):
     problem, = found.problems
     assert problem.subject == "Machine m" and problem.actual == text and found.warnings == []
     assert set(found.stored) == set(key for key in found.stored if key[1] != "Machine")
+
+
+def test_of_a_quota_that_was_counted_each_refusal_is_not_said_once_more(there):
+    words = "exceeded quota: few, requested: count/machines.cluster.x-k8s.io=1, used: count/machines=1, limited: 1"
+    found, _sent = tried(there, refusing(words))
+    counted = [Problem("move-blocked", f"ResourceQuota {name}", "", None, "", "") for name in ("few", "other")]
+    assert found.besides(counted) == [] != found.problems == found.besides(counted[1:]) == found.besides([])
 
 
 @pytest.mark.parametrize("text, status", [

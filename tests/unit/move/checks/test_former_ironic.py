@@ -239,5 +239,13 @@ def test_with_hosts_in_other_namespaces_ironic_goes_on(here, there, is_detached)
             attempt(here, there, True)
 
 
+def test_all_checks_go_by_one_read_of_it(here, there):
+    put(here, ironic(env=[{"name": "MARIADB_HOST", "value": "127.0.0.1"}]))
+    here.requests.clear()
+    assert attempt(here, there, True, **CLUSTER)["former_ironic"]["uid"] == "uid-Deployment-ironic"
+    assert [request[:3] for request in here.requests if request[:2] == ("GET", "Deployment")] == [
+        ("GET", "Deployment", "ironic")]
+
+
 def test_the_modes_are_those_of_the_role():
     assert former.MODES == ("process", "cluster", "external", "none")

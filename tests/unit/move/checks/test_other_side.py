@@ -18,14 +18,15 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from fakes.planes import NAMESPACE, WORK_DIR, at_once, obj
+from fakes.moves import move_params
+from fakes.planes import at_once, obj
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import trust
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import asking
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import plane_room, preflight, room
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import plane_room, room
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import (
     address_holder,
     bmc_reach,
@@ -34,17 +35,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover im
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.nodes import reach as node_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster.objects import STARTED_BY_MOVE
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 HERE = asking.by_command([sys.executable, "-"], "the pod")
 NOBODY = asking.by_command(["/nonexistent"], "the pod")
 IRONIC = ("baremetal-operator-system", "ironic")
-
-
-@pytest.fixture(autouse=True)
-def _parts(monkeypatch):
-    monkeypatch.setattr(preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+pytestmark = pytest.mark.usefixtures("complete_plane")
 
 
 def deployment(name, memory="64Mi", image="registry.example.org/ironic:v1", replicas=1, available=0, env=(), **pod):
@@ -84,15 +79,7 @@ def undone(here, there, **options):
 
 
 def run(here, there, **options):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
-              "take_over": None, "accept": [], "ironic_namespace": IRONIC[0], "ironic_deployment": IRONIC[1],
-              "ironic_config": None,
-              "former_ironic_namespace": IRONIC[0], "former_ironic_deployment": "", "media_checks": [],
-              "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, **options}
-    return service.Move(here, there, params, True, Progress(None), alone=at_once)
+    return service.Move(here, there, move_params(**options), True, Progress(None), alone=at_once)
 
 
 def refused(here, there, **options):
@@ -459,6 +446,15 @@ def test_what_keeps_nothing_over_there_from_work_needs_no_move_that_started_it(h
     machine = {"ip": "192.0.2.20", "dhcp_networks": ["192.0.2.10/24"]}
     found = undone(here, there, **back, reach_from="here", machine_ironic=machine)
     assert found["handover"]["address"] and found["ironic"] is None
+
+
+def test_the_ironic_that_takes_over_is_read_once(here, there):
+    item, config = ironic()
+    item["status"] = {}
+    put(there, item, config, node())
+    there.requests.clear()
+    assert attempt(here, there, reach_from="auto")["ironic"]["uid"] == "uid-Deployment-ironic"
+    assert [request[2] for request in there.requests if request[:2] == ("GET", "Deployment")] == ["ironic"]
 
 
 def of_generation(number, deployment, config):

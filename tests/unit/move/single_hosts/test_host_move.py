@@ -8,6 +8,7 @@ import copy
 import json
 
 import pytest
+from fakes import moves
 from fakes.planes import NAMESPACE, Plane, host, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -20,9 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.e
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import copies as host_copies
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import obstacles as host_obstacles
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import preflight as host_preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.single_hosts import service as host_move_service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 NAMES = ["free", "used"]
 
@@ -121,7 +120,7 @@ def planes(monkeypatch):
             yield Step(objects, set(objects) | set(NAMES), None, None, True)
 
     monkeypatch.setattr(host_wait, "follow", follow)
-    monkeypatch.setattr(host_preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
+    moves.complete(monkeypatch)
     return here, there
 
 

@@ -11,23 +11,17 @@ import os
 
 import pytest
 from fakes.clusterctl import Clusterctl, Killed
-from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, managed
+from fakes.moves import move_params
+from fakes.planes import NAMESPACE, STAY, at_once, managed
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import copies, record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.journal import Journal
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 SECRET, PASSWORD = b"k" * 32, "cGFzc3dvcmQ="
-
-
-@pytest.fixture(autouse=True)
-def complete_plane(monkeypatch):
-    monkeypatch.setattr(preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+pytestmark = pytest.mark.usefixtures("complete_plane")
 
 
 @pytest.fixture
@@ -36,15 +30,10 @@ def folder(tmp_path):
 
 
 def move(here, there, folder, run=None, accept=()):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
-              "take_over": None, "accept": list(accept), "former_ironic_deployment": "", "media_checks": [],
-              "node_checks": [], "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic"}
     journal = Journal(str(folder), ("here", "there"), NAMESPACE, lambda _text: None)
-    return service.Move(here, there, params, False, Progress(None), run or Clusterctl(here, there),
-                        sleep=lambda _seconds: None, alone=at_once, journal=journal).moved()
+    return service.Move(here, there, move_params(accept=list(accept)), False, Progress(None),
+                        run or Clusterctl(here, there), sleep=lambda _seconds: None, alone=at_once,
+                        journal=journal).moved()
 
 
 class Mutating(Clusterctl):

@@ -10,33 +10,21 @@ import stat
 
 import pytest
 from fakes.clusterctl import Clusterctl, Killed
-from fakes.planes import NAMESPACE, WORK_DIR, at_once, managed
+from fakes.moves import move_params
+from fakes.planes import NAMESPACE, at_once, managed
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import user_folders
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane.journal import Journal
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 
 PASSWORD = "canary-journal-3"
-
-
-@pytest.fixture(autouse=True)
-def _complete_plane(monkeypatch):
-    monkeypatch.setattr(preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+pytestmark = pytest.mark.usefixtures("complete_plane")
 
 
 def move(here, there, journal, run, check_mode=False):
-    params = {"namespace": NAMESPACE, "confirm": "2", "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
-              "take_over": None, "accept": [], "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic"}
-    return service.Move(here, there, params, check_mode, Progress(None), run,
+    return service.Move(here, there, move_params(), check_mode, Progress(None), run,
                         sleep=lambda _seconds: None, alone=at_once, journal=journal)
 
 

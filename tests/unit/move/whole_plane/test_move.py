@@ -11,7 +11,8 @@ import gzip
 
 import pytest
 from fakes.clusterctl import Clusterctl, Killed
-from fakes.planes import NAMESPACE, STAY, WORK_DIR, at_once, host, managed, obj, server
+from fakes.moves import move_params
+from fakes.planes import NAMESPACE, STAY, at_once, host, managed, obj, server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
     RefusedError,
@@ -20,32 +21,21 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import preflight
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.pauses import clusters as cluster_pauses
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.whole_plane import service
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import fit
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.catalogue import CLUSTERCTL_LABEL
 
-
-@pytest.fixture(autouse=True)
-def complete_plane(monkeypatch):
-    monkeypatch.setattr(preflight.fit_service, "read", lambda *_arguments: (fit.Plane("v1.35.4", {}, {}), []))
-    monkeypatch.setattr(preflight.fit, "problems", lambda *_arguments: ([], []))
+pytestmark = pytest.mark.usefixtures("complete_plane")
 
 
 def move(here, there, run=None, check_mode=False, confirm="2", rehearse=None, alone=at_once, journal=None, **options):
-    params = {"namespace": NAMESPACE, "confirm": confirm, "clusterctl": "clusterctl", "work_dir": WORK_DIR,
-              "kubeconfig": "here", "context": None, "to_kubeconfig": "there", "to_context": None,
-              "rehearsal_programs": None, "rehearsal_operator": False, "reach_from": "none",
-              "take_over": None, "accept": [], "former_ironic_deployment": "", "media_checks": [], "node_checks": [],
-              "machine_ironic": {"ip": "", "dhcp_networks": []}, "ironic_config": None,
-              "ironic_namespace": "baremetal-operator-system", "ironic_deployment": "ironic", **options}
-    return service.Move(here, there, params, check_mode, Progress(None), run or Clusterctl(here, there),
-                        rehearse or rehearsal.move, sleep=lambda _seconds: None, alone=alone, journal=journal)
+    return service.Move(here, there, move_params(confirm=confirm, **options), check_mode, Progress(None),
+                        run or Clusterctl(here, there), rehearse or rehearsal.move,
+                        sleep=lambda _seconds: None, alone=alone, journal=journal)
 
 
 def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
@@ -57,6 +47,17 @@ def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
     assert managed(here) == STAY and managed(there) == before - STAY
     again = move(here, there, confirm=None)
     assert again.moved()["changed"] is False
+
+
+@pytest.mark.parametrize("is_made_meanwhile", [False, True])
+def test_the_namespace_over_there_is_created_by_the_right_that_was_checked(here, there, is_made_meanwhile):
+    asked = there.get
+    # Read before somebody else has made it.
+    there.get = lambda resource, of, name: None if name == NAMESPACE else asked(resource, of, name)
+    if not is_made_meanwhile:
+        del there.objects["Namespace", NAMESPACE]
+    assert move(here, there).moved()["changed"] and ("Namespace", NAMESPACE) in there.objects
+    assert [request[0] for request in there.writes() if request[1] == "Namespace"] == ["CREATE"]
 
 
 def test_check_mode_writes_nothing(here, there):
