@@ -52,11 +52,11 @@ def report(params: Mapping[str, Any], client: Any, width: int | None,
 def _of_files(folder: str) -> list[expiry.Held]:
     authority_file = os.path.join(folder, _AUTHORITY)
     try:
-        authority = _read(authority_file)
+        authority = _file(authority_file)
         found = [expiry.Held(authority_file, "authority of the processes", authority, None,
                              ("all processes", "agents", "nodes"))]
         for place, _folders, names in sorted(os.walk(folder)):
-            found += [expiry.Held(path, f"process {os.path.relpath(path, folder)[:-4]}", _read(path), authority,
+            found += [expiry.Held(path, f"process {os.path.relpath(path, folder)[:-4]}", _file(path), authority,
                                   (authority_file,))
                       for name in sorted(names) if name.endswith(".crt")
                       for path in [os.path.join(place, name)] if path != authority_file]
@@ -65,7 +65,7 @@ def _of_files(folder: str) -> list[expiry.Held]:
     return found
 
 
-def _read(path: str) -> bytes:
+def _file(path: str) -> bytes:
     with open(path, "rb") as stream:
         return stream.read()
 

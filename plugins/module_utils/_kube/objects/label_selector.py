@@ -21,7 +21,7 @@ def matches(selector: Any, labels: Mapping[str, Any]) -> bool:
 
 
 def _holds(rule: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
-    key, values = rule.get("key"), rule.get("values") or []
+    key, values = str(rule.get("key")), rule.get("values") or []
     return {"In": key in labels and labels[key] in values, "NotIn": key not in labels or labels[key] not in values,
             "Exists": key in labels, "DoesNotExist": key not in labels}.get(str(rule.get("operator")), False)
 

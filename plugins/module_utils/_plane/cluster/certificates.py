@@ -48,7 +48,7 @@ def fault(data: dict[str, str], names: list[str]) -> str | None:
     :param names: DNS names that it must have
     """
     try:
-        raw = dict((name, secret_data.decoded(data[name])) for name in ("ca.crt", "tls.crt", "tls.key"))
+        raw = dict((name, secret_data.decoded(data[name]) or b"") for name in ("ca.crt", "tls.crt", "tls.key"))
         certificate = x509.load_pem_x509_certificate(raw["tls.crt"])
         key = serialization.load_pem_private_key(raw["tls.key"], None)
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
