@@ -48,7 +48,7 @@ def test_a_login_and_what_refuses_it(lab, room, checked):
              and item.moment >= logs.since]
     assert asked[0].path == access_log.SESSIONLESS and {item.address for item in asked} == {lab.figures["address"]}
     # Get Chassis Status.
-    assert [item.status for item in asked if item.path == access_log.ipmi_path(0, 1)] == [0]
+    assert {item.status for item in asked if item.path == access_log.ipmi_path(0, 1)} == {0}
     assert facts["ipmi"]["power"] == room.server(NAME)["power"].lower()
     assert checked(password="not-the-password")[0]["login"] == "problem"
     other = Path(lab.servers["server-01"]["bmc"]["password_file"]).read_text()
