@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from . import bmc, ipmi, serve
+from . import access_log, bmc, ipmi, serve
 from . import settings as settings_module
 from .account import Account
 from .agent_api import AgentApi
@@ -49,7 +49,8 @@ def main(path):
 
     for server in servers:
         server.bmc_account = Account.read(server)
-    redfish = BmcAccess(bmc.application(servers, settings), servers)
+    others = access_log.AccessLog(os.path.join(settings.redfish_dir, access_log.FILE))
+    redfish = BmcAccess(bmc.application(servers, settings), servers, others)
     running = [serve.server(application, address, port, settings.certificate_file, settings.key_file)
                for address in settings.addresses
                for application, port in ((redfish, settings.redfish_port), (room, settings.port))]

@@ -20,17 +20,34 @@ class BmcAccess:
 
     :param application: the WSGI application of sushy-tools
     :param servers: list of Servers
+    :param others: AccessLog of the requests that name no server: all BMCs have the same address
     """
 
-    def __init__(self, application, servers):
+    def __init__(self, application, servers, others):
         self._application = application
         self._servers = {server.uuid: server for server in servers}
+        self._others = others
 
     def __call__(self, environ, start_response):
-        path = environ["PATH_INFO"]
-        if path.strip("/") in PUBLIC_PATHS:
+        server = self._server(environ["PATH_INFO"], environ.get("HTTP_AUTHORIZATION", ""))
+        asked = (server.access if server else self._others).begin(
+            (environ.get("REMOTE_ADDR", ""), int(environ.get("REMOTE_PORT") or 0)), environ["REQUEST_METHOD"],
+            environ["PATH_INFO"], environ.get("HTTP_USER_AGENT", ""))
+        status = None
+
+        def noting(line, *rest):
+            nonlocal status
+            status = int(line.partition(" ")[0])
+            return start_response(line, *rest)
+
+        try:
+            return self._answer(server, environ, noting)
+        finally:
+            asked.end(status)
+
+    def _answer(self, server, environ, start_response):
+        if environ["PATH_INFO"].strip("/") in PUBLIC_PATHS:
             return self._application(environ, start_response)
-        server = self._server(path, environ.get("HTTP_AUTHORIZATION", ""))
         if server is not None and server.knobs.get("bmc_unreachable"):
             raise NoAnswer(server.name)
         if server is not None and server.knobs.get("bmc_unavailable"):

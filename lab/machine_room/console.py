@@ -1,43 +1,29 @@
 """The console log of a server: what firmware, agent and operating system would have printed on its serial port."""
 from __future__ import annotations
 
-import datetime
-import os
-import threading
-
-LIMIT_BYTES = 1024 * 1024
+from .bounded_log import BoundedLog, now
 
 
 class Console:
-    """Append-only text file; it begins again, keeping one predecessor, when it grows beyond LIMIT_BYTES.
+    """A bounded log with the time before each line.
 
-    :param path: the file, made when the first line is printed
+    :param path: the file
     """
 
     def __init__(self, path):
         self.path = path
-        self._lock = threading.Lock()
+        self._log = BoundedLog(path)
 
     def print(self, text, *arguments):
         """Append one line with the time in UTC.
 
         :param text: text, with ``%`` placeholders for ``arguments``
         """
-        moment = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
-        line = f"{moment}Z {text % arguments if arguments else text}\n"
-        with self._lock:
-            if os.path.exists(self.path) and os.path.getsize(self.path) > LIMIT_BYTES:
-                os.replace(self.path, self.path + ".1")
-            with open(self.path, "a", encoding="utf-8") as file:
-                file.write(line)
+        self._log.append(f"{now()} {text % arguments if arguments else text}")
 
     def tail(self, lines):
         """Return the last lines as a list of texts.
 
         :param lines: how many at most
         """
-        try:
-            with open(self.path, encoding="utf-8") as file:
-                return file.read().splitlines()[-lines:]
-        except FileNotFoundError:
-            return []
+        return self._log.tail(lines)

@@ -8,6 +8,7 @@ import uuid
 from pyghmi.ipmi import bmc
 from pyghmi.ipmi.private import session
 
+from .access_log import IPMI, SESSIONLESS, ipmi_path
 from .server import ALWAYS, NEVER, ONCE
 
 LOG = logging.getLogger(__name__)
@@ -42,6 +43,25 @@ class Passwords:
         return self._server.bmc_account.password(username)
 
 
+class Noting:
+    """A session that remembers the completion code of the answer.
+
+    :param session: a ServerSession of pyghmi
+    """
+
+    def __init__(self, session):
+        self._session = session
+        self.code = None
+
+    def __getattr__(self, name):
+        return getattr(self._session, name)
+
+    def send_ipmi_response(self, data=(), code=0):
+        """Answer a request."""
+        self.code = code
+        self._session.send_ipmi_response(data=data, code=code)
+
+
 class Bmc(bmc.Bmc):
     """The BMC of a server.
 
@@ -56,11 +76,21 @@ class Bmc(bmc.Bmc):
 
     def sessionless_data(self, data, sockaddr):
         """Answer what begins a session."""
+        self._server.access.begin(sockaddr[:2], IPMI, SESSIONLESS).end(None)
         if not self._server.knobs.get("bmc_unreachable"):
             super().sessionless_data(data, sockaddr)
 
     def handle_raw_request(self, request, session):
         """Answer a request within a session."""
+        asked = self._server.access.begin(
+            session.sockaddr[:2], IPMI, ipmi_path(request["netfn"], request["command"]))
+        noting = Noting(session)
+        try:
+            self._answer(request, noting)
+        finally:
+            asked.end(noting.code)
+
+    def _answer(self, request, session):
         if self._server.knobs.get("bmc_unreachable"):
             return
         if self._server.knobs.get("bmc_unavailable"):

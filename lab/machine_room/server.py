@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 
-from . import state
+from . import access_log, state
 from .agent import TOKEN_PARAMETER, Agent
 from .console import Console
 from .disk import Disk
@@ -62,6 +62,7 @@ class Server:
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
         self._state_file = os.path.join(self.folder, "state.json")
         self.console = Console(os.path.join(self.folder, "console.log"))
+        self.access = access_log.AccessLog(os.path.join(self.folder, access_log.FILE))
         # Reentrant: a disk boot may call system_ended() from within soft_off().
         self.lock = threading.RLock()
         self._pending = None
@@ -392,6 +393,7 @@ class Server:
                 "node": self.agent.node_uuid if self.agent else None,
                 "knobs": self.knobs.dump(),
                 "account": self.bmc_account.describe() if self.bmc_account else None,
+                "access_log": self.access.path,
                 "disks": [{"name": disk.name, "path": disk.path, "size": disk.size} for disk in self.disks],
                 "volumes": self.raid.dump()["volumes"],
             }

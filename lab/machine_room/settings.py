@@ -10,8 +10,8 @@ class Settings:
     """Paths, ports and URLs.
 
     :param servers_file: the lab's ``servers.json``
-    :param machines_dir: folder with one folder for each server: disks, state, console log
-    :param redfish_dir: state of sushy-tools: inserted virtual media
+    :param machines_dir: folder with one folder for each server: disks, state, console log, log of who asked its BMC
+    :param redfish_dir: state of sushy-tools: inserted virtual media; and the log of requests to no server's BMC
     :param addresses: addresses to listen on
     :param redfish_port: port of all BMCs
     :param port: port of the API and of the agents

@@ -42,7 +42,9 @@ options:
     description: Folder with the C(go.mod) that pins O(parts).
     type: path
   images:
-    description: Further images, by registry, path and tag, such as those of cert-manager and Ironic.
+    description:
+      - Further images, by registry, path and tag. With C(@) and a digest behind its name the image that has it is gathered,
+        whatever its tag stands for by now.
     type: list
     elements: str
     default: []
@@ -62,6 +64,69 @@ options:
     elements: str
     choices: [flannel, kube-vip]
     default: []
+  planes:
+    description:
+      - Planes in clusters, whose images beside those of O(parts) are gathered without being named, as the playbook
+        C(install) has them pulled. The playbook C(mirror_gather) reads them from its inventory.
+    type: list
+    elements: dict
+    default: []
+    suboptions:
+      parts:
+        description: Parts that are installed from manifests of their own, such as cert-manager.
+        type: list
+        elements: dict
+        default: []
+        suboptions:
+          name:
+            description: Name of the part.
+            type: str
+            required: true
+            choices: [cert_manager, capi, cabpk, kcp, ipam, bmo, capm3]
+          version:
+            description: Version that the manifests are of; without it the one that O(planes[].parts[].source_dir) pins.
+            type: str
+          source_dir:
+            description: Folder with the C(go.mod) that pins the part.
+            type: path
+      ironic:
+        description: The Ironic in the cluster, with options of M(metal3.baremetal.plane_ironic). None without one.
+        type: dict
+        suboptions:
+          image_version:
+            description: Tag of Ironic's image.
+            type: str
+            default: v35.0.0
+          digest:
+            description: Its digest.
+            type: str
+          images:
+            description: Tags and digests of the images beside Ironic's own.
+            type: dict
+            suboptions:
+              ipa_downloader: &image
+                description: The image of that name.
+                type: dict
+                suboptions:
+                  version:
+                    description: Its tag; V(latest) without it.
+                    type: str
+                  digest:
+                    description: Its digest.
+                    type: str
+              keepalived: *image
+              mariadb: *image
+          cache_url:
+            description: Where the pod downloads the agent's ramdisk from, which it does by an image of its own.
+            type: str
+          keepalived:
+            description: Whether keepalived gives a node Ironic's address.
+            type: bool
+            default: false
+          mariadb:
+            description: Whether the pod has a MariaDB.
+            type: bool
+            default: false
   files:
     description: Files to download.
     type: list
@@ -136,8 +201,12 @@ EXAMPLES = r"""
     archive: /srv/metal3.tar
     release: 0.1.0
     source_dir: "{{ playbook_dir }}/../lab/engine"
-    images:
-      - quay.io/metal3-io/ironic:v35.0.0
+    planes:
+      - parts:
+          - name: cert_manager
+            version: v1.21.2
+        ironic:
+          keepalived: true
     files:
       - name: ipa.initramfs
         url: https://images.example.org/ipa.initramfs

@@ -7,6 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from bmc_requests import BmcLogs
+from machine_room import access_log
 from support import eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import service as bmc_service
@@ -38,8 +40,15 @@ def checked(lab, address):
 
 
 def test_a_login_and_what_refuses_it(lab, room, checked):
+    logs = BmcLogs(lab)
     statuses, facts = checked()
     assert statuses == WELL
+    # Ironic asks by Redfish.
+    asked = [item for item in logs.requests() if (item.server, item.method) == (NAME, access_log.IPMI)
+             and item.moment >= logs.since]
+    assert asked[0].path == access_log.SESSIONLESS and {item.address for item in asked} == {lab.figures["address"]}
+    # Get Chassis Status.
+    assert {item.status for item in asked if item.path == access_log.ipmi_path(0, 1)} == {0}
     assert facts["ipmi"]["power"] == room.server(NAME)["power"].lower()
     assert checked(password="not-the-password")[0]["login"] == "problem"
     other = Path(lab.servers["server-01"]["bmc"]["password_file"]).read_text()

@@ -9,6 +9,7 @@ import signal
 
 import pytest
 import sushy
+from bmc_requests import BmcLogs, by_ironic
 from bmc_system import system
 from machine_room.client import MachineRoomClient, MachineRoomError
 from machine_room.web import Unreachable
@@ -34,6 +35,16 @@ def test_the_bmc_reports_the_hardware_of_the_inventory(lab, server):
     assert found.json["Model"] == server["model"]
     assert found.json["MemorySummary"]["TotalSystemMemoryGiB"] == server["memory_mib"] // 1024
     assert sorted(found.ethernet_interfaces.summary) == sorted(nic["mac"] for nic in server["nics"])
+
+
+def test_a_bmc_logs_who_asks(lab, room, server):
+    logs = BmcLogs(lab)
+    assert system(lab, server).power_state
+    found = [item for item in logs.requests() if item.server == server["name"] and item.moment >= logs.since
+             and by_ironic(item) and item.path.endswith(server["uuid"])]
+    assert found and {(item.address, item.method, item.status) for item in found} == {("127.0.0.1", "GET", 200)}
+    assert all(item.port for item in found)
+    assert server["name"] in room.server(server["name"])["access_log"]
 
 
 def test_a_certificate_of_another_authority_is_not_trusted(lab, server):

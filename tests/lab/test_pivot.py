@@ -4,7 +4,8 @@
 """The management moves from the lab's plane into a cluster that it has made, is used there, and moves back.
 
 The cluster is one by ClusterClass; test_site_pivot.py has a plain one. Both planes are upstream's, each with an Ironic
-of its own; the servers are the lab's, whose consoles say what their BMCs were asked for.
+of its own; the servers are the lab's, whose consoles say what their BMCs were asked for, and whose BMCs' logs say by
+whom: never by two Ironics.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ import openstack
 import plane_site
 import pytest
 import small_cluster
+from bmc_requests import BmcLogs
 from lost_plane import backup_variables, new_identity
 from plane_killer import Killer
 from support import HOST, NAMESPACE, eventually, module, only
@@ -224,7 +226,7 @@ def test_what_is_in_the_way_is_named_all_at_once(lab, gate_is_off, target, forth
 
 def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
         lab, installed, target, kubeconfig, service, forth, hosts, tmp_path):
-    before, had, touched = facts(lab.kube), managed(lab.kube), Untouched(lab)
+    before, had, touched, logs = facts(lab.kube), managed(lab.kube), Untouched(lab), BmcLogs(lab)
     backups = tmp_path / "backups"
     variables = dict(forth, metal3_confirm=len(hosts), **backup_variables(backups, new_identity(tmp_path)))
     journals = {"XDG_STATE_HOME": str(tmp_path / "state")}
@@ -247,7 +249,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
     assert list(backups.iterdir()) == [backup]
     assert managed(target) == had and managed(lab.kube) == []
     assert facts(target) == before
-    assert touched.resets() == {} and polled.asked > 50 and polled.failed == []
+    assert touched.resets() == {} and logs.mistakes() == [] and polled.asked > 50 and polled.failed == []
     assert served.asked > 50 and served.failed == []
     # The one that let go has no power any more.
     assert "ironic" not in [name for name, part in lab.parts().items() if part["pid"]]
@@ -281,13 +283,14 @@ def test_a_server_is_enrolled_through_the_new_plane(lab, addresses, kubeconfig, 
 def test_it_moves_back(lab, kubeconfig, target, service, back, hosts):
     lab.playbook("install", "--tags", "ironic", seconds=SECONDS).ok()
     assert lab.nodes() == {}
-    before, touched = facts(target), Untouched(lab)
+    before, touched, logs = facts(target), Untouched(lab), BmcLogs(lab)
     began = time.monotonic()
     with Polled(kubeconfig) as polled, Served(service) as served:
         lab.playbook("pivot", extra=dict(back, metal3_confirm=len(hosts)), seconds=SECONDS).ok()
     print(f"pivot of {len(hosts)} hosts from its start until they are verified: {time.monotonic() - began:.0f} s")
     assert facts(lab.kube) == before and managed(target) == []
     assert touched.resets() == {} and polled.failed == [] and served.failed == []
+    assert logs.mistakes(back=True) == []
     assert set(lab.nodes()) == set(hosts)
 
 
@@ -335,7 +338,7 @@ def test_the_operator_and_ironic_of_either_side_are_killed_on_the_way(
     killers = [Killer.of_processes(lab), Killer.of_pods(lab)]
     killers = dict(zip(("from", "to") if way == "forth" else ("to", "from"), killers))
     variables = dict(forth if way == "forth" else back, metal3_confirm=len(hosts))
-    touched = Untouched(lab)
+    touched, logs = Untouched(lab), BmcLogs(lab)
     reached = {"held": lambda: paused(sides["from"]),
                "recorded": lambda: sides["to"].get(KNOWN["ConfigMap"], NAMESPACE, RECORD) is not None,
                "arrived": lambda: bool(sides["to"].list(HOST, NAMESPACE)[0]),
@@ -353,4 +356,5 @@ def test_the_operator_and_ironic_of_either_side_are_killed_on_the_way(
     assert managed(sides["to"]) == had and managed(sides["from"]) == []
     assert facts(sides["to"]) == before
     assert touched.resets() == {} and polled.failed == [] and served.failed == []
+    assert logs.mistakes(back=way == "back") == []
     assert lab.playbook("pivot", extra=variables, seconds=SECONDS).ok().changed() == 0

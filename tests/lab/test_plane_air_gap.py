@@ -10,6 +10,7 @@ agent, its bootloader and the servers' image are the archive's too, from a web s
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,7 +26,10 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts.cata
 pytestmark = [pytest.mark.nodes, pytest.mark.air_gap]
 
 SECONDS = 900
-IRONIC = f"quay.io/metal3-io/ironic:{plane_site.IRONIC_VERSION}"
+# What of the site's inventory decides which images are gathered without being named.
+SITE = {"management": {"hosts": {"bastion": {
+    "management_plane": {"mode": "cluster"}, "ironic_mode": "cluster",
+    "ironic_image_version": plane_site.IRONIC_VERSION}}}}
 # Where the image server of those who gather has them → their name in the archive.
 FILES = {"agent/vmlinuz": "ipa.kernel", "agent/initrd": "ipa.initramfs", "agent/esp.img": "esp.img",
          "images/lab.raw": "system.raw"}
@@ -49,9 +53,11 @@ def archive(lab, tmp_path_factory):
     authority = str(lab.dir / "pki" / "ca.crt")
     files = [{"name": name, "url": f"{lab.figures['urls']['image_server']}/{published}",
               "checksum": "sha256:" + digest(lab.dir / "www" / published)} for published, name in FILES.items()]
-    path = str(tmp_path_factory.mktemp("archive") / "metal3.tar")
-    run = lab.playbook("mirror_gather", seconds=SECONDS, extra={
-        "mirror_archive": path, "mirror_images": [IRONIC], "mirror_manifests": True, "mirror_files": files,
+    folder = tmp_path_factory.mktemp("archive")
+    path, inventory = str(folder / "metal3.tar"), folder / "hosts.json"
+    inventory.write_text(json.dumps(SITE))
+    run = lab.playbook("mirror_gather", seconds=SECONDS, inventory=inventory, extra={
+        "mirror_archive": path, "mirror_manifests": True, "mirror_files": files,
         "mirror_source_registry": lab.figures["urls"]["registry"], "mirror_ca_file": authority,
         "mirror_files_ca_file": authority}).ok()
     checksum = next(word for word in run.output.replace('"', " ").split() if word.startswith("mirror_checksum="))

@@ -14,6 +14,7 @@ import stat
 import plane_site
 import pytest
 import yaml
+from bmc_requests import BmcLogs
 from bmc_system import credential
 from support import HOST, NAMESPACE, REPOSITORY, eventually
 from watching import Untouched, facts
@@ -148,11 +149,12 @@ def test_a_site_that_is_killed_and_run_again_manages_itself(site):
     # One that ended by itself proves nothing.
     assert running.process.poll() is None, running.output
     running.kill()
-    touched, before = Untouched(site.lab), sorted(site.lab.servers)
+    touched, logs, before = Untouched(site.lab), BmcLogs(site.lab), sorted(site.lab.servers)
     run = site.playbook("site", *site.confirm()).ok()
     print(run.output)
     assert "Hosts are on their way into cluster prod" in run.output
-    assert hosts(site.target()) == before and touched.resets() == {}
+    assert hosts(site.target()) == before
+    assert touched.resets() == {} and logs.mistakes() == []
     assert len(facts(site.target()).machines) == 1
     assert orphans.processes(str(site.dir)) == [] and (site.dir / "lab.json").exists()
     assert site.record()["manager"] == "cluster"
@@ -193,8 +195,9 @@ def test_what_would_move_back_is_said_while_the_bootstrap_plane_is_stopped(site)
 
 
 def test_the_management_moves_back_and_the_record_follows(site):
-    before, touched = facts(site.target()), Untouched(site.lab)
+    before, touched, logs = facts(site.target()), Untouched(site.lab), BmcLogs(site.lab)
     site.playbook("repivot", *site.confirm()).ok()
-    assert facts(site.bootstrap()) == before and hosts(site.target()) == [] and touched.resets() == {}
+    assert facts(site.bootstrap()) == before and hosts(site.target()) == []
+    assert touched.resets() == {} and logs.mistakes(back=True) == []
     assert site.record()["manager"] == "bootstrap"
     assert site.playbook("enroll").ok().changed() == 0

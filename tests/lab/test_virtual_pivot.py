@@ -12,6 +12,7 @@ import subprocess
 
 import plane_site
 import pytest
+from bmc_requests import BmcLogs
 from support import NAMESPACE, eventually, only
 from virtual_site import BOOT_SECONDS, in_system, inventory_arguments
 from watching import Polled, Repeated, Untouched, facts
@@ -88,11 +89,11 @@ def installed(lab, kubeconfig, tmp_path_factory):
 @pytest.fixture(scope="module")
 def moved(lab, installed, kubeconfig, target, used):
     """What was before the move, and what was found meanwhile."""
-    before, touched = facts(lab.kube), Untouched(lab)
+    before, touched, logs = facts(lab.kube), Untouched(lab), BmcLogs(lab)
     with Polled(kubeconfig) as polled, LoggedIn(lab, USED) as logged_in:
         lab.playbook("pivot", extra={"pivot_to_kubeconfig": kubeconfig, "metal3_confirm": len(lab.servers)},
                      seconds=BOOT_SECONDS).ok()
-    return before, touched, polled, logged_in
+    return before, touched, polled, logged_in, logs.mistakes()
 
 
 def test_every_host_arrives_as_it_was(lab, moved, target):
@@ -103,8 +104,8 @@ def test_every_host_arrives_as_it_was(lab, moved, target):
 
 
 def test_no_server_is_reset_and_the_system_that_runs_answers_throughout(lab, moved, used):
-    _before, touched, polled, logged_in = moved
-    assert touched.resets() == {} and polled.failed == []
+    _before, touched, polled, logged_in, mistakes = moved
+    assert touched.resets() == {} and mistakes == [] and polled.failed == []
     assert logged_in.boots == {used} and logged_in.failed == []
     assert in_system(lab, USED, BOOT_ID) == used
 
@@ -120,11 +121,12 @@ def test_the_ironic_over_there_provisions_the_free_server(lab, moved, images, ku
 
 def test_they_move_back_and_both_systems_run_on(lab, moved, kubeconfig, target, used):
     lab.playbook("install", "--tags", "ironic", seconds=900).ok()
-    before, touched, second = facts(target), Untouched(lab), booted(lab, FREE)
+    second = booted(lab, FREE)
+    before, touched, logs = facts(target), Untouched(lab), BmcLogs(lab)
     with LoggedIn(lab, USED) as first_one, LoggedIn(lab, FREE) as second_one:
         lab.playbook("pivot", seconds=BOOT_SECONDS, extra={
             "pivot_kubeconfig": kubeconfig, "pivot_to_kubeconfig": str(lab.dir / "kubeconfig"),
             "pivot_ironic_mode": "cluster", "pivot_reach_from": "here", "metal3_confirm": len(lab.servers)}).ok()
-    assert facts(lab.kube) == before and touched.resets() == {}
+    assert facts(lab.kube) == before and touched.resets() == {} and logs.mistakes(back=True) == []
     assert (first_one.boots, second_one.boots) == ({used}, {second}) and not first_one.failed + second_one.failed
     assert set(lab.nodes()) == set(lab.servers)

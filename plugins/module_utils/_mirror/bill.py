@@ -35,7 +35,7 @@ def reference_problem(reference: Any) -> Problem | None:
     if _REFERENCE.fullmatch(str(reference)):
         return None
     return Problem("mirror-image", f'image "{reference}"', None, "another form", "<registry>/<path>:<tag>",
-                   "name registry and tag, without a digest")
+                   "name registry and tag")
 
 
 def digest_problem(name: str, digest: Any) -> Problem | None:

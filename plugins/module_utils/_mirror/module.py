@@ -13,7 +13,7 @@ from .._common.problems.errors import os_errors_reported
 from .._common.transfer import registry
 from .._plane.parts.catalogue import NAMES, RENDERED
 from .._plane.process import engine
-from . import programs, service
+from . import plane_images, programs, service
 
 _LOGIN: dict[str, Any] = {"ca_file": {"type": "path"}, "username_file": {"type": "path"},
                           "password_file": {"type": "path", "no_log": False}}
@@ -40,6 +40,7 @@ def run_mirror_gather() -> None:
         images={"type": "list", "elements": "str", "default": []},
         image_lists={"type": "list", "elements": "path", "default": []},
         cluster_add_ons={"type": "list", "elements": "str", "choices": list(ADD_ONS), "default": []},
+        planes={"type": "list", "elements": "dict", "default": [], "options": plane_images.OPTIONS},
         files={"type": "list", "elements": "dict", "default": [], "options": _DIGEST_FILE},
         files_ca_file={"type": "path"},
         source_registry={"type": "str", "default": ""},

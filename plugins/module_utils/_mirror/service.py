@@ -19,7 +19,7 @@ from .._common.transfer import download, registry
 from .._plane import program_images
 from .._plane.parts.catalogue import BY_NAME
 from .._plane.process import engine, go_mod, rendered_manifests
-from . import archive, image_lists, verified_copy, work_folder
+from . import archive, image_lists, plane_images, verified_copy, work_folder
 from . import bill as bills
 
 _DOCUMENT_MODE = 0o644
@@ -29,46 +29,50 @@ class Wanted(NamedTuple):
     """What an archive is to have.
 
     :ivar images: names with tag
+    :ivar digests: name → digest, of images that must have this one
     :ivar files: dicts ``name``, ``url`` and ``checksum``
     :ivar local: name of a file → its path on this machine
     """
 
     images: list[str]
+    digests: dict[str, str]
     files: list[Mapping[str, Any]]
     local: dict[str, str]
 
 
 def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[str, Any]],
            source_dir: str | None, programs: bool = False, local: Mapping[str, str] | None = None,
-           add_ons: Iterable[str] = ()) -> Wanted:
+           add_ons: Iterable[str] = (), planes: Iterable[Mapping[str, Any]] = ()) -> Wanted:
     """Return what is to be gathered.
 
     :param parts: names of parts of the plane, whose images are taken at the pinned version
-    :param images: further names of images
+    :param images: further names of images; with a digest behind an ``@``, the image that has it
     :param files: see :class:`Wanted`
     :param source_dir: folder with the ``go.mod`` that pins the parts
     :param programs: whether the images of the programs of a plane of processes are gathered, too
     :param local: see :class:`Wanted`
     :param add_ons: of clusters, out of :data:`cluster_images.ADD_ONS`
+    :param planes: in clusters, see :data:`plane_images.OPTIONS`
     :raises RefusedError: with all that is no name of an image or no file
     """
     parts, files = list(parts), list(files)
     named = [*images, *(cluster_images.reference(image, None, None) for add_on in add_ons
-                        for image in cluster_images.ADD_ONS[add_on])]
+                        for image in cluster_images.ADD_ONS[add_on]),
+             *plane_images.references(planes, lambda settings: _pinned(settings, source_dir))]
     if parts or programs:
         if not source_dir:
             raise RefusedError([Problem("mirror-source", "", "source_dir", None, "the folder with go.mod",
                                         "set it, or set parts to [] and programs to false")])
-        with open(os.path.join(source_dir, "go.mod"), encoding="utf-8") as stream:
-            pins = go_mod.GoMod(stream.read())
+        pins = _pins(source_dir)
         named += [f"{image}:{pins.version(BY_NAME[name].module)}" for name in parts
                   for image in BY_NAME[name].images.values()]
         if programs:
             versions = dict((program.name, pins.version(program.module))
                             for program in engine.SETS[engine.MANIFEST_SET])
             named += [image.reference for image in program_images.program_images(versions)]
+    named, digests, found = plane_images.by_digest(named)
     names = sorted(dict.fromkeys(named))
-    found = [problem for name in names for problem in [bills.reference_problem(name)] if problem]
+    found += [problem for name in names for problem in [bills.reference_problem(name)] if problem]
     found += [problem for entry in files for problem in bills.file_problems(entry)]
     local = dict(local or {})
     given = [*(entry["name"] for entry in files), *local]
@@ -76,7 +80,27 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     found += [Problem("mirror-file", f'file "{name}"', "name", "twice", "once", "rename one") for name in twice]
     if found:
         raise RefusedError(found)
-    return Wanted(names, files, local)
+    return Wanted(names, digests, files, local)
+
+
+def _pins(source_dir: str) -> go_mod.GoMod:
+    with open(os.path.join(source_dir, "go.mod"), encoding="utf-8") as stream:
+        return go_mod.GoMod(stream.read())
+
+
+def _pinned(settings: Mapping[str, Any], source_dir: str | None) -> str:
+    """Return the version of a part that is rendered of a module.
+
+    :param settings: of the part
+    :param source_dir: folder with the ``go.mod`` of parts that name none and have a kustomization
+    :raises RefusedError: when nothing says it
+    """
+    part = BY_NAME[settings["name"]]
+    folder = settings.get("source_dir") or (source_dir if part.folder is not None else None)
+    if not folder:
+        raise RefusedError([Problem("mirror-part", f"part {part.name}", "version", None, "that of its manifests",
+                                    f"set {part.name}_options.version, or {part.name}_source_dir")])
+    return _pins(folder).version(part.module)
 
 
 def gather(params: Mapping[str, Any], source: registry.Registry, report: Callable[[str], Any], check_mode: bool,
@@ -94,8 +118,9 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
     items = wanted(params["parts"], [*params["images"], *image_lists.read(params["image_lists"])], params["files"],
-                   params["source_dir"], params["programs"], _local(params), params["cluster_add_ons"])
-    digests, errors = _digests(source, items.images)
+                   params["source_dir"], params["programs"], _local(params), params["cluster_add_ons"],
+                   params["planes"])
+    digests, errors = _digests(source, items.images, items.digests)
     if errors:
         raise ReportedError("%d of %d images cannot be gathered:\n%s" % (
             len(errors), len(items.images), "\n".join(f"- {text}" for text in errors)))
@@ -184,16 +209,22 @@ def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: regi
     return sizes
 
 
-def _digests(source: registry.Registry, names: list[str]) -> tuple[dict[str, str], list[str]]:
+def _digests(source: registry.Registry, names: list[str],
+             chosen: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     digests, errors = {}, []
     for name in names:
+        # What its tag stands for by now does not count where a digest was chosen.
+        asked = f"{name.rpartition(':')[0]}@{chosen[name]}" if name in chosen else name
         try:
-            found = registry.digest(source, name)
+            found = registry.digest(source, asked)
         except registry.RegistryError as exc:
             errors.append(str(exc))
             continue
         if found is None:
-            errors.append(f"{name}: not in {source.prefix or 'its registry'}; correct the image's name")
+            errors.append(f"{asked}: not in {source.prefix or 'its registry'}; correct the image's name"
+                          + (" or digest" if name in chosen else ""))
+        elif found != chosen.get(name, found):
+            errors.append(f"{asked}: found {found}; find out who changes what is sent")
         else:
             digests[name] = found
     return digests, errors

@@ -42,6 +42,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec of ``plane_ironic``."""
     return dict(
         kube_argument_spec(),
+        **ironic_pod.IMAGE_OPTIONS,
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         source_dir={"type": "path", "required": True},
         cache_dir={"type": "path"},
@@ -61,9 +62,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},
         provisioning_interface={"type": "str"},
-        keepalived={"type": "bool", "default": False},
         standby={"type": "bool", "default": False},
-        mariadb={"type": "bool", "default": False},
         mariadb_claim={"type": "str"},
         database={"type": "dict", "options": {
             "host": {"type": "str", "required": True},
@@ -81,7 +80,6 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         deploy_kernel_url={"type": "str"},
         deploy_ramdisk_url={"type": "str"},
         deploy_iso_url={"type": "str"},
-        cache_url={"type": "str"},
         kernel_params={"type": "str"},
         fast_track={"type": "bool", "default": True},
         vlan_interfaces={"type": "str"},
@@ -90,13 +88,9 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
         bmc_authority={"type": "str"},
         image_authority={"type": "str"},
         environment={"type": "dict"},
-        image_version={"type": "str", "default": ironic_pod.DEFAULT_TAG},
         image_registry_mirror={"type": "str"},
         image_pull_policy={"type": "str", "choices": ["Always", "IfNotPresent", "Never"]},
-        digest={"type": "str"},
         pull_secrets={"type": "list", "elements": "str", "no_log": False},
-        images={"type": "dict", "options": dict((name, {"type": "dict", "options": {
-            "version": {"type": "str"}, "digest": {"type": "str"}}}) for name in ironic_pod.OTHER_IMAGES)},
         resources={"type": "dict"},
         affinity={"type": "dict"},
         proxy={"type": "dict", "options": {

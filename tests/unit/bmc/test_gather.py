@@ -35,6 +35,13 @@ def test_a_wrong_password_is_sent_once(vendor, way):
 
 
 @pytest.mark.parametrize("vendor", ["dell", "lenovo"])
+def test_the_log_of_a_bmc_tells_this_collection_from_ironic(vendor):
+    with FakeRedfish(tree(vendor)) as bmc:
+        ask(target(bmc))
+        assert bmc.requests and bmc.user_agents == {"metal3.baremetal"}
+
+
+@pytest.mark.parametrize("vendor", ["dell", "lenovo"])
 def test_servers_behind_one_bmc_share_a_wrong_login(vendor):
     with FakeRedfish(tree(vendor)) as bmc:
         found = ask(*[target(bmc, f"/redfish/v1/Systems/{number}", "wrong", name=str(number))

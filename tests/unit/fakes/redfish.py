@@ -70,6 +70,7 @@ class FakeRedfish(Served):
         # Each login as (way, whether it was right); for basic that is each request with credentials.
         self.logins = []
         self.requests = []
+        self.user_agents = set()
         self.open_sessions = 0
         self.drop = lambda path: False
         # path → (status, Location), and path → body as bytes: answers in place of the resources, whoever asks.
@@ -177,6 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _begin(self, method, path):
         """Note the request; return whether it stays without an answer."""
         self.bmc.requests.append((method, path))
+        self.bmc.user_agents.add(self.headers.get("User-Agent"))
         self.bmc.credentials += [(name, self.headers[name]) for name in ("Authorization", "X-Auth-Token")
                                  if name in self.headers]
         time.sleep(self.bmc.latency_seconds)

@@ -10,6 +10,7 @@ import json
 
 import pytest
 from fakes.machine_room import TOKEN
+from machine_room.access_log import AccessLog
 from machine_room.account import Account
 from machine_room.agent_api import AgentApi
 from machine_room.api import Api
@@ -38,12 +39,16 @@ class TestBmcAccess:
         return [make_server(1), make_server(2)]
 
     @pytest.fixture
-    def bmc(self, servers):
+    def others(self, tmp_path):
+        return AccessLog(str(tmp_path / "others.log"))
+
+    @pytest.fixture
+    def bmc(self, servers, others):
         def redfish(_environ, start_response):
             return answer(start_response, 200, {"ok": True})
         for server in servers:
             server.bmc_account = Account(server, "user-" + server.name, "password")
-        return BmcAccess(redfish, servers)
+        return BmcAccess(redfish, servers, others)
 
     @staticmethod
     def system(server):
@@ -85,6 +90,32 @@ class TestBmcAccess:
         servers[0].knobs.set({"bmc_unreachable": True})
         with pytest.raises(NoAnswer):
             call(bmc, "GET", self.system(servers[0]), HTTP_AUTHORIZATION=basic("user-server-01", "password"))
+
+    def test_each_request_is_in_the_log_of_the_server_that_it_names(self, bmc, servers, others):
+        """Those that were refused or not answered, too; by its path, else by the name of its account."""
+        client = {"REMOTE_ADDR": "198.18.0.20", "REMOTE_PORT": "40000", "HTTP_USER_AGENT": "python-requests/2"}
+        accounts = [basic("user-" + server.name, "password") for server in servers]
+        action = self.system(servers[0]) + "/Actions/ComputerSystem.Reset"
+        call(bmc, "POST", action + "?a=canary", {"ResetType": "canary"}, HTTP_AUTHORIZATION=accounts[0], **client)
+        call(bmc, "GET", self.system(servers[0]), HTTP_AUTHORIZATION=accounts[1], **client)
+        call(bmc, "GET", "/redfish/v1/Systems", HTTP_AUTHORIZATION=accounts[1], **client)
+        call(bmc, "GET", "/redfish/v1/", **client)
+        call(bmc, "GET", "/redfish/v1/Systems/unknown")
+        servers[1].knobs.set({"bmc_unreachable": True})
+        with pytest.raises(NoAnswer):
+            call(bmc, "PATCH", self.system(servers[1]), {}, HTTP_AUTHORIZATION=accounts[1], **client)
+        found = []
+        for log in (servers[0].access, servers[1].access, others):
+            with open(log.path, encoding="utf-8") as file:
+                text = file.read()
+            assert "canary" not in text and all(account not in text for account in accounts)
+            found.append([json.loads(line) for line in text.splitlines()])
+        assert [[(line["method"], line["path"], line["status"]) for line in log] for log in found] == [
+            [("POST", action, 200), ("GET", self.system(servers[0]), 401)],
+            [("GET", "/redfish/v1/Systems", 200), ("PATCH", self.system(servers[1]), None)],
+            [("GET", "/redfish/v1/", 200), ("GET", "/redfish/v1/Systems/unknown", 401)]]
+        assert (found[0][0]["address"], found[0][0]["port"], found[0][0]["user_agent"]) == (
+            "198.18.0.20", 40000, "python-requests/2")
 
 
 class TestAgentApi:

@@ -49,6 +49,25 @@ def test_each_image_has_a_version_a_digest_and_a_pull_policy():
     assert set(item["imagePullPolicy"] for item in containers()[0].values()) == {"IfNotPresent"}
 
 
+@pytest.mark.parametrize("mariadb", [False, True])
+@pytest.mark.parametrize("keepalived", [False, True])
+@pytest.mark.parametrize("cache_url", [None, "https://images.example"])
+def test_what_is_pulled_is_what_the_pod_of_these_options_has(cache_url, keepalived, mariadb):
+    """An archive is gathered by the one, without a manifest at hand, and the site installs the other."""
+    given = (one_pod.with_mariadb if mariadb else one_pod.options)(
+        cache_url=cache_url, keepalived=keepalived, digest=DIGEST,
+        images={"mariadb": {"version": "v2", "digest": None}})
+    items = one_pod.shipped()
+    # As the rendered variants have them.
+    items[0]["spec"]["template"]["spec"]["containers"] += [
+        one_pod.container(name, image=image) for name, image, is_there in (
+            ("ironic-endpoint-keepalived", ironic.KEEPALIVED, keepalived),
+            ("mariadb", ironic_database.IMAGE, mariadb)) if is_there]
+    deployment, = [item for item in ironic.desired(items, given, []) if item["kind"] == "Deployment"]
+    spec, pulled = deployment["spec"]["template"]["spec"], ironic_pod.pulled(given)
+    assert set(pulled) == set(item["image"] for item in ironic_pod.containers(spec)) and len(set(pulled)) == len(pulled)
+
+
 def test_a_container_has_the_resources_of_its_name():
     found, _spec = containers(resources={"ironic": REQUESTS, "ironic-ipa-downloader": {"limits": {"cpu": 1}}})
     assert found["ironic"]["resources"] == REQUESTS

@@ -15,6 +15,7 @@ import processes
 import pytest
 import starting_state
 from consoles import Console
+from machine_room import bounded_log
 from machine_room import console as machine_room_console
 from support import Lab, Run
 
@@ -52,7 +53,7 @@ def test_a_host_is_not_gone_before_the_first_list_has_arrived():
 
 
 def test_what_a_server_prints_is_read_once_also_when_its_file_starts_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(machine_room_console, "LIMIT_BYTES", 100)
+    monkeypatch.setattr(bounded_log, "LIMIT_BYTES", 100)
     writer, absent = machine_room_console.Console(str(tmp_path / "console.log")), Console(tmp_path / "none")
     writer.print("before")
     console = Console(writer.path)

@@ -17,6 +17,7 @@ from ..._common.documents.document_text import from_json
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import plain, shortened
 from ..._common.transfer import answer_limits
+from ..._common.transfer.user_agent import USER_AGENT
 from ..addresses.address import path_mistake
 
 try:
@@ -77,6 +78,8 @@ class RedfishClient:
             default_request_timeout=read_timeout_seconds, connect_timeout=connect_timeout_seconds)
         # What the environment says of proxies and .netrc is for other servers: a BMC's credentials go to the BMC.
         self._connector._session.trust_env = False
+        # Else the log of a BMC has the same as of Ironic, which asks by the same library.
+        self._connector._session.headers["User-Agent"] = USER_AGENT
         answer_limits.limit_session(self._connector._session, lambda: read_timeout_seconds)
         self._clock = clock
         self._deadline = clock() + _ALL_SECONDS

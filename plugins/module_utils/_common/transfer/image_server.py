@@ -15,6 +15,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from ..redaction.redaction import before_query, redacted
 from .answer_limits import timed
+from .user_agent import USER_AGENT
 
 _TIMEOUT_SECONDS = 15
 # A server that sends a byte now and then does not keep a run waiting for longer.
@@ -25,7 +26,6 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 # Answers to HEAD that say nothing of the image.
 _HEAD_REFUSED = (403, 405)
 _LONGEST_REASON = 200
-_AGENT = "metal3.baremetal"
 
 
 def image_fetcher(ca_file: Any = None, reading_seconds: float = _READING_SECONDS) -> Callable[..., Any]:
@@ -148,7 +148,7 @@ def _request(url: str, method: str, headers: dict[str, str]) -> urllib.request.R
         raise ValueError(f"found scheme {parts.scheme or 'none'}, expected http or https")
     user, separator, server = parts.netloc.rpartition("@")
     request = urllib.request.Request(urlunsplit(parts._replace(netloc=server)), method=method, headers=dict(
-        headers, **{"User-Agent": _AGENT}))
+        headers, **{"User-Agent": USER_AGENT}))
     if separator:
         login = base64.b64encode(unquote(user).encode()).decode()
         request.add_unredirected_header("Authorization", "Basic " + login)

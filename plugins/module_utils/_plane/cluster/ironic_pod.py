@@ -4,6 +4,7 @@
 """Settings of the containers of Ironic's pod: images, resources, proxy; and where the pod may run; pure."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..._common.options.field_checks import DIGEST, DIGEST_RULE, show
@@ -26,6 +27,18 @@ DEFAULT_TAG = "v35.0.0"
 OTHER_TAG = "latest"
 # Key of the option ``images`` → image.
 OTHER_IMAGES = {"ipa_downloader": DOWNLOADER, "keepalived": KEEPALIVED, "mariadb": ironic_database.IMAGE}
+# What decides which images the pod pulls, as options of modules.
+IMAGE_OPTIONS: dict[str, dict[str, Any]] = {
+    "image_version": {"type": "str", "default": DEFAULT_TAG},
+    "digest": {"type": "str"},
+    "images": {"type": "dict", "options": dict((name, {"type": "dict", "options": {
+        "version": {"type": "str"}, "digest": {"type": "str"}}}) for name in OTHER_IMAGES)},
+    "cache_url": {"type": "str"},
+    "keepalived": {"type": "bool", "default": False},
+    "mariadb": {"type": "bool", "default": False},
+}
+# Image → the option without which the pod does not have it.
+_NEEDED_BY = {DOWNLOADER: "cache_url", KEEPALIVED: "keepalived", ironic_database.IMAGE: "mariadb"}
 # What asks servers elsewhere; a probe of another one would ask the proxy for itself.
 _ASKING = (IRONIC_CONTAINER, DOWNLOADER_CONTAINER)
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
@@ -69,21 +82,34 @@ def complete(pod: Object, options: Object) -> None:
     :param pod: its specification; is changed
     :param options: see :func:`problems`
     """
-    named = dict((image, _images(options).get(key) or {}) for key, image in OTHER_IMAGES.items())
+    references = _references(options, options.get("image_registry_mirror"))
     resources, proxy = options.get("resources") or {}, _proxy(options)
     for container in containers(pod):
         container["imagePullPolicy"] = options.get("image_pull_policy") or "IfNotPresent"
-        image, mirror = container["image"], options.get("image_registry_mirror")
-        if image == IMAGE:
-            container["image"] = part_settings.image(image, options["image_version"], mirror, options.get("digest"))
-        elif image in named:
-            container["image"] = part_settings.image(
-                image, named[image].get("version") or OTHER_TAG, mirror, named[image].get("digest"))
+        container["image"] = references.get(container["image"], container["image"])
         if resources.get(container["name"]):
             container["resources"] = resources[container["name"]]
         if proxy and container["name"] in _ASKING:
             kept = [item for item in container.get("env") or [] if item["name"] not in proxy]
             container["env"] = kept + [{"name": name, "value": value} for name, value in proxy.items()]
+
+
+def pulled(options: Mapping[str, Any]) -> list[str]:
+    """Return the images that the pod pulls, by their names in upstream's registries.
+
+    :param options: those of :data:`IMAGE_OPTIONS`
+    """
+    references = _references(options, None)
+    return [references[IMAGE], *(references[image] for image, option in _NEEDED_BY.items() if options.get(option))]
+
+
+def _references(options: Mapping[str, Any], mirror: str | None) -> dict[str, str]:
+    """Return image of the manifests → what is pulled in its place."""
+    found = {IMAGE: part_settings.image(IMAGE, options["image_version"], mirror, options.get("digest"))}
+    for key, image in OTHER_IMAGES.items():
+        given = _images(options).get(key) or {}
+        found[image] = part_settings.image(image, given.get("version") or OTHER_TAG, mirror, given.get("digest"))
+    return found
 
 
 def place(pod: Object, options: Object) -> None:
@@ -107,7 +133,7 @@ def place(pod: Object, options: Object) -> None:
         pod["affinity"][_ANTI] = anti
 
 
-def _images(options: Object) -> dict[str, Object]:
+def _images(options: Mapping[str, Any]) -> dict[str, Object]:
     return dict((name, settings) for name, settings in (options.get("images") or {}).items() if settings)
 
 
