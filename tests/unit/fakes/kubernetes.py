@@ -22,6 +22,10 @@ class Server:
     """As much of an API server as a run needs: apply with ownership, patch, delete, LIST; and faults."""
 
     server = "https://198.18.0.1:6443"
+    context = None
+
+    def require_same_server(self):
+        """A server in memory has no kubeconfig that could lead elsewhere."""
 
     def __init__(self):
         self.objects = {}

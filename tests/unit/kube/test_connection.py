@@ -190,6 +190,31 @@ def test_an_inventorys_environment_does_not_redirect_a_context(servers, kubeconf
         KubeClient({"kubeconfig": kubeconfig(servers[0])})
 
 
+def two_contexts(path, meant, other):
+    """Write a kubeconfig with the contexts a and b, of which b is the current one."""
+    path.write_text(json.dumps({
+        "clusters": [{"name": name, "cluster": {"server": of.url}} for name, of in (("a", meant), ("b", other))],
+        "users": [{"name": "u", "user": {"token": "t"}}], "current-context": "b",
+        "contexts": [{"name": name, "context": {"cluster": name, "user": "u"}} for name in ("a", "b")]}))
+    return str(path)
+
+
+def test_a_program_that_reads_the_kubeconfig_itself_is_given_the_context_that_was_chosen(
+        servers, monkeypatch, tmp_path):
+    path = two_contexts(tmp_path / "kubeconfig", *servers)
+    assert (KubeClient({"kubeconfig": path}).context, KubeClient({"host": servers[0].url}).context) == ("b", None)
+    monkeypatch.setenv("K8S_AUTH_CONTEXT", "a")
+    client = KubeClient({"kubeconfig": path})
+    assert (client.server, client.context) == (servers[0].url, "a")
+    client.require_same_server()
+    two_contexts(tmp_path / "kubeconfig", *reversed(servers))
+    with pytest.raises(KubeError, match=f"found server {servers[1].url}, expected {servers[0].url} as at the begin"):
+        client.require_same_server()
+    (tmp_path / "kubeconfig").unlink()
+    with pytest.raises(KubeError, match="found no file"):
+        client.require_same_server()
+
+
 def test_the_first_of_several_files_wins_as_with_kubectl(servers, kubeconfig, monkeypatch):
     meant, other = servers
     first, second = kubeconfig(meant, name="first"), kubeconfig(other, name="second")

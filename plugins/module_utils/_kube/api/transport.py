@@ -60,6 +60,18 @@ class Transport:
         """URL of the API server."""
         return self._server
 
+    @property
+    def context(self) -> str | None:
+        """Name of the kubeconfig's context by which the server was found; None without a kubeconfig."""
+        return self._connection.context
+
+    def require_same_server(self) -> None:
+        """Refuse a kubeconfig that leads to another server by now, before another program reads it by itself.
+
+        :raises KubeError: when it does, or can't be read any more
+        """
+        self._connection.require_same_server()
+
     def request(self, method: str, path: str, query: dict[str, Any] | None = None, body: dict[str, Any] | None = None,
                 content_type: str | None = None, subject: str | None = None, timeout_seconds: int | None = None,
                 stream: bool = False, any_content: bool = False) -> Any:

@@ -90,6 +90,19 @@ class Connection:
         return self._user
 
     @property
+    def context(self) -> str | None:
+        """Name of the kubeconfig's context, fixed as the server is; None without a kubeconfig."""
+        return self._context
+
+    def require_same_server(self) -> None:
+        """Read the kubeconfig again: another program is about to read it by itself.
+
+        :raises KubeError: when it can't be read, or leads to another server by now
+        """
+        with self._lock:
+            self._load()
+
+    @property
     def settings(self) -> Any:
         """The package's settings, for connections that its pool does not make."""
         return self._settings

@@ -51,13 +51,27 @@ def alone(work_dir: str, report: Report) -> Iterator[int]:
         yield lock.fileno()
 
 
+def side(client: Any, kubeconfig: str) -> dict[str, Any]:
+    """Return by what clusterctl, which reads kubeconfigs itself, finds the plane that was checked, and no other one.
+
+    Without a context it would take the current one of the file: not that of the environment, by which the client may
+    have chosen, nor the one of before somebody has switched it.
+
+    :param client: a KubeClient of the plane
+    :param kubeconfig: path of the file that the client has read
+    :raises KubeError: when the file leads to another API server by now
+    """
+    client.require_same_server()
+    return {"kubeconfig": kubeconfig, "context": client.context}
+
+
 def move(program: str, source: dict[str, Any], target: dict[str, Any], namespace: str, work_dir: str,
          report: Report, lock: int) -> None:
     """Run ``clusterctl move`` to its end.
 
     :param program: path of clusterctl
-    :param source: ``kubeconfig`` (a path) and ``context`` (or None) of the plane it goes from
-    :param target: the same of the other plane
+    :param source: the plane it goes from, see :func:`side`
+    :param target: the other plane
     :param namespace: name of the namespace
     :param work_dir: folder for clusterctl's own configuration
     :param report: callable that takes a line of progress
@@ -76,7 +90,7 @@ def restore(program: str, target: dict[str, Any], folder: str, work_dir: str, re
     """Have clusterctl create the objects of a folder, those that are not there.
 
     :param program: path of clusterctl
-    :param target: ``kubeconfig`` (a path) and ``context`` (or None)
+    :param target: the plane, see :func:`side`
     :param folder: folder with a file for each object
     :param work_dir: folder for the lock and for clusterctl's own configuration
     :param report: callable that takes a line of progress

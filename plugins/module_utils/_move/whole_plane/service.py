@@ -198,8 +198,10 @@ class Move:
         if not leftovers.missing(begun, self._here, True):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
-            self._run(self._params["clusterctl"], _side(self._params, ""), _side(self._params, "to_"),
-                      self._here.namespace, self._params["work_dir"], self._progress.event, self._lock)
+            source, target = (clusterctl.side(side.client, self._params[option]) for side, option in (
+                (self._here, "kubeconfig"), (self._there, "to_kubeconfig")))
+            self._run(self._params["clusterctl"], source, target, self._here.namespace, self._params["work_dir"],
+                      self._progress.event, self._lock)
         else:
             self._finish(begun, before)
         left = self._wait_until_gone(begun)
@@ -285,7 +287,3 @@ class Move:
         """Return the Ironics between which something goes in this move, or back."""
         due = what is not None and what.state == record.MOVING
         return provisioning_reading.both(self._here, self._there, self._params) if due else provisioning_reading.Both()
-
-
-def _side(params: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {"kubeconfig": params[prefix + "kubeconfig"], "context": params[prefix + "context"]}

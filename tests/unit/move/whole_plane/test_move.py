@@ -49,6 +49,32 @@ def test_what_belongs_to_hosts_and_clusters_goes_along(here, there):
     assert again.moved()["changed"] is False
 
 
+def test_clusterctl_is_given_the_contexts_that_were_checked(here, there):
+    """It reads the kubeconfigs itself: the environment, or somebody who switches the current context, may mean another
+    plane."""
+    here.context, there.context = "mine", "theirs"
+    given, clusterctl = [], Clusterctl(here, there)
+
+    def run(*arguments):
+        given.extend(arguments[1:3])
+        clusterctl(*arguments)
+
+    assert move(here, there, run).moved()["changed"]
+    assert given == [{"kubeconfig": "here", "context": "mine"}, {"kubeconfig": "there", "context": "theirs"}]
+
+
+@pytest.mark.parametrize("leads_elsewhere", ["here", "there"])
+def test_clusterctl_is_not_started_by_a_kubeconfig_that_leads_elsewhere_by_now(here, there, leads_elsewhere):
+    def refused():
+        raise KubeError("kubeconfig: found server b, expected a as at the beginning of this run")
+
+    {"here": here, "there": there}[leads_elsewhere].require_same_server = refused
+    clusterctl = Clusterctl(here, there)
+    with pytest.raises(KubeError, match="as at the beginning of this run"):
+        move(here, there, clusterctl).moved()
+    assert clusterctl.runs == 0 and managed(there) == set()
+
+
 @pytest.mark.parametrize("is_made_meanwhile", [False, True])
 def test_the_namespace_over_there_is_created_by_the_right_that_was_checked(here, there, is_made_meanwhile):
     asked = there.get
