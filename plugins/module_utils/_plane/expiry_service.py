@@ -96,23 +96,23 @@ def _of_ironic(client: Any, namespace: str, warnings: list[str]) -> list[expiry.
 
 def _pods(client: Any, deployment: Object, warnings: list[str]) -> list[Object]:
     namespace = deployment["metadata"]["namespace"]
-    return _read(client, "Pod", namespace, "list", warnings,
-                 lambda: deployment_pod.selected(client, namespace, deployment))
+    return _allowed(client, "Pod", namespace, "list", warnings,
+                    lambda: deployment_pod.selected(client, namespace, deployment))
 
 
 def _listed(client: Any, kind: str, namespace: str | None, selector: str | None, warnings: list[str]) -> list[Object]:
-    return _read(client, kind, namespace, "list", warnings,
-                 lambda: client.list(KNOWN[kind], namespace, None, selector)[0])
+    return _allowed(client, kind, namespace, "list", warnings,
+                    lambda: client.list(KNOWN[kind], namespace, None, selector)[0])
 
 
 def _named(client: Any, kind: str, namespace: str, names: Iterable[str], warnings: list[str]) -> list[Object]:
     """Return those of the objects that are there; none when one of them may not be read."""
-    return _read(client, kind, namespace, "get", warnings, lambda: [
+    return _allowed(client, kind, namespace, "get", warnings, lambda: [
         item for name in names for item in [client.get(KNOWN[kind], namespace, name)] if item is not None])
 
 
-def _read(client: Any, kind: str, namespace: str | None, verb: str, warnings: list[str],
-          call: Callable[[], list[Object]]) -> list[Object]:
+def _allowed(client: Any, kind: str, namespace: str | None, verb: str, warnings: list[str],
+             call: Callable[[], list[Object]]) -> list[Object]:
     """Return what a call reads; nothing, and a warning, when that is not allowed."""
     try:
         return call()

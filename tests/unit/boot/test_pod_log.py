@@ -25,7 +25,7 @@ class Cluster:
         if self.error:
             raise self.error
         assert (resource.kind, namespace, name) == ("Deployment", "bmo", "ironic")
-        return {"spec": {"selector": {"matchLabels": {"name": "ironic"}}}}
+        return {"metadata": {"namespace": namespace}, "spec": {"selector": {"matchLabels": {"name": "ironic"}}}}
 
     def list(self, resource, namespace, selector):
         assert (resource.kind, namespace, selector) == ("Pod", "bmo", "name=ironic")

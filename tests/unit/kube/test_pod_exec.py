@@ -117,7 +117,7 @@ def test_a_program_that_prints_without_an_end_is_left(said, monkeypatch, stream)
 # Which container is asked
 
 
-DEPLOYMENT = {"spec": {"selector": {"matchLabels": {"b": "2", "a": "1"}}}}
+DEPLOYMENT = {"metadata": {"namespace": "n"}, "spec": {"selector": {"matchLabels": {"b": "2", "a": "1"}}}}
 
 
 def pod(name, phase="Running", ready="True", **metadata):

@@ -4,7 +4,6 @@
 """One action on many nodes: read once, plan all, send side by side, wait for all by one bulk request at an interval."""
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +21,7 @@ from ..api.goals import POLL_FIELDS, NodeHistory
 from ..nodes import ownership
 from ..nodes import validation as node_validation
 from ..nodes.delivery import Delivery
+from ..nodes.node_run import NodeRun
 from . import config_drive, deploy_image, one_disk
 from . import plan as action_plan
 
@@ -57,28 +57,13 @@ class Item:
         }
 
 
-class ActionService:
-    """One run of an action over nodes.
+class ActionService(NodeRun):
+    """One run of an action over nodes."""
 
-    :param client: an IronicClient
-    :param params: the module's parameters
-    :param check_mode: only report what would be done
-    :param progress: a Progress
-    :param clock: monotonic clock, in seconds
-    :param sleep: callable that waits a number of seconds
-    """
-
-    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> None:
-        self.client = client
+    def __init__(self, client: Any, params: dict[str, Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(client, params, *arguments, **options)
         self.action = params["action"]
         self.options = params
-        self.forced = frozenset(params["force_nodes"])
-        self.check_mode = check_mode
-        self.progress = progress
-        self.clock = clock
-        self.sleep = sleep
-        self.began_at = clock()
         self.warnings: list[str] = []
 
     def run(self) -> dict[str, Any]:
@@ -100,10 +85,10 @@ class ActionService:
             if any(item.changed for item in items):
                 self._read_again(items)
         results = [item.result() for item in items]
-        diffs = [{"before_header": f"node {item.name}", "before": item.plan.before,
-                  "after_header": f"node {item.name}", "after": item.plan.after, "host": item.name}
-                 for item in items if item.plan.requests]
-        return {"changed": any(item.changed for item in items), "nodes": results, "diff": diffs,
+        self.diffs = [{"before_header": f"node {item.name}", "before": item.plan.before,
+                       "after_header": f"node {item.name}", "after": item.plan.after, "host": item.name}
+                      for item in items if item.plan.requests]
+        return {"changed": any(item.changed for item in items), "nodes": results, "diff": self.diffs,
                 "warnings": self.warnings,
                 "seconds": round(self.clock() - self.began_at, 3)}
 

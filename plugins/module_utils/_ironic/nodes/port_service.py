@@ -4,7 +4,6 @@
 """From a list of ports to Ironic's ports: read once, check all, write what differs side by side."""
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,28 +14,16 @@ from ..._common.problems.problem import Problem
 from ..api import bulk
 from . import ownership
 from . import validation as node_validation
+from .node_run import NodeRun
 from .service import Item, PortPlan, Registry, counts, delete_port
 
 
-class PortService:
-    """One run over a list of ports.
+class PortService(NodeRun):
+    """One run over a list of ports."""
 
-    :param client: an IronicClient
-    :param params: the module's parameters
-    :param check_mode: only report what would be done
-    :param progress: a Progress
-    :param sleep: callable that waits a number of seconds
-    """
-
-    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 sleep: Callable[[float], Any] = time.sleep) -> None:
-        self.client = client
+    def __init__(self, client: Any, params: dict[str, Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(client, params, *arguments, **options)
         self.options = [dict(option, address=option["address"].lower()) for option in params["ports"]]
-        self.forced = frozenset(params["force_nodes"])
-        self.check_mode = check_mode
-        self.progress = progress
-        self.sleep = sleep
-        self.diffs = []
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.

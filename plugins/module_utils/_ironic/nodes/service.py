@@ -4,7 +4,6 @@
 """From a list of nodes to Ironic's nodes and ports: read once, check all, write what differs side by side."""
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +16,7 @@ from . import delivery
 from . import diff as node_diff
 from . import validation as node_validation
 from .known import Known
+from .node_run import NodeRun
 
 
 class Registry:
@@ -66,29 +66,13 @@ def counts(results: list[dict[str, Any]]) -> dict[str, int]:
     }
 
 
-class NodeService:
-    """One run over a list of nodes.
+class NodeService(NodeRun):
+    """One run over a list of nodes."""
 
-    :param client: an IronicClient
-    :param params: the module's parameters
-    :param check_mode: only report what would be done
-    :param progress: a Progress
-    :param clock: monotonic clock, in seconds
-    :param sleep: callable that waits a number of seconds
-    """
-
-    def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
-                 clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep) -> None:
-        self.client = client
+    def __init__(self, client: Any, params: dict[str, Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(client, params, *arguments, **options)
         self.options = params["nodes"]
         self.update_secrets = params["update_secrets"]
-        self.forced = frozenset(params["force_nodes"])
-        self.check_mode = check_mode
-        self.progress = progress
-        self.clock = clock
-        self.sleep = sleep
-        self.began_at = clock()
-        self.diffs = []
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.

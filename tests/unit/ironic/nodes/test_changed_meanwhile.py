@@ -39,7 +39,7 @@ class Changing(FakeIronic):
 
 def ports(client, **given):
     params = {"ports": [dict(port(), **dict({"state": "present"}, **given))], "force_nodes": []}
-    return PortService(client, params, False, Reports(), lambda seconds: None).run()["ports"]
+    return PortService(client, params, False, Reports(), sleep=lambda seconds: None).run()["ports"]
 
 
 # What is done, and the change in between after which it would hit something else than what was checked.

@@ -141,7 +141,7 @@ def test_a_port_that_moves_is_made_once(does_it):
     client.ports["port-" + MAC] = {"uuid": "port-" + MAC, "address": MAC, "node_uuid": "uuid-a"}
     options = [dict(port(), node="b", state="present", move=True)]
     clock = Clock()
-    result = PortService(client, {"ports": options, "force_nodes": []}, False, Reports(), clock.sleep).run()
+    result = PortService(client, {"ports": options, "force_nodes": []}, False, Reports(), sleep=clock.sleep).run()
     assert result["counts"]["failed"] == 0
     assert client.ports["port-" + MAC]["node_uuid"] == "uuid-b"
     assert [method for method, dummy in client.done] == ["DELETE", "POST"]
