@@ -117,13 +117,13 @@ class Move:
         :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
             over there is no copy of what is here; without a record, when the Ironic over there is at work
         """
-        if self._records.begun() is None:
+        if self._records.begun() is None and self._records.half() is None:
             return self._nothing_undone()
         with self._locked():
             return self._undone()
 
     def _nothing_undone(self) -> dict[str, Any]:
-        """Return the result where no move is recorded.
+        """Return the result where no move is recorded, or but half; then the hosts could not be released.
 
         A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
 
@@ -131,6 +131,9 @@ class Move:
         """
         both, problems = (provisioning_reading.Both(), []) if self._is_used() else (
             provisioning_reading.without_record(self._here, self._there, self._params))
+        half = self._records.half()
+        if half is not None:
+            problems += self._permission.half_begun(half)
         if problems:
             raise RefusedError(problems)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
@@ -139,7 +142,9 @@ class Move:
         back = both.handover()
         comes_back = back.address or back.dhcp
         unconfirmed = move_texts.unconfirmed(self._params["confirm"], hosts, effect) if comes_back else []
-        return dict(self._result(None, False), **both.result(), confirmation=move_texts.words(unconfirmed))
+        if half is not None and not self._check_mode:
+            self._records.delete(half)
+        return dict(self._result(None, half is not None), **both.result(), confirmation=move_texts.words(unconfirmed))
 
     def _is_used(self) -> bool:
         """Return whether the Ironic over there has hosts, of this namespace or another one."""

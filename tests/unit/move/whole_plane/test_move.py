@@ -183,6 +183,76 @@ def test_a_take_over_that_was_killed_between_both_planes_goes_on(here, there):
     assert move(here, there).moved()["begun"] and managed(here) == STAY
 
 
+def half_begun(here, there):
+    """Have a run killed between the two writes of its record."""
+    there.failures["ConfigMap", record.NAME] = "no answer"
+    with pytest.raises(KubeError):
+        move(here, there).moved()
+    there.failures.clear()
+    assert record.read(here.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+def test_a_move_that_is_half_begun_is_taken_back_so_that_hosts_can_be_released(here, there):
+    half_begun(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    planned = move(here, there, check_mode=True).undone()
+    assert planned["changed"] and planned["due"] and (here.objects, there.objects) == before
+    assert move(here, there).undone()["changed"]
+    assert ("ConfigMap", record.NAME) not in here.objects
+    assert not move(here, there).undone()["changed"]
+    assert move(here, there).moved()["changed"]
+
+
+def test_a_record_that_is_deleted_on_one_side_only_is_deleted_by_the_next_run(here, there):
+    interrupted(here, there, 3)
+    here.failures["ConfigMap", record.NAME] = "no answer"
+    with pytest.raises(KubeError):
+        move(here, there).undone()
+    here.failures.clear()
+    assert ("ConfigMap", record.NAME) in here.objects and ("ConfigMap", record.NAME) not in there.objects
+    assert move(here, there).undone()["changed"] and ("ConfigMap", record.NAME) not in here.objects
+
+
+@pytest.mark.parametrize("change", [
+    lambda here, there: there.objects.update({("IPPool", "p"): copy.deepcopy(here.objects["IPPool", "p"])}),
+    lambda here, there: here.objects.pop(("IPPool", "p"))])
+def test_a_record_whose_counterpart_somebody_has_deleted_stays(here, there, change):
+    half_begun(here, there)
+    change(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=r"and 1 of its 10 objects over there, or gone here: IPPool p, expected"):
+            move(here, there, check_mode=check_mode).undone()
+    assert (here.objects, there.objects) == before
+
+
+def test_a_move_that_another_machine_has_half_begun_is_left_to_it(here, there):
+    """It may be about to write the other record."""
+    half_begun(here, there)
+    config = here.objects["ConfigMap", record.NAME]
+    config["data"]["holder"] = record.holder_of("other-node", "/work")
+    before = copy.deepcopy((here.objects, there.objects))
+    for run in (move(here, there).moved, move(here, there).undone):
+        with pytest.raises(RefusedError, match=r"begun on machine other-node .*pivot_take_over=other-node"):
+            run()
+    assert (here.objects, there.objects) == before
+    assert move(here, there, take_over="other-node").moved()["changed"]
+
+
+def test_the_record_of_an_earlier_move_is_in_the_way_of_none_that_is_half_begun(here, there):
+    """Hosts have moved back meanwhile, for example."""
+    earlier = record.Record(record.MOVED, "b-kube-system", "a-kube-system", (), {}, {})
+    for side in (here, there):
+        config = record.config_map(earlier, NAMESPACE)
+        config["metadata"].update(uid="u", resourceVersion="1")
+        side.objects["ConfigMap", record.NAME] = config
+    half_begun(here, there)
+    assert move(here, there).undone()["changed"]
+    assert record.read(there.objects["ConfigMap", record.NAME]) == earlier
+    half_begun(here, there)
+    assert move(here, there).moved()["changed"]
+
+
 def test_of_two_moves_that_begin_at_once_one_is_refused(here, there):
     """Both have found no record; the one that writes second would copy the same hosts to another plane."""
     clusterctl = Clusterctl(here, there)
