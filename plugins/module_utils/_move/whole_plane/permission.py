@@ -114,6 +114,7 @@ class Permission:
         if not leftovers.missing(begun, self._here, True):
             problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
             problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
+            problems += interrupted.going_copies(begun, self._there.by_key)
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
         elif not self._check_mode:

@@ -13,6 +13,7 @@ from typing import Any
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
+from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..handover import provisioning_reading
@@ -267,7 +268,22 @@ class Move:
             return interrupted.no_copy(self._here.by_key[graph.key(obj)], obj)
 
         leftovers.remove(side, reversed(leftovers.still(begun, side, side is self._here)), self._progress, problems,
-                         self._sleep)
+                         self._sleep, lambda obj: self._require_other(side, obj))
+
+    def _require_other(self, side: Side, obj: Object) -> None:
+        """Refuse to delete an object whose counterpart is gone since both planes were read: it would be nowhere.
+
+        :raises ReportedError: when it is
+        """
+        of = graph.key(obj)
+        other = self._there if side is self._here else self._here
+        found = other.client.get(other.resources[of[:2]], other.namespace, of[2])
+        known = other.by_key[of]["metadata"]["uid"]
+        if found is None or found["metadata"]["uid"] != known or (other is self._there and is_going(found)):
+            raise ReportedError(
+                f"{graph.title(of)}: it stays at {side.client.server}, for its counterpart at {other.client.server} is "
+                "gone, another one or being deleted since both were compared; find out who has done that, then run "
+                "again")
 
     def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
         deadline = self._clock() + _GONE_SECONDS

@@ -439,6 +439,70 @@ def test_the_finalizers_of_what_somebody_else_deletes_meanwhile_stay(here, there
     assert here.objects[HELD_HERE]["metadata"]["finalizers"]
 
 
+def go(side, kind, name):
+    """Have somebody delete an object, which its finalizers hold as long as nobody works with it."""
+    side.objects[kind, name]["metadata"]["deletionTimestamp"] = "2026-11-26T12:00:00Z"
+
+
+@pytest.mark.parametrize("steps, error", [(5, RefusedError), (13, ReportedError)])
+def test_a_host_whose_copy_is_being_deleted_over_there_stays_here(here, there, steps, error):
+    """Released, it would be deprovisioned there, and nowhere any more."""
+    interrupted(here, there, steps)
+    go(there, *HELD_HERE)
+    left = managed(here)
+    with pytest.raises(error, match=r"BareMetalHost free: metadata.deletionTimestamp: found an object that is b"):
+        move(here, there).moved()
+    assert managed(here) == left and HELD_HERE in left
+    assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+def test_a_move_does_not_end_with_a_copy_that_is_being_deleted(here, there):
+    clusterctl = Clusterctl(here, there)
+
+    def run(*arguments):
+        clusterctl(*arguments)
+        go(there, "Machine", "m")
+
+    with pytest.raises(ReportedError, match=r"1 of 10 objects are not over there .*\n- Machine m: metadata.deletionT"):
+        move(here, there, run).moved()
+    assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+@pytest.mark.parametrize("happens", [
+    lambda there: there.objects.pop(HELD_HERE), lambda there: go(there, *HELD_HERE),
+    lambda there: there.objects[HELD_HERE]["metadata"].update(uid="another")], ids=["gone", "going", "another"])
+def test_a_host_whose_copy_goes_while_a_move_is_finished_stays_here(here, there, happens):
+    interrupted(here, there, 13)
+    meet, first = here._meet, []
+
+    def met(verb, resource, name, given):
+        if verb == "DELETE" and not first:
+            first.append(name)
+            happens(there)
+        meet(verb, resource, name, given)
+
+    here._meet = met
+    with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.1:6443, for its"):
+        move(here, there).moved()
+    assert first and "deletionTimestamp" not in here.objects[HELD_HERE]["metadata"]
+
+
+def test_a_copy_stays_whose_original_goes_while_a_move_is_taken_back(here, there):
+    interrupted(here, there, 10)
+    meet, first = there._meet, []
+
+    def met(verb, resource, name, given):
+        if verb == "DELETE" and not first:
+            first.append(name)
+            del here.objects[HELD_HERE]
+        meet(verb, resource, name, given)
+
+    there._meet = met
+    with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.2:6443, for its"):
+        move(here, there).undone()
+    assert first and "deletionTimestamp" not in there.objects[HELD_HERE]["metadata"]
+
+
 def test_what_the_run_itself_deletes_is_not_read_again(here, there):
     interrupted(here, there, 13)
     here.requests.clear()
