@@ -204,6 +204,7 @@ class Move:
         if not leftovers.missing(begun, self._here, True):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
+            self._require_still_held(begun)
             source, target = (clusterctl.side(side.client, self._params[option]) for side, option in (
                 (self._here, "kubeconfig"), (self._there, "to_kubeconfig")))
             self._run(self._params["clusterctl"], source, target, self._here.namespace, self._params["work_dir"],
@@ -222,6 +223,17 @@ class Move:
         self._resume_clusters(self._there, begun)
         self._records.end(begun)
         return unknown
+
+    def _require_still_held(self, begun: record.Record) -> None:
+        """Look once more at the hosts before clusterctl takes them, since the checks take their time.
+
+        :raises ReportedError: when one is not what was checked
+        """
+        late = interrupted.late(begun, self._here.client.list(KNOWN["BareMetalHost"], self._here.namespace)[0])
+        if late:
+            raise ReportedError("\n".join([
+                "hosts have changed since they were checked; nothing was moved, and a run that goes on checks again:",
+                *(f"- {problem}" for problem in late)]))
 
     def _compare(self, begun: record.Record, before: dict[tuple[str, str, str], Object]) -> list[str]:
         """Return warnings of what was not compared; hosts are held still.

@@ -319,6 +319,29 @@ def test_what_has_changed_since_a_move_was_interrupted_is_not_moved(here, there,
     assert (here.objects, there.objects) == before
 
 
+@pytest.mark.parametrize("steps", [None, 3])
+@pytest.mark.parametrize("change, text", [
+    (resumed, r"- BareMetalHost used: metadata\.annotations\.baremetalhost\.metal3\.io/paused: found not held"),
+    (enrolled, r"- BareMetalHost fresh: found an object that the record of the move does not name"),
+    (deprovisioned, r"- BareMetalHost used: status\.provisioning\.state: found deprovisioning")])
+def test_what_changes_between_the_check_and_the_start_of_clusterctl_is_not_moved(here, there, change, text, steps):
+    """Without its status a host that is not held would be installed again over there."""
+    if steps:
+        interrupted(here, there, steps)
+    arrived, clusterctl = managed(there), Clusterctl(here, there)
+    run = move(here, there, clusterctl)
+    taken = run._records.taken
+
+    def changed(begun):
+        change(here)
+        return taken(begun)
+
+    run._records.taken = changed
+    with pytest.raises(ReportedError, match=text):
+        run.moved()
+    assert clusterctl.runs == 0 and managed(there) == arrived
+
+
 def test_a_clusterctl_that_dies_within_its_first_deletion_is_followed(here, there):
     before = managed(here)
     interrupted(here, there, 11)
