@@ -491,20 +491,26 @@ def test_a_move_does_not_end_with_a_copy_that_is_being_deleted(here, there):
     assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVING
 
 
+def at_first_deletion(side, happens):
+    """Have something happen while the first object of a plane is deleted; return what has been deleted so."""
+    meet, first = side._meet, []
+
+    def met(verb, resource, name, given):
+        if verb == "DELETE" and not first:
+            first.append(name)
+            happens()
+        meet(verb, resource, name, given)
+
+    side._meet = met
+    return first
+
+
 @pytest.mark.parametrize("happens", [
     lambda there: there.objects.pop(HELD_HERE), lambda there: go(there, *HELD_HERE),
     lambda there: there.objects[HELD_HERE]["metadata"].update(uid="another")], ids=["gone", "going", "another"])
 def test_a_host_whose_copy_goes_while_a_move_is_finished_stays_here(here, there, happens):
     interrupted(here, there, 13)
-    meet, first = here._meet, []
-
-    def met(verb, resource, name, given):
-        if verb == "DELETE" and not first:
-            first.append(name)
-            happens(there)
-        meet(verb, resource, name, given)
-
-    here._meet = met
+    first = at_first_deletion(here, lambda: happens(there))
     with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.1:6443, for its"):
         move(here, there).moved()
     assert first and "deletionTimestamp" not in here.objects[HELD_HERE]["metadata"]
@@ -512,15 +518,7 @@ def test_a_host_whose_copy_goes_while_a_move_is_finished_stays_here(here, there,
 
 def test_a_copy_stays_whose_original_goes_while_a_move_is_taken_back(here, there):
     interrupted(here, there, 10)
-    meet, first = there._meet, []
-
-    def met(verb, resource, name, given):
-        if verb == "DELETE" and not first:
-            first.append(name)
-            del here.objects[HELD_HERE]
-        meet(verb, resource, name, given)
-
-    there._meet = met
+    first = at_first_deletion(there, lambda: here.objects.pop(HELD_HERE))
     with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.2:6443, for its"):
         move(here, there).undone()
     assert first and "deletionTimestamp" not in there.objects[HELD_HERE]["metadata"]
