@@ -110,7 +110,8 @@ OBJECTS = {
     "plane_backup": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": "u"}}],
     "plane_move_hosts": [{
         "apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
-        "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: "{}"}}, "spec": {"online": True}}],
+        "metadata": {"name": "h", "annotations": {PAUSED: HELD, STATUS: '{"provisioning": {"state": "available"}}'}},
+        "spec": {"online": True}}],
     "plane_scale": [dict(DEPLOYMENT, spec=dict(DEPLOYMENT["spec"], replicas=0))],
     "plane_ironic": [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": catalogue.IRONIC.namespace}}],
     "plane_ironic_operator": [OF_IRONIC_OPERATOR],

@@ -9,11 +9,11 @@ Cluster API's controllers leave an object with the annotation of a pause alone, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common.documents.document_text import from_json
+from ..._common.texts.formats import moment_of
 from .snapshot import DEPLOYMENT_LABEL, PAUSED_ANNOTATION, is_paused_alone
 
 Object = dict[str, Any]
@@ -67,12 +67,8 @@ def note_of(item: Mapping[str, Any]) -> Note:
         data = None
     data = data if isinstance(data, dict) else {}
     former = data.get("former")
-    return Note(data["at"] if _is_time(data.get("at")) else "a time that is not known",
+    return Note(data["at"] if moment_of(data.get("at")) is not None else "a time that is not known",
                 former if isinstance(former, dict) else None)
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", value) is not None
 
 
 def without_contents(part: Object) -> Object:

@@ -60,6 +60,15 @@ def is_address(text: str) -> bool:
     return True
 
 
+def is_same_host(one: str, other: str) -> bool:
+    """Return whether two texts name one host: an address in whatever form, or a name in whatever letters."""
+    one, other = (text.strip("[]").lower() for text in (one, other))
+    try:
+        return address(one) == address(other)
+    except ValueError:
+        return one == other
+
+
 def is_shortest_address(text: str) -> bool:
     """Return whether a text is an IPv4 or IPv6 address as others write it, too: in its shortest form."""
     try:

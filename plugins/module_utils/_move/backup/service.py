@@ -195,8 +195,10 @@ def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], si
     said = servers.said(params["servers"], backup.objects)
     is_asked = any(there is None or restored_hosts.is_held(there) for _obj, there in pairs)
     # Also the clusters that this plane has got since; those of the backup by the kubeconfig that is in it.
-    since = nodes_since.since(backup.objects, nodes([*side.objects, *backup.objects]), backup.taken_at, side.objects) \
+    known = [*side.objects, *backup.objects]
+    since = nodes_since.since(backup.objects, nodes(known), backup.taken_at, side.objects) \
         if is_asked else nodes_since.NOBODY
+    unasked = nodes_now.warnings(known) if is_asked else []
     left = _left(side)
     own, elsewhere, warning = hosts_everywhere(side.client, side.namespace)
     others = OtherHosts([*own.values(), *elsewhere], side.namespace,
@@ -215,7 +217,7 @@ def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], si
         return found if member is None else found._replace(**member._asdict())
 
     return [restored_hosts.restored_host(obj, there, now(obj, there), backup.taken_at)
-            for obj, there in pairs], [warning] if warning else []
+            for obj, there in pairs], ([warning] if warning else []) + unasked
 
 
 def _left(side: Side) -> dict[str, str]:

@@ -38,6 +38,8 @@ class OtherHosts:
 
     def __init__(self, hosts: Iterable[Object], namespace: str, coming: Collection[str]) -> None:
         self._servers = Servers()
+        # What nobody here can read is one BMC all the same when it is written the same way.
+        self._addresses: dict[str, str] = {}
         self._macs: dict[str, str] = {}
         for host in hosts:
             metadata, spec = host["metadata"], host.get("spec") or {}
@@ -45,6 +47,8 @@ class OtherHosts:
                 continue
             name = f"{metadata.get('namespace')}/{metadata['name']}"
             self._servers.add(_address(spec), name)
+            if _address(spec):
+                self._addresses.setdefault(str(_address(spec)), name)
             if spec.get("bootMACAddress"):
                 self._macs.setdefault(str(spec["bootMACAddress"]).lower(), name)
 
@@ -52,7 +56,8 @@ class OtherHosts:
         """Return what a host that comes has with others, a record for each field."""
         spec = host.get("spec") or {}
         mac = str(spec.get("bootMACAddress") or "")
-        found = [("spec.bmc.address", _address(spec), self._servers.find(_address(spec))),
+        address = _address(spec)
+        found = [("spec.bmc.address", address, self._servers.find(address) or self._addresses.get(str(address))),
                  ("spec.bootMACAddress", mac, self._macs.get(mac.lower()))]
         return [Shared(field, plain(str(value)), plain(other)) for field, value, other in found if other is not None]
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..._common.addresses import ip_texts
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few, plain
 from ..._kube.objects.deployments import wants_pods
@@ -235,12 +236,7 @@ def _may_be_at(endpoint: str, address: str) -> bool:
         there = urlsplit(endpoint).hostname or ""
     except ValueError:
         return True
-    if not there or not address:
-        return True
-    try:
-        return ipaddress.ip_address(there) == ipaddress.ip_address(address.strip("[]"))
-    except ValueError:
-        return there == address.strip("[]").lower()
+    return not there or not address or ip_texts.is_same_host(there, address)
 
 
 def _without_login(url: str) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..._common.addresses import ip_texts
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
@@ -79,7 +80,7 @@ class SiteManager:
         subject = f"Secret {self._params['cluster_namespace']}/{self._params['cluster']}-kubeconfig"
         hint = "find out who has written it"
         host = self._params["endpoint_host"]
-        if host and urlsplit(server).hostname != host.strip("[]").lower():
+        if host and not ip_texts.is_same_host(urlsplit(server).hostname or "", host):
             raise RefusedError([Problem("manager-kubeconfig", subject, "server", server,
                                         f"one of cluster_endpoint.host, {host}", hint)])
         if before is not None and before.manager == manager.CLUSTER and (

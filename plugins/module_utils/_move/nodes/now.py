@@ -4,16 +4,26 @@
 """Asks the clusters of a backup which Nodes they have by now."""
 from __future__ import annotations
 
+<<<<<<< HEAD
+=======
+import base64
+import binascii
+import contextlib
+>>>>>>> s3/s3
 from collections.abc import Callable, Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
+from ..._common.addresses import ip_texts
+from ..._common.documents.tolerant import dict_in
+from ..._common.texts.plain_text import plain
 from ..._kube.api import bulk
 from ..._kube.api.client import KubeClient
 from ..._kube.connection import kubeconfig
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.objects import secret_data
 from ..._kube.responses.errors import KubeError
-from ..objects.graph import by_key
+from ..objects.graph import CLUSTER, by_key
 from .since import NodeNow, clusters_of, node_now
 
 Object = dict[str, Any]
@@ -38,7 +48,7 @@ def of_clusters(objects: Iterable[Object],
                 client_of: Callable[[dict[str, Any]], Any] = KubeClient) -> dict[str, dict[str, NodeNow] | None]:
     """Return the Nodes of each cluster of a backup, by their names; None for a cluster that could not be asked.
 
-    A cluster is asked by the kubeconfig in the backup, of which only inline data is used.
+    A cluster is asked by the kubeconfig in the backup, of which only inline data is used, at its own endpoint.
 
     :param objects: of the backup
     :param client_of: callable that takes the options of a KubeClient
@@ -53,12 +63,61 @@ def of_clusters(objects: Iterable[Object],
 
 def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, NodeNow]]:
     def ask() -> dict[str, NodeNow]:
+<<<<<<< HEAD
         name = f"{cluster}-kubeconfig"
         source = f"Secret {name} of the backup"
         content = secret_data.value(found.get(("", "Secret", name)), "value")
         if content is None:
             raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's")
         client = client_of({"kubeconfig_content": kubeconfig.inline(content, source), "kubeconfig_name": source})
+=======
+        content = _kubeconfig(found, cluster)
+        words = _elsewhere(found, cluster, content)
+        if words:
+            raise kubeconfig.invalid(_source(cluster), words)
+        client = client_of({"kubeconfig_content": content, "kubeconfig_name": _source(cluster)})
+>>>>>>> s3/s3
         must_answer(client)
         return dict((str(item["metadata"]["name"]), node_now(item)) for item in client.list(KNOWN["Node"])[0])
     return ask
+
+
+def warnings(objects: Iterable[Object]) -> list[str]:
+    """Return a warning for each cluster that is not asked because its kubeconfig leads elsewhere than its Cluster says.
+
+    Who may write Secrets must not decide whose Nodes say what has become of hosts.
+
+    :param objects: as for :func:`of_clusters`
+    """
+    objects = list(objects)
+    found = by_key(objects)
+    result = []
+    for cluster in clusters_of(objects):
+        with contextlib.suppress(KubeError):
+            words = _elsewhere(found, cluster, _kubeconfig(found, cluster))
+            if words:
+                result.append(f"{_source(cluster)}: {words}; its Nodes were not asked: find out who has written it")
+    return result
+
+
+def _source(cluster: str) -> str:
+    return f"Secret {cluster}-kubeconfig of the backup"
+
+
+def _kubeconfig(found: Any, cluster: str) -> dict[str, Any]:
+    secret = found.get(("", "Secret", f"{cluster}-kubeconfig")) or {}
+    try:
+        content = base64.b64decode((secret.get("data") or {})["value"])
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        raise kubeconfig.invalid(_source(cluster), "found no kubeconfig, expected the cluster's") from None
+    return kubeconfig.inline(content, _source(cluster))
+
+
+def _elsewhere(found: Any, cluster: str, config: dict[str, Any]) -> str:
+    """Return in words where a kubeconfig leads, empty when it is where the Cluster says, or that says nothing."""
+    endpoint = dict_in(dict_in(found.get((*CLUSTER, cluster)), "spec"), "controlPlaneEndpoint").get("host")
+    _context, server, _user = kubeconfig.choose(config, None, _source(cluster))
+    host = urlsplit(server["server"]).hostname or ""
+    if not endpoint or ip_texts.is_same_host(host, str(endpoint)):
+        return ""
+    return plain(f"found a server at {host}, expected one at {endpoint}, the endpoint of its Cluster")

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from ..._common.documents.object_shape import of_kind
 from ..._common.texts.plain_text import few
-from ..._metal3.kinds import KNOWN
-from ..objects.graph import CLUSTER, key
+from ..objects.graph import CLUSTER, HOST, key
 from .hosts import HostNode, nodes_of
 
 Object = dict[str, Any]
@@ -102,7 +101,7 @@ def since(objects: Iterable[Object], nodes: Mapping[str, Mapping[str, NodeNow] |
     then = nodes_of(objects)
     members = dict((name, Member(was.cluster, was.node, nodes.get(was.cluster) is not None, _joined_at(
         (nodes.get(was.cluster) or {}).get(was.node)))) for name, was in then.items())
-    hosts = dict((obj["metadata"]["name"], obj) for obj in objects if key(obj)[:2] == _HOST)
+    hosts = dict((obj["metadata"]["name"], obj) for obj in objects if key(obj)[:2] == HOST)
     by_uid = dict((str(host["metadata"].get("uid")), name) for name, host in hosts.items())
     addresses = _addresses(objects)
     joined: dict[str, str] = {}
@@ -128,9 +127,6 @@ def since(objects: Iterable[Object], nodes: Mapping[str, Mapping[str, NodeNow] |
                         joined.setdefault(other, f"{title} has joined since ({now.joined_at}), and has the address "
                                           f"{address}, which this host had when it was inspected")
     return Since(members, joined, few(unknown, _SHOWN))
-
-
-_HOST = (KNOWN["BareMetalHost"].group, KNOWN["BareMetalHost"].kind)
 
 
 def _joined_at(node: NodeNow | None) -> str | None:

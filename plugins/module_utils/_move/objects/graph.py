@@ -19,6 +19,7 @@ from ..._plane.parts.catalogue import CLUSTERCTL_LABEL, MOVE_HIERARCHY_LABEL, MO
 
 Object = dict[str, Any]
 
+HOST = ("metal3.io", "BareMetalHost")
 # Kinds that clusterctl takes with all that belongs to them, whatever their labels.
 CLUSTER = ("cluster.x-k8s.io", "Cluster")
 _ROOTS = (CLUSTER, ("cluster.x-k8s.io", "ClusterClass"),

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..._plane.parts.catalogue import MOVE_LABEL
-from .graph import Graph, key
+from .graph import HOST, Graph, key
 
 Object = dict[str, Any]
 
@@ -102,7 +102,7 @@ def _labelled(secret: Object, going: set[str]) -> Object:
 
 
 def _named(obj: Object) -> Iterator[tuple[str, str]]:
-    yield from of_host(obj) if key(obj)[:2] == ("metal3.io", "BareMetalHost") else of_configuration(obj)
+    yield from of_host(obj) if key(obj)[:2] == HOST else of_configuration(obj)
 
 
 def _owner(secret: Object | None, going: set[str]) -> str:

@@ -15,7 +15,7 @@ from . import graph, record
 
 Object = dict[str, Any]
 
-_HOST, _NAMESPACE = KNOWN["BareMetalHost"], KNOWN["Namespace"]
+_NAMESPACE = KNOWN["Namespace"]
 
 
 class Contents(NamedTuple):
@@ -132,7 +132,7 @@ class Side:
 
     def host(self, name: str) -> Object | None:
         """Return a host of the namespace, None when there is none of the name."""
-        return self.by_key.get((_HOST.group, _HOST.kind, name))
+        return self.by_key.get((*graph.HOST, name))
 
     def clusters(self) -> list[Object]:
         """Return the Clusters of the namespace."""

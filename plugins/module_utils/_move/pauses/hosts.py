@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from ..._common.documents.tolerant import dict_in
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import plain
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._host.actions.actions import has_status
@@ -118,9 +120,14 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     if due and moved is not None and moved.state == record.MOVING:
         # Of such a host there may be a copy in the other plane, or it has not arrived yet.
         raise RefusedError([record.not_ended(namespace)])
+    facts = moved.hosts if moved is not None and what_for == checks.HELD else {}
+    reasons = dict((host["metadata"]["name"], _loss(host, facts)) for host in due) if what_for == checks.HELD else {}
+    due = [host for host in due if not reasons.get(host["metadata"]["name"])]
     began = clock()
-    changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: resume(host, what_for))
-    result = dict(_result(hosts, changes), errors=[])
+    changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: None if (
+        what_for == checks.HELD and _loss(host, facts)) else resume(host, what_for))
+    result = dict(_result(hosts, changes), errors=[
+        f"host {name}: not released: {reason}" for name, reason in sorted(reasons.items()) if reason])
     if check_mode:
         return result
     if moved is not None and (moved.state != record.MOVED or what_for != checks.HELD):
@@ -133,14 +140,33 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     wait_for_hosts(client, namespace, histories, began + timeout_seconds, progress, clock)
     machines = _machines(client, namespace, moved, began, timeout_seconds, progress, clock)
     now = clock()
-    result["errors"] = [f"{kind} {name}: {item.error(timeout_seconds, now)}"
-                        for kind, items in (("host", histories), ("machine", machines))
-                        for name, item in sorted(items.items()) if item.error(timeout_seconds, now)]
+    result["errors"] += [f"{kind} {name}: {item.error(timeout_seconds, now)}"
+                         for kind, items in (("host", histories), ("machine", machines))
+                         for name, item in sorted(items.items()) if item.error(timeout_seconds, now)]
     result["warnings"] = [
         f"BareMetalHost {name}: released, and paused by CAPM3, since its Cluster {paused[name]} is paused; the "
         "operator takes it up, as it was, when the Cluster is resumed (spec.paused)"
         for name, item in sorted(histories.items()) if name in paused and _is_paused_by_capm3(item.bmh)]
     return result
+
+
+def _loss(host: Object, facts: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why the operator would not take up a host that has moved as it was, empty when it would.
+
+    :param host: the host, which is held
+    :param facts: host's name → what the record of the move says of it
+    """
+    if has_status(host):
+        return ""
+    saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))
+    state = dict_in(saved, "provisioning").get("state")
+    known = facts.get(host["metadata"]["name"], {}).get("state")
+    if saved and known in (None, state):
+        return ""
+    found = f"a saved status with the state {state}, and moved as {known}" if saved else \
+        "neither a status nor a saved one, so that the operator would begin with it from the start"
+    return plain(f"{found}; write the annotation {host_annotations.STATUS} as it was, from the backup of before the "
+                 f"move; or remove {host_annotations.PAUSED}, when its server may be installed again")
 
 
 def _machines(client: Any, namespace: str, moved: record.Record | None, began: float, timeout_seconds: int,

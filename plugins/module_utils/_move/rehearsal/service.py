@@ -38,7 +38,6 @@ _SERVED_SECONDS = 180
 _LOOK_SECONDS = 0.2
 _DEFINITIONS_AT_ONCE = 3
 HERE, THERE = "here", "there"
-_HOST = ("metal3.io", "BareMetalHost")
 _WEBHOOKS = "none of the plane's webhooks and controllers took part"
 
 
@@ -203,7 +202,7 @@ def move(programs: str, program: str, namespace: str, found: list[Object], movin
         outcome = _outcome(wanted, before, arrived, problems, clock() - began, servers.resident_bytes())
         if operate is None or is_refused:
             return outcome
-        hosts = dict((of[2], before[of]) for of in wanted & set(graph.by_key(arrived)) if of[:2] == _HOST)
+        hosts = dict((of[2], before[of]) for of in wanted & set(graph.by_key(arrived)) if of[:2] == graph.HOST)
         operated = operate(servers, THERE, target.client, namespace, hosts, progress)
         return outcome._replace(
             problems=outcome.problems + operated.problems, warnings=outcome.warnings + operated.warnings,

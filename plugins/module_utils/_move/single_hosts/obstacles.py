@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._bmc.addresses import servers as bmc_servers
 from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
 from ..._host.state import lock as host_lock
@@ -126,13 +125,12 @@ def _bound(host: Object, obj: Object) -> list[Problem]:
     return []
 
 
-def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[Object]) -> list[Problem]:
-    """Return what keeps a plane from taking a host.
+def taken(host: Object, plane_uid: str, there: Object | None) -> list[Problem]:
+    """Return what keeps a plane from taking a host under its name.
 
     :param host: the BareMetalHost where it comes from
     :param plane_uid: uid of the Namespace kube-system there
     :param there: the host of this name over there, or None
-    :param others: all other hosts over there, of any namespace
     """
     found = []
     if there is not None:
@@ -142,22 +140,6 @@ def taken(host: Object, plane_uid: str, there: Object | None, others: Iterable[O
         elif dropped(host, there):
             found.append(obstacle(host, "spec", f"another specification over there than here: {dropped(host, there)}",
                                   "the same", "find out who has changed one of them, and correct that one"))
-    spec = host.get("spec") or {}
-    for other in others:
-        theirs = other.get("spec") or {}
-        name = f"{other['metadata'].get('namespace')}/{other['metadata']['name']}"
-        address = (spec.get("bmc") or {}).get("address")
-        mac = spec.get("bootMACAddress")
-        other_address = (theirs.get("bmc") or {}).get("address")
-        is_one_bmc = bool(address) and (address == other_address or bmc_servers.is_same(address, other_address))
-        shared = [("spec.bmc.address", address, is_one_bmc),
-                  ("spec.bootMACAddress", mac, bool(mac) and str(mac).lower() == str(
-                      theirs.get("bootMACAddress") or "").lower())]
-        for field, shown, is_shared in shared:
-            if is_shared:
-                found.append(obstacle(host, field, f"{shown}, which the host {name} over there has, too",
-                                      "one server in one plane only", "find out which of the two has the server; "
-                                      "detach the other, wait until it is detached, then delete it"))
     return found
 
 

@@ -14,6 +14,7 @@ from ..._metal3.kinds import KNOWN
 from ..._plane.parts import fit_service
 from ..checks import access
 from ..checks import rules as checks
+from ..checks.other_hosts import OtherHosts
 from ..handover import bmc_reach
 from ..objects import graph
 from ..objects.reading import Side
@@ -72,8 +73,8 @@ def _not_taken(here: Side, there: Side, leaving: list[Object]) -> tuple[list[Pro
     found = []
     for host in leaving:
         name = host["metadata"]["name"]
-        found += host_obstacles.taken(host, here.uid, own.get(name), [
-            *(other for other in own.values() if other["metadata"]["name"] != name), *others])
+        found += host_obstacles.taken(host, here.uid, own.get(name))
+        found += OtherHosts([*own.values(), *others], there.namespace, [name]).problems([host])
     secrets = dict((name, obj) for (_group, kind, name), obj in there.by_key.items() if kind == "Secret")
     found += host_obstacles.secret_problems(host_copies.secrets_of(leaving, here.objects), secrets)
     # What has arrived with its host, in a run that was killed, is not in the way.

@@ -201,7 +201,7 @@ class HostMove:
                 continue
             secrets = host_copies.secrets_of([host], self._here.objects)
             # Others may have written over there since it was checked.
-            late = host_obstacles.taken(host, self._here.uid, self._there.host(name), ())
+            late = host_obstacles.taken(host, self._here.uid, self._there.host(name))
             late += host_obstacles.secret_problems(secrets, known)
             if late:
                 errors[name] = "; ".join(map(str, late))

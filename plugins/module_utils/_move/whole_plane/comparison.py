@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
+from ..._kube.objects.finalizers import is_going
 from ..objects import copies, record
 from ..objects.graph import title
+from . import interrupted
 
 Object = dict[str, Any]
 Keys = tuple[str, str, str]
@@ -48,7 +50,9 @@ def compared(begun: record.Record, before: Mapping[Keys, Object], after: Mapping
         name, now = title(entry.key), after[entry.key]
         if name in accepted:
             continue
-        if entry.key in before:
+        if is_going(now):
+            problems.append(interrupted.going(now))
+        elif entry.key in before:
             fields = copies.differences(before[entry.key], now)[0]
             if fields:
                 problems.append(_problem(name, few(fields, _SHOWN)))

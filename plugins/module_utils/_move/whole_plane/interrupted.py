@@ -10,6 +10,7 @@ from typing import Any
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
 from ..._host.description import annotations as host_annotations
+from ..._kube.objects.finalizers import is_going
 from ..checks import rules as checks
 from ..objects import copies, record
 from ..objects.graph import Graph, Kind, key
@@ -32,11 +33,50 @@ def problems(begun: record.Record, moving: Graph, known: Iterable[Kind], namespa
     :param known: the Kinds of the plane that lets go
     :param namespace: name of the namespace
     """
+    return checks.source(moving, known, namespace, taken_up=True) + _unnamed(begun, moving.moved)
+
+
+def late(begun: record.Record, hosts: Iterable[Object]) -> list[Problem]:
+    """Return why clusterctl must not be started for hosts as they are by then.
+
+    It takes along what it finds, and of a host that is not held any more no status: over there it would begin from the
+    start.
+
+    :param begun: the record of the move
+    :param hosts: BareMetalHosts of the plane that lets go, as they have just been read
+    """
+    hosts = list(hosts)
+    return _unnamed(begun, hosts) + [problem for host in hosts for problem in checks.host_problems(host)] \
+        + checks.held(hosts)
+
+
+def _unnamed(begun: record.Record, objects: Iterable[Object]) -> list[Problem]:
     named = set(entry.key for entry in begun.entries)
-    return checks.source(moving, known, namespace, taken_up=True) + [checks.obstacle(
+    return [checks.obstacle(
         obj, "", "an object that the record of the move does not name", "what was there when the move began",
         "delete it, or take the move back (state undone, playbook: pivot_state=undone) and begin again with it")
-        for obj in moving.moved if key(obj) not in named]
+        for obj in objects if key(obj) not in named]
+
+
+def going_copies(begun: record.Record, there: Mapping[Keys, Object]) -> list[Problem]:
+    """Return a problem for each object of a move that is being deleted over there.
+
+    :param begun: the record of the move
+    :param there: objects over there, by their key
+    """
+    return [going(there[entry.key]) for entry in begun.entries if is_going(there.get(entry.key))]
+
+
+def going(obj: Object) -> Problem:
+    """Return the problem of an object that is being deleted over there: whoever resumes it completes that.
+
+    A host would be deprovisioned, and is nowhere then.
+    """
+    return checks.obstacle(
+        obj, "metadata.deletionTimestamp", "an object that is being deleted over there, and only waits for its "
+        "finalizers", "one that stays", "find out who has deleted it; take its finalizers over there, while nobody "
+        "works with it, so that it is gone, then run again. What is gone here, too, comes out of the backup of before "
+        "the move")
 
 
 def overwritten(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[Keys, Object]) -> list[Problem]:

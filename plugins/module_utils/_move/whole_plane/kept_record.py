@@ -52,17 +52,30 @@ class KeptRecord:
                     "move-other", self._subject, "",
                     "the record of a move between other planes, or in the other direction, that has not ended",
                     "a move between these two", "finish that one first with its own kubeconfig and to_kubeconfig")])
-        if not found:
-            return None
-        if self._here.record is None or self._there.record is None:
+        mine, theirs = self._here.record, self._there.record
+        if not found or mine is None or theirs is None:
             # Written here first: nothing else has happened.
             return None
         # The state, and who has taken it over, are written on one side after the other.
-        if self._here.record._replace(state="", holder="") != self._there.record._replace(state="", holder=""):
+        if mine._replace(state="", holder="") != theirs._replace(state="", holder=""):
+            if theirs.state == record.MOVED:
+                # That of an earlier move, over which this one's is written.
+                return None
             raise RefusedError([Problem(
                 "move-record", self._subject, "", "another record than over there", "the same on both sides",
                 "find out who has written one of them; nothing is deleted by a record that does not fit")])
-        return self._here.record
+        return mine
+
+    def half(self) -> record.Record | None:
+        """Return the move that only the plane that lets go has a record of, or None.
+
+        Its run was killed between the two writes of the record, or between their deletions, or is there by now.
+
+        :raises RefusedError: as of :meth:`begun`
+        """
+        mine = self._here.record
+        is_half = self.begun() is None and mine is not None and mine.state == record.MOVING
+        return mine if is_half else None
 
     def other_holder(self, begun: record.Record, take_over: str | None) -> list[Problem]:
         """Return the problem of a move that another machine has begun, and whose clusterctl may run there still.
@@ -116,8 +129,11 @@ class KeptRecord:
         self._forget_secret(begun)
 
     def delete(self, begun: record.Record) -> None:
-        """Delete the record of a move that was taken back."""
+        """Delete the record of a move that was taken back, or is half begun."""
         for side in (self._there, self._here):
+            # Of a move that is half begun the other plane has none, or that of an earlier move.
+            if side.record is None or side.record.state != record.MOVING:
+                continue
             with _other_runs_refused(side):
                 side.client.delete(_CONFIG_MAP, side.namespace, record.NAME, checked=side.by_key[record.KEY])
         self._note("is taken back", begun)

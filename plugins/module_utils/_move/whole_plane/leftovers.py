@@ -56,7 +56,7 @@ def still(begun: record.Record, side: Any, is_source: bool) -> list[Object]:
 
 def remove(side: Any, objects: Iterable[Object], progress: Any,
            problems: Callable[[Object], list[Problem]] = lambda _obj: [],
-           sleep: Callable[[float], Any] = time.sleep) -> None:
+           sleep: Callable[[float], Any] = time.sleep, require: Callable[[Object], None] = lambda _obj: None) -> None:
     """Delete objects one after the other, without their finalizers: no controller acts on what they describe.
 
     :param side: the Side they are on
@@ -64,12 +64,14 @@ def remove(side: Any, objects: Iterable[Object], progress: Any,
     :param progress: a Progress
     :param problems: callable that takes an object that has changed since, and returns why it must stay
     :param sleep: callable that waits a number of seconds
+    :param require: callable that takes an object that is about to be deleted, and raises when it must stay
     :raises KubeError: when the API server refuses, or an object is another one or must stay by now; those before it are
         gone
     """
     removal = _Removal(side.client, progress, problems, sleep)
     for obj in objects:
         resource = side.resources[graph.key(obj)[:2]]
+        require(obj)
         written, = removal.delete(resource, [obj])
         if written.error is not None:
             raise written.error

@@ -70,6 +70,10 @@ class Permission:
         problems += others
         warnings += unread
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
+        half = self._records.half()
+        if half is not None:
+            # Its run may be there still, and about to write the other one.
+            unconfirmed += self._held_elsewhere(half)
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
         if thoroughly and self._params["rehearsal_programs"] and not problems:
@@ -78,6 +82,24 @@ class Permission:
             warnings += more
         self._refuse(problems, unconfirmed)
         return unconfirmed, warnings
+
+    def half_begun(self, half: record.Record) -> list[Problem]:
+        """Return why the record of a move that only the plane that lets go has can't be deleted.
+
+        A run that was killed between its two records has moved nothing.
+
+        :param half: the move
+        """
+        moved = leftovers.missing(half, self._here, True)
+        moved += [entry for entry in half.entries if entry.key in self._there.by_key and entry not in moved]
+        if moved:
+            return [Problem(
+                "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "",
+                f"a record that {self._there.client.server} does not have, and {len(moved)} of its {len(half.entries)} "
+                f"objects over there, or gone here: {move_texts.named(moved)}", "the same on both sides",
+                "find out who has deleted the other one; nothing is taken back by one of them. When the other plane is "
+                "lost for good, delete this one")]
+        return self._held_elsewhere(half)
 
     def checked_again(self, begun: record.Record, moving: graph.Graph) -> list[Problem]:
         """Return the problem of a confirmation that is missing in check mode, for a move that was interrupted.
@@ -92,6 +114,7 @@ class Permission:
         if not leftovers.missing(begun, self._here, True):
             problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
             problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
+            problems += interrupted.going_copies(begun, self._there.by_key)
             if not self._check_mode:
                 problems += checks.held(moving.of("BareMetalHost"))
         elif not self._check_mode:

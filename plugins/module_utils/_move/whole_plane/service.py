@@ -13,6 +13,7 @@ from typing import Any
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
+from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..handover import provisioning_reading
@@ -117,13 +118,13 @@ class Move:
         :raises RefusedError: when it has: then it can only be finished; without the number of hosts; when something
             over there is no copy of what is here; without a record, when the Ironic over there is at work
         """
-        if self._records.begun() is None:
+        if self._records.begun() is None and self._records.half() is None:
             return self._nothing_undone()
         with self._locked():
             return self._undone()
 
     def _nothing_undone(self) -> dict[str, Any]:
-        """Return the result where no move is recorded.
+        """Return the result where no move is recorded, or but half; then the hosts could not be released.
 
         A run that was killed before its record may have started the Ironic over there; with hosts it is in use.
 
@@ -131,6 +132,9 @@ class Move:
         """
         both, problems = (provisioning_reading.Both(), []) if self._is_used() else (
             provisioning_reading.without_record(self._here, self._there, self._params))
+        half = self._records.half()
+        if half is not None:
+            problems += self._permission.half_begun(half)
         if problems:
             raise RefusedError(problems)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]
@@ -139,7 +143,9 @@ class Move:
         back = both.handover()
         comes_back = back.address or back.dhcp
         unconfirmed = move_texts.unconfirmed(self._params["confirm"], hosts, effect) if comes_back else []
-        return dict(self._result(None, False), **both.result(), confirmation=move_texts.words(unconfirmed))
+        if half is not None and not self._check_mode:
+            self._records.delete(half)
+        return dict(self._result(None, half is not None), **both.result(), confirmation=move_texts.words(unconfirmed))
 
     def _is_used(self) -> bool:
         """Return whether the Ironic over there has hosts, of this namespace or another one."""
@@ -198,6 +204,7 @@ class Move:
         if not leftovers.missing(begun, self._here, True):
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
+            self._require_still_held(begun)
             source, target = (clusterctl.side(side.client, self._params[option]) for side, option in (
                 (self._here, "kubeconfig"), (self._there, "to_kubeconfig")))
             self._run(self._params["clusterctl"], source, target, self._here.namespace, self._params["work_dir"],
@@ -216,6 +223,17 @@ class Move:
         self._resume_clusters(self._there, begun)
         self._records.end(begun)
         return unknown
+
+    def _require_still_held(self, begun: record.Record) -> None:
+        """Look once more at the hosts before clusterctl takes them, since the checks take their time.
+
+        :raises ReportedError: when one is not what was checked
+        """
+        late = interrupted.late(begun, self._here.client.list(KNOWN["BareMetalHost"], self._here.namespace)[0])
+        if late:
+            raise ReportedError("\n".join([
+                "hosts have changed since they were checked; nothing was moved, and a run that goes on checks again:",
+                *(f"- {problem}" for problem in late)]))
 
     def _compare(self, begun: record.Record, before: dict[tuple[str, str, str], Object]) -> list[str]:
         """Return warnings of what was not compared; hosts are held still.
@@ -262,7 +280,22 @@ class Move:
             return interrupted.no_copy(self._here.by_key[graph.key(obj)], obj)
 
         leftovers.remove(side, reversed(leftovers.still(begun, side, side is self._here)), self._progress, problems,
-                         self._sleep)
+                         self._sleep, lambda obj: self._require_other(side, obj))
+
+    def _require_other(self, side: Side, obj: Object) -> None:
+        """Refuse to delete an object whose counterpart is gone since both planes were read: it would be nowhere.
+
+        :raises ReportedError: when it is
+        """
+        of = graph.key(obj)
+        other = self._there if side is self._here else self._here
+        found = other.client.get(other.resources[of[:2]], other.namespace, of[2])
+        known = other.by_key[of]["metadata"]["uid"]
+        if found is None or found["metadata"]["uid"] != known or (other is self._there and is_going(found)):
+            raise ReportedError(
+                f"{graph.title(of)}: it stays at {side.client.server}, for its counterpart at {other.client.server} is "
+                "gone, another one or being deleted since both were compared; find out who has done that, then run "
+                "again")
 
     def _wait_until_gone(self, begun: record.Record) -> list[record.Entry]:
         deadline = self._clock() + _GONE_SECONDS

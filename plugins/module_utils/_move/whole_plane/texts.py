@@ -21,7 +21,7 @@ def words(problems: list[Problem]) -> str:
 
 def hosts(what: record.Record) -> list[str]:
     """Return the names of the BareMetalHosts of a move."""
-    return what.names("metal3.io", "BareMetalHost")
+    return what.names(*graph.HOST)
 
 
 def counted(what: record.Record | None) -> dict[str, Any]:

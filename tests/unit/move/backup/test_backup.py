@@ -628,6 +628,26 @@ def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joine
     assert since(objects, found, TAKEN).members == {"used": Member("c", "m", answers, joined_at)}
 
 
+@pytest.mark.parametrize("endpoint, is_asked", [
+    ("192.0.2.9", True), ("", True), (None, True), ("192.0.2.10", False), ("api.example", False)])
+def test_a_cluster_is_asked_at_its_own_endpoint_alone(here, tmp_path, recipient, identity, endpoint, is_asked):
+    """Who may write Secrets must not decide whose Nodes say what has become of a host."""
+    objects = clustered(here)
+    here.objects["Cluster", "c"]["spec"]["controlPlaneEndpoint"] = {"host": endpoint, "port": 6443}
+    here.objects["Secret", "c-kubeconfig"]["data"] = {
+        "value": base64.b64encode(json.dumps(KUBECONFIG).encode()).decode()}
+    workload = Workload({"m": "2026-11-01T00:00:00Z"})
+    found = nodes_now.of_clusters(objects, workload if is_asked else lambda _params: pytest.fail("it was used"))
+    assert (found["c"] is not None) is is_asked
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    result = restore(there, made["path"], identity, check_mode=True,
+                     nodes=lambda known: nodes_now.of_clusters(known, workload))
+    words = [text for text in result["warnings"] if text.startswith("Secret c-kubeconfig of the backup: found a ")]
+    assert len(words) == (not is_asked)
+    assert ("taken for what it was" in str(result["verdicts"])) is not is_asked
+
+
 @pytest.mark.parametrize("data", [None, {}, {"value": "!"}, {"value": base64.b64encode(json.dumps(dict(
     KUBECONFIG, users=[{"name": "u", "user": {"exec": {"command": "/bin/sh"}}}])).encode()).decode()}])
 def test_a_kubeconfig_that_is_none_or_leads_elsewhere_is_not_used(here, data):

@@ -22,6 +22,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._elsewhere import
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks.other_hosts import OtherHosts
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import bmc_reach
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import operator as operator_rehearsal
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.rehearsal import service as rehearsal
@@ -259,6 +260,15 @@ def test_a_server_that_another_host_has_over_there_is_not_moved(here, there, nam
         f"ipmi://192.0.2.2, which the host {namespace}/other over there has, too"]
     other["spec"]["bmc"]["address"] = "redfish://192.0.2.3"
     assert attempt(here, there, check_mode=True)["due"]
+
+
+def test_an_address_that_nobody_here_can_read_is_one_bmc_all_the_same():
+    hosts = [obj("metal3.io/v1alpha1", "BareMetalHost", name, spec={"bmc": {"address": "vendor-x://192.0.2.2"}})
+             for name in ("one", "two")]
+    found = OtherHosts(hosts[:1], NAMESPACE, []).problems(hosts[1:])
+    assert [problem.actual for problem in found] == [
+        f"vendor-x://192.0.2.2, which the host {NAMESPACE}/one over there has, too"]
+    assert OtherHosts(hosts[:1], NAMESPACE, ["one"]).problems(hosts[1:]) == []
 
 
 @pytest.mark.parametrize("check_mode", [False, True], ids=["run", "check"])

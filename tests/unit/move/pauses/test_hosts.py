@@ -158,6 +158,43 @@ def release(server, monkeypatch, *looks):
     return hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None)
 
 
+@pytest.mark.parametrize("saved, text", [
+    (None, "host used: not released: neither a status nor a saved one, so that the operator would begin with it"),
+    ("", "neither a status nor a saved one"), ("{broken", "neither a status nor a saved one"),
+    ('{"provisioning": "broken"}', "a saved status with the state None, and moved as provisioned"),
+    ('{"provisioning": {"state": "available"}}', "a saved status with the state available, and moved as provisioned")])
+def test_a_host_that_has_lost_its_status_over_there_stays_held(server, monkeypatch, saved, text):
+    """The operator would install its server again."""
+    before = dict((name, record.host_facts(server.objects["BareMetalHost", name])) for name in ("used", "free"))
+    moved(server)
+    server.objects["ConfigMap", record.NAME] = record.config_map(
+        record.Record(record.MOVED, "a", "b", (), before, {}), NAMESPACE)
+    del annotations(server, "used")[STATUS]
+    if saved is not None:
+        annotations(server, "used")[STATUS] = saved
+    planned = hosts_service.released(server, NAMESPACE, True, Progress(None), 60, lambda: 0.0, lambda _seconds: None)
+    assert len(planned["errors"]) == 1 and text in planned["errors"][0]
+    result = release(server, monkeypatch, {"free": status("free", "available", "anew")})
+    assert result["errors"] == planned["errors"]
+    assert annotations(server, "used")[PAUSED] == HELD and PAUSED not in annotations(server, "free")
+
+
+def test_a_host_that_loses_its_status_while_it_is_released_stays_held(server, monkeypatch):
+    moved(server)
+    patch, left = server.patch, ["used"]
+
+    def patching(resource, namespace, name, body, *given, **more):
+        if name in left:
+            left.remove(name)
+            del annotations(server, "used")[STATUS]
+            raise KubeError("the object has been modified", 409, "Conflict")
+        return patch(resource, namespace, name, body, *given, **more)
+
+    monkeypatch.setattr(server, "patch", patching)
+    release(server, monkeypatch, {"free": status("free", "available", "anew")})
+    assert annotations(server, "used")[PAUSED] == HELD
+
+
 def test_released_hosts_are_waited_for_until_another_ironic_has_registered_them(server, monkeypatch):
     moved(server)
     result = release(

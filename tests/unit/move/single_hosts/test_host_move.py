@@ -301,13 +301,19 @@ def test_what_is_bound_to_the_bmc_is_taken_away_first(planes, kind, spec):
     assert [problem.actual.partition(" with")[0] for problem in found] == [f"{kind} {name}"]
 
 
-def test_a_copy_that_others_have_changed_is_not_released(planes):
+def killed_with_copies(planes):
+    """Have a run killed when hosts are over there, and return these."""
     World.steps = 8
     with pytest.raises(Killed):
         move(planes)
     World.steps = None
     copied = [item for (kind, _name), item in planes[1].objects.items() if kind == "BareMetalHost"]
     assert copied
+    return copied
+
+
+def test_a_copy_that_others_have_changed_is_not_released(planes):
+    copied = killed_with_copies(planes)
     copied[0]["spec"]["bmc"]["address"] = "ipmi://192.0.2.66"
     with pytest.raises(RefusedError, match="another specification over there"):
         move(planes, confirm=None)
@@ -441,12 +447,7 @@ def test_after_a_kill_a_host_is_deleted_here_only_once_it_is_registered_there(pl
 
 
 def test_a_status_that_was_copied_before_it_changed_is_renewed(planes):
-    World.steps = 8
-    with pytest.raises(Killed):
-        move(planes)
-    World.steps = None
-    copied = [item for (kind, _name), item in planes[1].objects.items() if kind == "BareMetalHost"]
-    assert copied
+    copied = killed_with_copies(planes)
     for item in copied:
         item["metadata"]["annotations"][host_annotations.STATUS] = "{}"
     assert move(planes)["errors"] == []

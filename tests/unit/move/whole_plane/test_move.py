@@ -183,6 +183,76 @@ def test_a_take_over_that_was_killed_between_both_planes_goes_on(here, there):
     assert move(here, there).moved()["begun"] and managed(here) == STAY
 
 
+def half_begun(here, there):
+    """Have a run killed between the two writes of its record."""
+    there.failures["ConfigMap", record.NAME] = "no answer"
+    with pytest.raises(KubeError):
+        move(here, there).moved()
+    there.failures.clear()
+    assert record.read(here.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+def test_a_move_that_is_half_begun_is_taken_back_so_that_hosts_can_be_released(here, there):
+    half_begun(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    planned = move(here, there, check_mode=True).undone()
+    assert planned["changed"] and planned["due"] and (here.objects, there.objects) == before
+    assert move(here, there).undone()["changed"]
+    assert ("ConfigMap", record.NAME) not in here.objects
+    assert not move(here, there).undone()["changed"]
+    assert move(here, there).moved()["changed"]
+
+
+def test_a_record_that_is_deleted_on_one_side_only_is_deleted_by_the_next_run(here, there):
+    interrupted(here, there, 3)
+    here.failures["ConfigMap", record.NAME] = "no answer"
+    with pytest.raises(KubeError):
+        move(here, there).undone()
+    here.failures.clear()
+    assert ("ConfigMap", record.NAME) in here.objects and ("ConfigMap", record.NAME) not in there.objects
+    assert move(here, there).undone()["changed"] and ("ConfigMap", record.NAME) not in here.objects
+
+
+@pytest.mark.parametrize("change", [
+    lambda here, there: there.objects.update({("IPPool", "p"): copy.deepcopy(here.objects["IPPool", "p"])}),
+    lambda here, there: here.objects.pop(("IPPool", "p"))])
+def test_a_record_whose_counterpart_somebody_has_deleted_stays(here, there, change):
+    half_begun(here, there)
+    change(here, there)
+    before = copy.deepcopy((here.objects, there.objects))
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=r"and 1 of its 10 objects over there, or gone here: IPPool p, expected"):
+            move(here, there, check_mode=check_mode).undone()
+    assert (here.objects, there.objects) == before
+
+
+def test_a_move_that_another_machine_has_half_begun_is_left_to_it(here, there):
+    """It may be about to write the other record."""
+    half_begun(here, there)
+    config = here.objects["ConfigMap", record.NAME]
+    config["data"]["holder"] = record.holder_of("other-node", "/work")
+    before = copy.deepcopy((here.objects, there.objects))
+    for run in (move(here, there).moved, move(here, there).undone):
+        with pytest.raises(RefusedError, match=r"begun on machine other-node .*pivot_take_over=other-node"):
+            run()
+    assert (here.objects, there.objects) == before
+    assert move(here, there, take_over="other-node").moved()["changed"]
+
+
+def test_the_record_of_an_earlier_move_is_in_the_way_of_none_that_is_half_begun(here, there):
+    """Hosts have moved back meanwhile, for example."""
+    earlier = record.Record(record.MOVED, "b-kube-system", "a-kube-system", (), {}, {})
+    for side in (here, there):
+        config = record.config_map(earlier, NAMESPACE)
+        config["metadata"].update(uid="u", resourceVersion="1")
+        side.objects["ConfigMap", record.NAME] = config
+    half_begun(here, there)
+    assert move(here, there).undone()["changed"]
+    assert record.read(there.objects["ConfigMap", record.NAME]) == earlier
+    half_begun(here, there)
+    assert move(here, there).moved()["changed"]
+
+
 def test_of_two_moves_that_begin_at_once_one_is_refused(here, there):
     """Both have found no record; the one that writes second would copy the same hosts to another plane."""
     clusterctl = Clusterctl(here, there)
@@ -247,6 +317,29 @@ def test_what_has_changed_since_a_move_was_interrupted_is_not_moved(here, there,
     with pytest.raises(RefusedError, match=text):
         move(here, there, check_mode=check_mode).moved()
     assert (here.objects, there.objects) == before
+
+
+@pytest.mark.parametrize("steps", [None, 3])
+@pytest.mark.parametrize("change, text", [
+    (resumed, r"- BareMetalHost used: metadata\.annotations\.baremetalhost\.metal3\.io/paused: found not held"),
+    (enrolled, r"- BareMetalHost fresh: found an object that the record of the move does not name"),
+    (deprovisioned, r"- BareMetalHost used: status\.provisioning\.state: found deprovisioning")])
+def test_what_changes_between_the_check_and_the_start_of_clusterctl_is_not_moved(here, there, change, text, steps):
+    """Without its status a host that is not held would be installed again over there."""
+    if steps:
+        interrupted(here, there, steps)
+    arrived, clusterctl = managed(there), Clusterctl(here, there)
+    run = move(here, there, clusterctl)
+    taken = run._records.taken
+
+    def changed(begun):
+        change(here)
+        return taken(begun)
+
+    run._records.taken = changed
+    with pytest.raises(ReportedError, match=text):
+        run.moved()
+    assert clusterctl.runs == 0 and managed(there) == arrived
 
 
 def test_a_clusterctl_that_dies_within_its_first_deletion_is_followed(here, there):
@@ -367,6 +460,68 @@ def test_the_finalizers_of_what_somebody_else_deletes_meanwhile_stay(here, there
     with pytest.raises(KubeError, match="BareMetalHost free: somebody else deletes it"):
         move(here, there).moved()
     assert here.objects[HELD_HERE]["metadata"]["finalizers"]
+
+
+def go(side, kind, name):
+    """Have somebody delete an object, which its finalizers hold as long as nobody works with it."""
+    side.objects[kind, name]["metadata"]["deletionTimestamp"] = "2026-11-26T12:00:00Z"
+
+
+@pytest.mark.parametrize("steps, error", [(5, RefusedError), (13, ReportedError)])
+def test_a_host_whose_copy_is_being_deleted_over_there_stays_here(here, there, steps, error):
+    """Released, it would be deprovisioned there, and nowhere any more."""
+    interrupted(here, there, steps)
+    go(there, *HELD_HERE)
+    left = managed(here)
+    with pytest.raises(error, match=r"BareMetalHost free: metadata.deletionTimestamp: found an object that is b"):
+        move(here, there).moved()
+    assert managed(here) == left and HELD_HERE in left
+    assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+def test_a_move_does_not_end_with_a_copy_that_is_being_deleted(here, there):
+    clusterctl = Clusterctl(here, there)
+
+    def run(*arguments):
+        clusterctl(*arguments)
+        go(there, "Machine", "m")
+
+    with pytest.raises(ReportedError, match=r"1 of 10 objects are not over there .*\n- Machine m: metadata.deletionT"):
+        move(here, there, run).moved()
+    assert record.read(there.objects["ConfigMap", record.NAME]).state == record.MOVING
+
+
+def at_first_deletion(side, happens):
+    """Have something happen while the first object of a plane is deleted; return what has been deleted so."""
+    meet, first = side._meet, []
+
+    def met(verb, resource, name, given):
+        if verb == "DELETE" and not first:
+            first.append(name)
+            happens()
+        meet(verb, resource, name, given)
+
+    side._meet = met
+    return first
+
+
+@pytest.mark.parametrize("happens", [
+    lambda there: there.objects.pop(HELD_HERE), lambda there: go(there, *HELD_HERE),
+    lambda there: there.objects[HELD_HERE]["metadata"].update(uid="another")], ids=["gone", "going", "another"])
+def test_a_host_whose_copy_goes_while_a_move_is_finished_stays_here(here, there, happens):
+    interrupted(here, there, 13)
+    first = at_first_deletion(here, lambda: happens(there))
+    with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.1:6443, for its"):
+        move(here, there).moved()
+    assert first and "deletionTimestamp" not in here.objects[HELD_HERE]["metadata"]
+
+
+def test_a_copy_stays_whose_original_goes_while_a_move_is_taken_back(here, there):
+    interrupted(here, there, 10)
+    first = at_first_deletion(there, lambda: here.objects.pop(HELD_HERE))
+    with pytest.raises(ReportedError, match=r"^BareMetalHost free: it stays at https://198\.18\.0\.2:6443, for its"):
+        move(here, there).undone()
+    assert first and "deletionTimestamp" not in there.objects[HELD_HERE]["metadata"]
 
 
 def test_what_the_run_itself_deletes_is_not_read_again(here, there):
