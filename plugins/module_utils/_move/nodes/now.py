@@ -4,12 +4,7 @@
 """Asks the clusters of a backup which Nodes they have by now."""
 from __future__ import annotations
 
-<<<<<<< HEAD
-=======
-import base64
-import binascii
 import contextlib
->>>>>>> s3/s3
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -63,20 +58,11 @@ def of_clusters(objects: Iterable[Object],
 
 def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, NodeNow]]:
     def ask() -> dict[str, NodeNow]:
-<<<<<<< HEAD
-        name = f"{cluster}-kubeconfig"
-        source = f"Secret {name} of the backup"
-        content = secret_data.value(found.get(("", "Secret", name)), "value")
-        if content is None:
-            raise kubeconfig.invalid(source, "found no kubeconfig, expected the cluster's")
-        client = client_of({"kubeconfig_content": kubeconfig.inline(content, source), "kubeconfig_name": source})
-=======
         content = _kubeconfig(found, cluster)
         words = _elsewhere(found, cluster, content)
         if words:
             raise kubeconfig.invalid(_source(cluster), words)
         client = client_of({"kubeconfig_content": content, "kubeconfig_name": _source(cluster)})
->>>>>>> s3/s3
         must_answer(client)
         return dict((str(item["metadata"]["name"]), node_now(item)) for item in client.list(KNOWN["Node"])[0])
     return ask
@@ -105,11 +91,9 @@ def _source(cluster: str) -> str:
 
 
 def _kubeconfig(found: Any, cluster: str) -> dict[str, Any]:
-    secret = found.get(("", "Secret", f"{cluster}-kubeconfig")) or {}
-    try:
-        content = base64.b64decode((secret.get("data") or {})["value"])
-    except (KeyError, TypeError, ValueError, binascii.Error):
-        raise kubeconfig.invalid(_source(cluster), "found no kubeconfig, expected the cluster's") from None
+    content = secret_data.value(found.get(("", "Secret", f"{cluster}-kubeconfig")), "value")
+    if content is None:
+        raise kubeconfig.invalid(_source(cluster), "found no kubeconfig, expected the cluster's")
     return kubeconfig.inline(content, _source(cluster))
 
 
