@@ -162,7 +162,8 @@ def test_a_reused_host_with_a_broken_disk_is_got_away_from(lab, room, site, work
 
     The image of the test before is taken back with it.
     """
-    site.run(pool={"node_reuse": True, "max_surge": 0, "max_unavailable": 1}).ok()
+    # Its checksum file is gone.
+    site.run(cluster_check_network=False, pool={"node_reuse": True, "max_surge": 0, "max_unavailable": 1}).ok()
     before = workload.hosts("pool-a")
     consumers = dict((name, lab.host(name)["spec"]["consumerRef"]["name"]) for name in before.values())
 
@@ -171,8 +172,9 @@ def test_a_reused_host_with_a_broken_disk_is_got_away_from(lab, room, site, work
         return [name for name, consumer in consumers.items()
                 if (lab.host(name)["spec"].get("consumerRef") or {}).get("name") != consumer]
 
-    running = lab.start("cluster", extra=site.extra(confirm=2, cluster_rollout="described", pool={
-        "image": None, "node_labels": {"example.org/generation": "reused"}}))
+    running = lab.start("cluster", extra=site.extra(
+        confirm=2, cluster_rollout="described", cluster_check_network=True, pool={
+            "image": None, "node_labels": {"example.org/generation": "reused"}}))
     server, = eventually(given_back, 600, "a host is given back", interval_seconds=0.2)
     try:
         room.set_knobs(server, first_disk_failed=True)
