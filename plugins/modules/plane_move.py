@@ -49,7 +49,8 @@ description:
     module runs on, says when a move began and ended, and what it moves; readable by its owner only, without secrets.
     It helps when neither plane answers; no run reads it. Without a place to write it no move begins.
   - Before such a move goes on, this plane is checked again as long as nothing has left it. What the record does not
-    name is in the way, because C(clusterctl move) would take it along.
+    name is in the way, because C(clusterctl move) would take it along. So is an object that is being deleted over
+    there, whose finalizers alone keep it.
 options:
   namespace:
     description: Namespace, the same in both planes.
@@ -69,7 +70,7 @@ options:
   clusterctl:
     description:
       - Path of C(clusterctl), of the Cluster API version of the planes. Required for O(state=moved). It reads the files
-        of O(kubeconfig) and O(to_kubeconfig), too.
+        of O(kubeconfig) and O(to_kubeconfig), too, in the contexts that were checked.
       - M(metal3.baremetal.plane_programs) builds it.
     type: path
   work_dir:

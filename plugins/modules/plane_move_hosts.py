@@ -17,6 +17,8 @@ description:
     each machine of the move is a Node again. A restored host that the operator wipes or installs again is waited for
     until it is registered.
   - While a move of the namespace has not ended, hosts are not released. Of each there may be a copy in the other plane.
+  - A host that has moved and has neither a status nor a saved one, or a saved one of another state than it had, stays
+    held, and is an error. The others are released.
   - Neither switches, restarts or writes to a server.
 options:
   namespace:

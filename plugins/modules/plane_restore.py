@@ -30,7 +30,8 @@ description:
     same one. Of other hosts that are there nothing is said, since nothing happens to them.
   - The same holds for a host that was a machine of a cluster and may be none any more. The clusters of the backup are
     asked, by their kubeconfigs in it, for their Nodes. One that does not answer may have been deleted since. A Node
-    that is gone, or that has joined after the backup was taken, shows that the server is not what the backup says.
+    that is gone, or that has joined after the backup was taken, shows that the server is not what the backup says. One
+    whose kubeconfig leads elsewhere than C(spec.controlPlaneEndpoint) of its Cluster is not asked, with a warning.
   - And for a host that was free and may be a node since, as after a cluster was scaled out. The next machine would be
     installed over it. A Node says on which host it runs, by its C(providerID) or the label C(metal3.io/uuid). While one
     that has joined after the backup was taken does not say so, or names a host that the backup does not have, or a
