@@ -43,8 +43,8 @@ options:
     type: path
   images:
     description:
-      - Further images, by registry, path and tag. With C(@) and a digest behind its name the image that has it is gathered,
-        whatever its tag stands for by now.
+      - Further images, by registry, path and tag. With C(@) and a digest behind its name the image that has it is
+        gathered, whatever its tag stands for by now.
     type: list
     elements: str
     default: []

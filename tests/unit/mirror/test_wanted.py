@@ -28,8 +28,8 @@ registry.k8s.io/pause:3.10.1
 
 
 def images_of(text):
-    return sorted(value for line in text.splitlines() for key, dummy, value in [line.strip().lstrip("- ").partition(": ")]
-                  if key == "image")
+    pairs = [line.strip().lstrip("- ").partition(": ") for line in text.splitlines()]
+    return sorted(value for key, dummy, value in pairs if key == "image")
 
 
 def test_all_that_a_cluster_with_flannel_pulls_is_gathered():
