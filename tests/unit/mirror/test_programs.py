@@ -271,7 +271,7 @@ def test_manifests_that_others_could_have_written_are_not_applied(site, tmp_path
 
 
 def gathered(tmp_path, folder, **params):
-    given = dict({"parts": [], "images": [], "image_lists": [], "cluster_add_ons": [], "files": [],
+    given = dict({"parts": [], "images": [], "image_lists": [], "cluster_add_ons": [], "planes": [], "files": [],
                   "source_dir": None, "programs": False, "manifests": False,
                   "folders": [str(folder)], "archive": str(tmp_path / "a.tar"), "work_dir": None, "release": "0.1.0",
                   "files_ca_file": None, "cache_dir": None}, **params)
