@@ -19,6 +19,8 @@ description:
     not there is a warning; so are hosts of other namespaces, of which each needs a backup of its own.
   - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
     nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
+  - While a move of the namespace by M(metal3.baremetal.plane_move) has not ended, no backup is made. One would have
+    half of each plane, and take the place of a whole one.
   - Each run writes a file of its own, C(<namespace>.<digest>-<time>.age), readable by its owner only. The digest is
     that of the uid of the plane's cluster, so that planes whose namespaces have the same name may share a folder.
 options:

@@ -50,13 +50,16 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     :param progress: a Progress
     :param now: seconds since 1970
     :param rehearse: callable that rehearses the restore, see :func:`rehearsal.restore`
-    :raises RefusedError: when there is nothing, when clusterctl would leave something behind, or when what was written
-        does not come back as it was
+    :raises RefusedError: when there is nothing, when a move has not ended, when clusterctl would leave something
+        behind, or when what was written does not come back as it was
     :raises AgeError: when it cannot be encrypted, or what was written cannot be read again
     """
     side = Side(client, params["namespace"])
     moving = side.graph()
     problems = checks.completeness(moving, side.kinds, side.namespace)
+    if side.record is not None and side.record.state == record.MOVING:
+        # It would have half of each plane, and older ones would go for it.
+        problems = [record.not_ended(side.namespace)]
     if problems:
         raise RefusedError(problems)
     left = named_secrets.left(moving, side.objects)

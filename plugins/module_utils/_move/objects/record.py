@@ -25,6 +25,11 @@ NAME = "metal3-baremetal-move"
 # Of the ConfigMap, as of other objects that are read.
 KEY = ("", "ConfigMap", NAME)
 MOVING, MOVED = "moving", "moved"
+_FILE = "record.json.gz"
+# Of a ConfigMap's data together (``MaxSecretSize`` of Kubernetes, which holds for both kinds).
+_STORED_LIMIT_BYTES = 1024 ** 2
+# Of the two digests that an object may have, which no compression makes smaller than half of their digits.
+_DIGESTS_BYTES = 20
 # Of the unpacked record: some bytes for each object, of which a plane has some ten thousand.
 _LIMIT_BYTES = 64 * 1024 ** 2
 
@@ -138,7 +143,23 @@ def config_map(record: Record, namespace: str) -> Object:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME, "namespace": namespace},
             "data": {"state": record.state, "source": record.source, "target": record.target,
                      "holder": record.holder},
-            "binaryData": {"record.json.gz": base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}}
+            "binaryData": {_FILE: base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()}}
+
+
+def too_large(of: Record, namespace: str) -> list[Problem]:
+    """Return the problem of a move that no ConfigMap has room for: it could not begin when all hosts are held.
+
+    :param of: the move
+    :param namespace: of its ConfigMap
+    """
+    packed = config_map(of, namespace)["binaryData"][_FILE]
+    needed = len(base64.b64decode(packed)) + len(of.entries) * _DIGESTS_BYTES
+    if needed <= _STORED_LIMIT_BYTES:
+        return []
+    return [Problem("move-record-size", f"ConfigMap {namespace}/{NAME}", "",
+                    f"{len(of.entries)} objects, whose record needs about {needed // 1024} KiB",
+                    f"at most {_STORED_LIMIT_BYTES // 1024} KiB, which a ConfigMap has room for",
+                    "let free hosts change planes first, some at a time, by the playbook move_hosts")]
 
 
 def read(config: Object | None) -> Record | None:
@@ -148,7 +169,7 @@ def read(config: Object | None) -> Record | None:
     """
     try:
         data = (config or {})["data"]
-        packed = base64.b64decode((config or {})["binaryData"]["record.json.gz"], validate=True)
+        packed = base64.b64decode((config or {})["binaryData"][_FILE], validate=True)
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
             text = stream.read(_LIMIT_BYTES + 1)
         if len(text) > _LIMIT_BYTES:

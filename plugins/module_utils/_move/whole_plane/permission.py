@@ -74,6 +74,8 @@ class Permission:
         if half is not None:
             # Its run may be there still, and about to write the other one.
             unconfirmed += self._held_elsewhere(half)
+        problems += record.too_large(record.made(self._here.uid, self._there.uid, moving, self._records.holder),
+                                     self._here.namespace)
         if not self._check_mode:
             problems += checks.held(moving.of("BareMetalHost"))
         if thoroughly and self._params["rehearsal_programs"] and not problems:

@@ -105,6 +105,18 @@ def restore(there, path, identity, run=None, check_mode=False, servers=(), accep
         Progress(None), run or Clusterctl(there), nodes if callable(nodes) else lambda _objects: nodes)
 
 
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_half_of_a_move_is_not_backed_up_in_place_of_the_whole(here, tmp_path, recipient, check_mode):
+    made = back_up(here, tmp_path, recipient, keep=1)
+    here.objects["ConfigMap", record.NAME] = record.config_map(
+        record.Record(record.MOVING, "a-kube-system", "b-kube-system", (), {}, {}), NAMESPACE)
+    here.objects["ConfigMap", record.NAME]["metadata"].update(uid="u", resourceVersion="1")
+    del here.objects["BareMetalHost", "free"]
+    with pytest.raises(RefusedError, match="the record of a move that has not ended"):
+        back_up(here, tmp_path, recipient, keep=1, now=1795000060, check_mode=check_mode)
+    assert [str(path) for path in tmp_path.glob("*.age")] == [made["path"]]
+
+
 def test_a_backup_comes_back_with_its_hosts_held(here, tmp_path, recipient, identity):
     before = copy.deepcopy(here.objects)
     made = back_up(here, tmp_path / "backups", recipient, identity)

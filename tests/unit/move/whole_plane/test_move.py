@@ -8,6 +8,8 @@ import base64
 import contextlib
 import copy
 import gzip
+import secrets
+import uuid
 
 import pytest
 from fakes.clusterctl import Clusterctl, Killed
@@ -836,6 +838,26 @@ def test_what_is_no_record_is_none(config):
 def test_a_record_comes_back_as_it_was():
     one = record.Record("moving", "a", "b", (record.Entry("g", "K", "n", "u"),), {"h": {"state": "available"}}, {})
     assert record.read(record.config_map(one, NAMESPACE)) == one
+
+
+def test_a_move_whose_record_has_no_room_is_refused_before_hosts_are_held(here, there, monkeypatch):
+    monkeypatch.setattr(record, "_STORED_LIMIT_BYTES", 500)
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=r"found 10 objects, whose record needs about \d+ KiB, expected at most"):
+            move(here, there, check_mode=check_mode).moved()
+    assert ("ConfigMap", record.NAME) not in here.objects
+
+
+def test_the_record_of_what_a_plane_may_have_has_room():
+    """Digests are as long as they become."""
+    entries = tuple(record.Entry("cluster.x-k8s.io", "Machine", f"m-{number}", str(uuid.uuid4()), " ".join(
+        secrets.token_hex(8) for _digest in range(2))) for number in range(10000))
+    of = record.Record(record.MOVING, "a", "b", entries, {}, {})
+    bare = of._replace(entries=tuple(entry._replace(digests="") for entry in entries))
+    assert record.too_large(bare, NAMESPACE) == []
+    stored, assumed = (len(base64.b64decode(record.config_map(item, NAMESPACE)["binaryData"]["record.json.gz"])) + more
+                       for item, more in ((of, 0), (bare, 10000 * 20)))
+    assert stored <= assumed < 1.2 * stored
 
 
 def test_what_is_refused_or_done_waits_for_nobody(here, there):
