@@ -119,7 +119,8 @@ def test_enrolment_takes_the_batch_or_all(tmp_path, hosts, texts):
 
 
 @pytest.mark.parametrize("variable, code", [
-    ("metal3_namespace: other", 2), ("metal3_kubeconfig: '{{ of_play }}/x'", 0)])
+    ("metal3_namespace: other", 2), ("metal3_kubeconfig: '{{ of_play }}/x'", 0),
+    ("metal3_kubeconfig: '{{ of_play }}'", 0)])
 def test_servers_of_two_planes_are_not_enrolled_in_one(tmp_path, variable, code):
     """What only the play has says nothing of a server."""
     inventory = INVENTORY.replace("h2: ,", f"h2: {{{variable}}},")
