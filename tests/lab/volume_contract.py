@@ -16,6 +16,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 import sushy
 from ironic.drivers.modules.redfish import raid as ironic_raid
 from machine_room import bmc
+from machine_room.access_log import FILE, AccessLog
 from machine_room.account import Account
 from machine_room.bmc_access import BmcAccess
 from machine_room.disk_boot import DiskBoot
@@ -60,7 +61,8 @@ def started(folder):
         url="", certificate_file="", key_file="", ca_file="", token_file="", ironic_url="", boot_url="")
     server = Server(spec(), settings, None, DiskBoot())
     server.bmc_account = Account(server, "admin", "password")
-    served = make_server("127.0.0.1", 0, BmcAccess(bmc.application([server], settings), [server]),
+    others = AccessLog(f"{folder}/{FILE}")
+    served = make_server("127.0.0.1", 0, BmcAccess(bmc.application([server], settings), [server], others),
                          handler_class=Quiet)
     threading.Thread(target=served.serve_forever, daemon=True).start()
     return server, f"http://127.0.0.1:{served.server_port}"
