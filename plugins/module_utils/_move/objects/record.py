@@ -29,7 +29,7 @@ _FILE = "record.json.gz"
 # Of a ConfigMap's data together (``MaxSecretSize`` of Kubernetes, which holds for both kinds).
 _STORED_LIMIT_BYTES = 1024 ** 2
 # Of the two digests that an object may have, which no compression makes smaller than half of their digits.
-_DIGESTS_BYTES = 20
+_DIGESTS_BYTES = 22
 # Of the unpacked record: some bytes for each object, of which a plane has some ten thousand.
 _LIMIT_BYTES = 64 * 1024 ** 2
 

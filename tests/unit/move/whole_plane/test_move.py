@@ -856,7 +856,7 @@ def test_the_record_of_what_a_plane_may_have_has_room():
     bare = of._replace(entries=tuple(entry._replace(digests="") for entry in entries))
     assert record.too_large(bare, NAMESPACE) == []
     stored, assumed = (len(base64.b64decode(record.config_map(item, NAMESPACE)["binaryData"]["record.json.gz"])) + more
-                       for item, more in ((of, 0), (bare, 10000 * 20)))
+                       for item, more in ((of, 0), (bare, 10000 * record._DIGESTS_BYTES)))
     assert stored <= assumed < 1.2 * stored
 
 
