@@ -72,8 +72,8 @@ class Permission:
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         half = self._records.half()
         if half is not None:
-            # Its run may be there still, and about to write the other one.
-            unconfirmed += self._held_elsewhere(half)
+            problems += self.half_begun(half)
+            unconfirmed += self.held_elsewhere(half)
         problems += record.too_large(record.made(self._here.uid, self._there.uid, moving, self._records.holder),
                                      self._here.namespace)
         if not self._check_mode:
@@ -86,22 +86,20 @@ class Permission:
         return unconfirmed, warnings
 
     def half_begun(self, half: record.Record) -> list[Problem]:
-        """Return why the record of a move that only the plane that lets go has can't be deleted.
+        """Return why a move that only the plane that lets go has a record of is no one that is half begun.
 
-        A run that was killed between its two records has moved nothing.
+        A run that was killed between its two records has moved nothing. Of other objects than hosts some come and go.
 
         :param half: the move
         """
-        moved = leftovers.missing(half, self._here, True)
+        moved = [entry for entry in leftovers.missing(half, self._here, True) if entry.key[:2] == graph.HOST]
         moved += [entry for entry in half.entries if entry.key in self._there.by_key and entry not in moved]
-        if moved:
-            return [Problem(
-                "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "",
-                f"a record that {self._there.client.server} does not have, and {len(moved)} of its {len(half.entries)} "
-                f"objects over there, or gone here: {move_texts.named(moved)}", "the same on both sides",
-                "find out who has deleted the other one; nothing is taken back by one of them. When the other plane is "
-                "lost for good, delete this one")]
-        return self._held_elsewhere(half)
+        return [Problem(
+            "move-record", f"ConfigMap {self._here.namespace}/{record.NAME}", "",
+            f"a record that {self._there.client.server} does not have, and {len(moved)} of its {len(half.entries)} "
+            f"objects over there, or gone here: {move_texts.named(moved)}", "the same on both sides",
+            "find out who has deleted the other one, and where these are; nothing is moved or taken back by one of "
+            "them. When the other plane is lost for good, delete this one")] if moved else []
 
     def checked_again(self, begun: record.Record, moving: graph.Graph) -> list[Problem]:
         """Return the problem of a confirmation that is missing in check mode, for a move that was interrupted.
@@ -151,18 +149,22 @@ class Permission:
         effect = (f"what the record of the move names would be deleted on {self._there.client.server}, so many hosts "
                   "among it")
         unconfirmed = move_texts.unconfirmed(self._params["confirm"], move_texts.hosts(begun), effect) \
-            + self._held_elsewhere(begun)
+            + self.held_elsewhere(begun)
         self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
         return unconfirmed
 
     def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
-        return self._unconfirmed_move(move_texts.hosts(begun)) + self._held_elsewhere(begun)
+        return self._unconfirmed_move(move_texts.hosts(begun)) + self.held_elsewhere(begun)
 
     def _refuse(self, problems: list[Problem], unconfirmed: list[Problem]) -> None:
         if problems or (unconfirmed and not self._check_mode):
             raise RefusedError(problems + unconfirmed)
 
-    def _held_elsewhere(self, begun: record.Record) -> list[Problem]:
+    def held_elsewhere(self, begun: record.Record) -> list[Problem]:
+        """Return the problem of a move that another machine has begun, of which a run may be there still.
+
+        :param begun: the move
+        """
         return self._records.other_holder(begun, self._params["take_over"])
 
     def _unconfirmed_move(self, names: list[str]) -> list[Problem]:

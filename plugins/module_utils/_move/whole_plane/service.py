@@ -134,7 +134,7 @@ class Move:
             provisioning_reading.without_record(self._here, self._there, self._params))
         half = self._records.half()
         if half is not None:
-            problems += self._permission.half_begun(half)
+            problems += self._permission.half_begun(half) + self._permission.held_elsewhere(half)
         if problems:
             raise RefusedError(problems)
         hosts = [name for _group, kind, name in self._here.by_key if kind == "BareMetalHost"]

@@ -215,17 +215,30 @@ def test_a_record_that_is_deleted_on_one_side_only_is_deleted_by_the_next_run(he
     assert move(here, there).undone()["changed"] and ("ConfigMap", record.NAME) not in here.objects
 
 
-@pytest.mark.parametrize("change", [
-    lambda here, there: there.objects.update({("IPPool", "p"): copy.deepcopy(here.objects["IPPool", "p"])}),
-    lambda here, there: here.objects.pop(("IPPool", "p"))])
-def test_a_record_whose_counterpart_somebody_has_deleted_stays(here, there, change):
+def copied_over(here, there):
+    there.objects["IPPool", "p"] = copy.deepcopy(here.objects["IPPool", "p"])
+
+
+def host_gone(here, _there):
+    del here.objects["BareMetalHost", "free"]
+
+
+@pytest.mark.parametrize("change, name", [(copied_over, "IPPool p"), (host_gone, "BareMetalHost free")])
+def test_a_record_whose_counterpart_somebody_has_deleted_stays(here, there, change, name):
     half_begun(here, there)
     change(here, there)
     before = copy.deepcopy((here.objects, there.objects))
     for check_mode in (True, False):
-        with pytest.raises(RefusedError, match=r"and 1 of its 10 objects over there, or gone here: IPPool p, expected"):
-            move(here, there, check_mode=check_mode).undone()
+        run = move(here, there, check_mode=check_mode, confirm="2" if change is copied_over else "1")
+        for attempt in (run.undone, run.moved):
+            with pytest.raises(RefusedError, match=rf"1 of its 10 objects over there, or gone here: {name}, expected"):
+                attempt()
     assert (here.objects, there.objects) == before
+    # Of others some come and go.
+    there.objects.pop(("IPPool", "p"), None)
+    here.objects["BareMetalHost", "free"] = host("free")
+    del here.objects["IPPool", "p"]
+    assert move(here, there).undone()["changed"]
 
 
 def test_a_move_that_another_machine_has_half_begun_is_left_to_it(here, there):
