@@ -140,7 +140,7 @@ def check_deletion(host, bmh, forced):
 
 def _deleted_later(name, bmh):
     """Return the Problem of a deletion that BMO would begin when somebody resumes or attaches the host, in a list."""
-    # One that BMO has never seen goes at once.
+    # One that BMO has not worked on yet goes at once.
     if is_going(bmh) or not bmh["metadata"].get("finalizers"):
         return []
     annotations = host_annotations.of(bmh)

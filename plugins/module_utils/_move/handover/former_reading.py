@@ -31,15 +31,15 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
     if what.mode == former.EXTERNAL:
         return [], []
     try:
-        seen, unread = _seen(here, what, stopped)
+        found, unread = _found(here, what, stopped)
     except KubeError as exc:
         if exc.status != 403:
             raise
         return [former.unread(what, exc.message)], []
-    return former.problems(what, seen, stopped, held), former.warnings(what, seen) + unread
+    return former.problems(what, found, stopped, held), former.warnings(what, found) + unread
 
 
-def _seen(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
+def _found(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
     unread: list[str] = []
     deployments = _listed(here, lambda: here.client.list(KNOWN["Deployment"])[0], unread)
     operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)

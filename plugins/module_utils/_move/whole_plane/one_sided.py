@@ -40,7 +40,7 @@ def planned(client: Any, params: Mapping[str, Any], to_server: str, why: str) ->
     :param params: the module's parameters
     :param to_server: URL of the API server that does not answer
     :param why: of :func:`silence`
-    :raises RefusedError: when something is in the way that can be seen here
+    :raises RefusedError: when something is in the way that is found here
     :raises KubeError: when this plane can't be asked
     """
     here = Side(client, params["namespace"])
