@@ -134,9 +134,7 @@ def problems(what: Said, found: Found, stopped: bool, held: bool) -> list[Proble
     result += [Problem(
         _CODE, _title(item), "spec.replicas", "an Ironic that runs in the plane that lets go",
         "none that runs, as the mode is " + what.mode,
-        "set former_ironic_mode to cluster, former_ironic_namespace and former_ironic_deployment (playbook: "
-        f"pivot_ironic_mode=cluster, pivot_ironic_namespace={_of(item)}, pivot_ironic_deployment={_name(item)}), by "
-        f"which it is stopped; or {_GOES_ON}") for item in found.deployments if wants_pods(item)]
+        f"{_stopped_by(item)}; or {_GOES_ON}") for item in found.deployments if wants_pods(item)]
     if what.mode == PROCESS:
         result += _of_process(what, held)
     if what.mode == PROCESS and not _may_be_at(found.endpoint, what.address):
@@ -161,13 +159,23 @@ def unread(what: Said, message: str) -> Problem:
 
 
 def warnings(what: Said, found: Found) -> list[str]:
-    """Return a warning for each Ironic beside the one that is stopped."""
-    others = [_title(item) for item in found.deployments
+    """Return a warning for all Ironics that run there and are not stopped."""
+    others = [item for item in found.deployments
               if wants_pods(item) and (_of(item), _name(item)) != (what.namespace, what.deployment)]
-    if what.mode != CLUSTER or not others:
+    if what.mode not in (CLUSTER, EXTERNAL) or not others:
         return []
-    return [f"{few(sorted(others), _SHOWN)}: runs Ironic, too, beside {what.title}, which is stopped: when it has "
-            "nodes of these hosts, stop it first"]
+    titles = few(sorted(map(_title, others)), _SHOWN)
+    if what.mode == CLUSTER:
+        return [f"{titles}: runs Ironic, too, beside {what.title}, which is stopped: when it has nodes of these hosts, "
+                "stop it first"]
+    return [f"{titles}: runs Ironic and is not stopped, as the mode is external; the nodes of these hosts are deleted at "
+            f"the URL that is given. When it is the Ironic of this plane alone, {_stopped_by(others[0])}"]
+
+
+def _stopped_by(deployment: Object) -> str:
+    return ("set former_ironic_mode to cluster, former_ironic_namespace and former_ironic_deployment (playbook: "
+            f"pivot_ironic_mode=cluster, pivot_ironic_namespace={_of(deployment)}, "
+            f"pivot_ironic_deployment={_name(deployment)}), by which it is stopped")
 
 
 def _of_operator(what: Said, found: Found) -> list[Problem]:

@@ -29,7 +29,7 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
     """
     what = former.said(params)
     if what.mode == former.EXTERNAL:
-        return [], []
+        return [], former.warnings(what, former.Found(deployments=_ironics(_deployments(here, []))))
     try:
         found, unread = _found(here, what, stopped)
     except KubeError as exc:
@@ -41,7 +41,7 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
 
 def _found(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
     unread: list[str] = []
-    deployments = _listed(here, lambda: here.client.list(KNOWN["Deployment"])[0], unread)
+    deployments = _deployments(here, unread)
     operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)
     named = ironic_of(here, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
     operator = next(filter(former.is_operator, deployments), None)
@@ -50,8 +50,16 @@ def _found(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found
     pods = deployment_pod.selected(here.client, what.namespace, named[0]) if named and with_pods else []
     return former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
-        tuple(filter(former.is_ironic, deployments)), tuple(operated), endpoint,
+        _ironics(deployments), tuple(operated), endpoint,
         tuple(sorted(pod["metadata"]["name"] for pod in pods))), unread
+
+
+def _ironics(deployments: list[Object]) -> tuple[Object, ...]:
+    return tuple(filter(former.is_ironic, deployments))
+
+
+def _deployments(here: Side, unread: list[str]) -> list[Object]:
+    return _listed(here, lambda: here.client.list(KNOWN["Deployment"])[0], unread)
 
 
 def _listed(here: Side, read: Any, unread: list[str]) -> list[Object]:
