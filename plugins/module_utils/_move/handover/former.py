@@ -168,8 +168,8 @@ def warnings(what: Said, found: Found) -> list[str]:
     if what.mode == CLUSTER:
         return [f"{titles}: runs Ironic, too, beside {what.title}, which is stopped: when it has nodes of these hosts, "
                 "stop it first"]
-    return [f"{titles}: runs Ironic and is not stopped, as the mode is external; the nodes of these hosts are deleted at "
-            f"the URL that is given. When it is the Ironic of this plane alone, {_stopped_by(others[0])}"]
+    return [f"{titles}: runs Ironic and is not stopped, as the mode is external; the nodes of these hosts are deleted "
+            f"at the URL that is given. When it is the Ironic of this plane alone, {_stopped_by(others[0])}"]
 
 
 def _stopped_by(deployment: Object) -> str:

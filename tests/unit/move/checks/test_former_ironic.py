@@ -242,7 +242,7 @@ def test_with_hosts_in_other_namespaces_ironic_goes_on(here, there, is_detached)
 def test_an_external_ironic_that_is_a_deployment_of_this_plane_is_named_because_it_is_not_stopped(here, there):
     put(here, ironic())
     (warning,) = attempt(here, there, True, former_ironic_mode="external")["warnings"]
-    assert warning.startswith(f"{NAME}: runs Ironic and is not stopped, as the mode is external; the nodes of these hosts")
+    assert warning.startswith(f"{NAME}: runs Ironic and is not stopped, as the mode is external; the nodes of these ")
     assert f"pivot_ironic_mode=cluster, pivot_ironic_namespace={NAMESPACE}, pivot_ironic_deployment=ironic" in warning
     put(here, ironic(replicas=0))
     assert not attempt(here, there, True, former_ironic_mode="external")["warnings"]
