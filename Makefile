@@ -91,21 +91,22 @@ test-hosts: test-lab-needs  ## tests/lab without the files of the next two, on a
 	@$(IN_LAB) tests/gates/test-hosts
 test-servers: test-lab-needs  ## the files of BMCs, firmware, Ironic, faults and the lab itself, on such a lab
 	@$(IN_LAB) tests/gates/test-servers
-test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule without its five longest scenarios, on such a lab
+test-clusters: test-lab-needs  ## the files whose servers become nodes, then molecule without eight of its scenarios, on such a lab
 	@$(IN_LAB) tests/gates/test-clusters
 molecule: test-lab-needs  ## all molecule scenarios, on such a lab
 	@$(IN_LAB) tests/gates/test-molecule
 
 ##@ Longer tests, which make test does not run, each on a lab of its own that is taken down afterwards
 
-.PHONY: test-awx test-air-gap test-claims test-guides test-faults-long test-ha test-metal test-metal-pivot test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale
+.PHONY: test-awx test-air-gap test-claims test-guides test-long test-ha test-metal test-metal-pivot test-plane test-plane-upgrade test-pivot test-lifecycle test-metalstack test-scale
 test-claims: test-lab-needs  ## each option of hosts and clusters on machines that boot
 	@$(IN_LAB) TEST_LAB=claims-hosts tests/gates/test-lab host-claims
 	@$(IN_LAB) TEST_LAB=claims-clusters LAB_BMC_SCHEME=redfish tests/gates/test-lab cluster-claims
 test-guides: test-lab-needs  ## all commands of the guides' longest pages
 	@$(IN_LAB) TEST_LAB=guides tests/gates/test-lab guides
-test-faults-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database
-	@$(IN_LAB) tests/gates/test-lab faults-long
+test-long: test-lab-needs  ## faults that end in a timeout of minutes or without the database, variants of what make test has
+	@$(IN_LAB) TEST_LAB=long-hosts tests/gates/test-lab long
+	@$(IN_LAB) TEST_LAB=long-clusters LAB_BMC_SCHEME=redfish tests/gates/test-lab long-clusters
 test-metal: export LAB_KIND := virtual
 # Its tests provision all servers.
 test-metal: export LAB_INVENTORY := tests/lab/data/metal/lab.yml

@@ -33,7 +33,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "metal: virtual servers, which take minutes to boot; make test-metal runs them")
     config.addinivalue_line("markers", "metal_pivot: the same with planes of sites; make test-metal-pivot runs them")
     config.addinivalue_line("markers", "lifecycle: machines of a cluster are replaced; make test-lifecycle runs them")
-    config.addinivalue_line("markers", "long: takes minutes of timeouts; make test-faults-long runs them")
+    config.addinivalue_line("markers", "long: takes minutes, or is a variant; make test-long runs them")
     config.addinivalue_line("markers", "metalstack: its provider is played; make test-metalstack runs them")
     config.addinivalue_line("markers", "pivot: the management moves to another plane; make test-pivot runs them")
     config.addinivalue_line("markers", "plane: a plane beside the lab's; make test-plane runs them")

@@ -35,6 +35,7 @@ def test_preflight_names_the_scheme_that_must_not_be_used_and_the_one_that_fits(
     assert "redfish+https is not made for Dell machines" in run.output
 
 
+@pytest.mark.long
 def test_ironic_does_not_boot_it_by_that_scheme_and_by_idracs_over_the_network(lab, of_scheme):
     """Enrolment tries the login only, unless it is asked for all that preflight checks."""
     run = lab.playbook("enroll", "-i", of_scheme("redfish-virtualmedia"), *AT_ONCE, *only(SERVER))

@@ -437,6 +437,7 @@ def test_clusters_of_one_play_do_not_count_on_the_same_host(lab, tmp_path):
     assert objects(lab) == before and objects(lab, "second") == {}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_one_worker")
 def test_a_worker_comes_although_the_image_server_dies_in_mid_deployment(lab, room):
     # Asking for it takes seconds, in which the moment would pass.
@@ -507,6 +508,7 @@ def test_workers_go_only_when_their_number_is_repeated(lab, tmp_path):
     assert list(nodes(lab).values()) == [True, True] and len(machines_of(lab, "pool-a")) == 1
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_one_worker")
 def test_a_worker_that_loses_power_while_it_joins_comes_or_is_reported(lab, room):
     """cloud-init does not begin again what the power cut interrupted: the machine never joins, and a new one does."""

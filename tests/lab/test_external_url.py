@@ -36,6 +36,7 @@ def ipv6(lab, external, server):
         yield inventory
 
 
+@pytest.mark.long
 def test_its_media_come_from_the_other_url(lab, server, ipv6, external):
     name = server["name"]
     before = lab.nodes()[name]

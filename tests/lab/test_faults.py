@@ -131,6 +131,7 @@ def test_ironic_restarted_during_inspection_loses_nothing(lab, removed):
     assert before and before <= set(node.id for node in lab.nodes().values())
 
 
+@pytest.mark.long
 def test_a_killed_ironic_is_gone_before_the_next_one_begins(lab):
     pid = lab.pid("ironic")
     workers = workers_of(pid)

@@ -406,6 +406,7 @@ def test_what_would_never_change_is_reported_at_once(lab, changed, live):
     run(lab, "HostFirmwareSettings", [{"name": live, "settings": {}}])
 
 
+@pytest.mark.long
 def test_a_server_that_is_off_is_left_until_it_is_switched_on(lab, room, changed, live):
     hours = (int(facts(lab, "HostFirmwareSettings", live)["settings"]["PatrolScrubHours"]) + 1) % 24
     wanted = {"PatrolScrubHours": hours}
@@ -437,6 +438,7 @@ def test_a_subscription_can_not_be_changed(lab, changed, sink, live):
                                            "context": "another"}])
 
 
+@pytest.mark.long
 def test_an_image_that_can_not_be_flashed_is_reported_and_replaced(lab, room, changed, files, prepared, others):
     def firmware(url):
         return {prepared: {"bmh_firmware_components": [{"component": "bios", "url": url}]}}

@@ -99,7 +99,7 @@ def commands(text):
 # The other blocks are those of other tests, or of none.
 HERE = [block for block in SHELL if block.kind in ("run", "refused")]
 # Dozens of commands each.
-LONG = ("day2", "troubleshooting")
+LONG = ("own_servers", "day2", "troubleshooting")
 
 
 @pytest.mark.parametrize("page", [

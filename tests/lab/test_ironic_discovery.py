@@ -123,6 +123,7 @@ def test_without_unknown_servers_nothing_is_found_and_nothing_fails(lab, site, w
     assert (site / "00-discovered.yml").read_text() == before
 
 
+@pytest.mark.long
 def test_enrolment_takes_a_server_that_has_booted_once_more(lab, room, site, server, wanted, found):
     """Its agent reports again, and the operator would take the new node over, with its driver."""
     boot_from_the_network(lab, room, server)

@@ -179,6 +179,7 @@ def demanding(lab, tmp_path):
     proxy.close()
 
 
+@pytest.mark.long
 def test_the_operator_shows_the_certificate_that_ironic_asks_for(lab, external, demanding):
     proxy, (certificate, key) = demanding
     given = dict(external, ironic_url=proxy.url.removesuffix("/v1/"))

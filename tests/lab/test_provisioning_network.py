@@ -157,6 +157,7 @@ def belonging(machine, bridge):
         entry["local"] for entry in links[bridge]["addr_info"] if entry["family"] == "inet"]
 
 
+@pytest.mark.long
 def test_a_bridge_keeps_its_ports_when_it_is_changed_or_a_change_is_taken_back(machine, play):
     for port in ("other0", "other1"):
         machine.sh("ip", "link", "add", port, "type", "veth", "peer", "name", f"{port}-wire")
@@ -224,6 +225,7 @@ def held(machine):
     return HELD in [address.get("local") for address in machine.links()["prov"]["addr_info"]]
 
 
+@pytest.mark.long
 def test_the_planes_address_is_held_by_keepalived_and_goes_with_it(machine, play):
     play("provisioning_network", dict(KEEPALIVED, provisioning_network_keepalived_address="172.22.1.2/24")).failed(
         "network prov: address: found", "expected an address of 172.22.0.0/24 that no machine has")
