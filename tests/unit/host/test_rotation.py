@@ -353,6 +353,36 @@ def test_a_file_that_can_not_be_written_ends_the_run(site, bmc, tmp_path):
     assert bmc.patches == 0
 
 
+def other_run(monkeypatch, passwords):
+    """Have another run write its passwords into the file while this one logs in at the BMCs."""
+    look = rotation_service.RotationService._look
+
+    def looking(service, groups):
+        look(service, groups)
+        other = password_file.PasswordFile(service.params["password_file"])
+        assert other.read() == []
+        other.write(passwords)
+
+    monkeypatch.setattr(rotation_service.RotationService, "_look", looking)
+
+
+def test_two_runs_with_one_file_lose_no_password(site, bmc, tmp_path, monkeypatch):
+    file = tmp_path / "passwords.json"
+    site.add("h1", bmc, new=None)
+    other_run(monkeypatch, {"rack2-01": "of-another-run"})
+    site.run(password_file=str(file))
+    assert json.loads(file.read_text())["bmc_new_passwords"] == {"h1": bmc.password, "rack2-01": "of-another-run"}
+
+
+def test_another_run_on_the_same_host_ends_this_one(site, bmc, tmp_path, monkeypatch):
+    file = tmp_path / "passwords.json"
+    site.add("h1", bmc, new=None)
+    other_run(monkeypatch, {"h1": "of-another-run"})
+    said = site.refused(password_file=str(file))
+    assert "found another password of h1 than when it was read" in said and "of-another-run" not in said
+    assert json.loads(file.read_text())["bmc_new_passwords"] == {"h1": "of-another-run"} and bmc.password == OLD
+
+
 def test_generated_passwords_have_all_kinds_of_characters():
     found = {password_file.generated(12) for dummy in range(50)}
     assert len(found) == 50

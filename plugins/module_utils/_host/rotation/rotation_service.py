@@ -140,14 +140,17 @@ class RotationService:
     def _kept(self, file: PasswordFile) -> bool:
         """Keep the generated passwords; return whether the file has changed.
 
-        :raises RefusedError: when it can't be written
+        :raises RefusedError: when it can't be written, or has other passwords of the hosts by now
         """
         try:
-            return file.write(self._known.generated)
+            changed, problems = file.write(self._known.generated)
         except OSError as exc:
             raise RefusedError([Problem(
                 "password-file", file.path, "password_file", exc.strerror or str(exc), "a file that can be written",
                 "correct the path, or make room")], self.names) from exc
+        if problems:
+            raise RefusedError(problems, self.names)
+        return changed
 
     def _in_batches(self, groups: Sequence[Group], due: list[Group]) -> None:
         # A run that ended between the Secret and BMO's answer is finished, too.
