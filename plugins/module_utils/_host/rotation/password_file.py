@@ -80,8 +80,9 @@ class PasswordFile:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with file_lock.held(os.path.join(folder, f".{name}.lock")):
             stored = PasswordFile(self.path)
-            problems = stored.read() + [self._problem(
-                f"another password of {host} than when it was read", "wait until the other run has ended, then run again")
+            problems = stored.read() + [
+                self._problem(f"another password of {host} than when it was read",
+                              "wait until the other run has ended, then run again")
                 for host in passwords if stored.of([host]) not in (self.of([host]), passwords[host])]
             if problems:
                 return False, problems
