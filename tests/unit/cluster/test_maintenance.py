@@ -146,6 +146,17 @@ def test_a_host_without_a_cluster_is_marked_only(plane, workload):
     assert annotations(plane, "BareMetalHost", "free") == {}
 
 
+
+def test_a_host_whose_machine_is_gone_by_force_loses_its_mark_too(plane, workload):
+    """It was left out without a word, and counted as being maintained for ever."""
+    go(plane, workload)
+    del plane.objects["Machine", NODE]
+    result = go(plane, workload, "returned")
+    assert result["changed"] and [facts["name"] for facts in result["hosts"]] == [HOST]
+    assert annotations(plane, "BareMetalHost", HOST) == {}
+    with pytest.raises(RefusedError, match="which no Machine owns"):
+        go(plane, workload)
+
 def test_a_server_that_is_off_does_not_come_back(plane, workload):
     go(plane, workload)
     plane.objects["BareMetalHost", HOST]["status"]["poweredOn"] = False
