@@ -124,6 +124,25 @@ def test_a_locked_host_is_not_deployed_powered_off_or_deleted(change, field):
     assert run(server, [entry])["changed"]
 
 
+def test_a_locked_host_is_not_detached_for_another_bmc():
+    server = Server()
+    run(server, [host(1)])
+    stored = server.objects["BareMetalHost", "h1"]
+    stored["metadata"]["annotations"] = {host_lock.LOCKED: host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")}
+    stored["status"] = {"provisioning": {"state": "available"}}
+    entry = host(1)
+    entry["bmc"] = dict(entry["bmc"], address=entry["bmc"]["address"] + "0")
+    writes = len(server.writes())
+    with pytest.raises(RefusedError, match='h1: bmc.address: found host h1 locked until 2999-01-01T00:00:00Z: "RMA'):
+        run(server, [entry], allow_detach=True)
+    assert len(server.writes()) == writes
+    # A run that was killed has left it detached.
+    stored["metadata"]["annotations"]["baremetalhost.metal3.io/detached"] = '{"metal3.baremetal/bmc-change":true}'
+    with pytest.raises(RefusedError, match="h1: bmc.address: found host h1 locked"):
+        run(server, [host(1)], allow_detach=True)
+    assert len(server.writes()) == writes
+
+
 def test_an_image_is_left_to_provisioning_and_locks_nothing():
     server = Server()
     run(server, [host(1)])
