@@ -133,12 +133,12 @@ def test_a_locked_host_is_not_detached_for_another_bmc():
     entry = host(1)
     entry["bmc"] = dict(entry["bmc"], address=entry["bmc"]["address"] + "0")
     writes = len(server.writes())
-    with pytest.raises(RefusedError, match='h1: bmc.address: found host h1 locked until 2999-01-01T00:00:00Z: "RMA'):
+    with pytest.raises(RefusedError, match=r'h1: bmc\.address: found host h1 locked until 2999-01-01T00:00:00Z: "RMA'):
         run(server, [entry], allow_detach=True)
     assert len(server.writes()) == writes
     # A run that was killed has left it detached.
     stored["metadata"]["annotations"]["baremetalhost.metal3.io/detached"] = '{"metal3.baremetal/bmc-change":true}'
-    with pytest.raises(RefusedError, match="h1: bmc.address: found host h1 locked"):
+    with pytest.raises(RefusedError, match=r"h1: bmc\.address: found host h1 locked"):
         run(server, [host(1)], allow_detach=True)
     assert len(server.writes()) == writes
 
