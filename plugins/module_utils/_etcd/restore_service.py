@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._backup import age
+from .._cluster.waiting import failures as cluster_failures
 from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
@@ -231,6 +232,10 @@ class Restore:
                         "find out whose it is, and delete it or give it another name")]
 
     def _delete(self, machines: list[Object]) -> None:
+        snapshot = snapshot_of(self._client, self._namespace, self._name)
+        hosts = set(host["metadata"]["name"] for machine in machines
+                    for host in [snapshot.host(snapshot.infrastructure_machine(machine))] if host)
+        before, began_at = cluster_failures.errors_of(snapshot.all("BareMetalHost"), hosts), self._clock()
         for machine in machines:
             self._steps.patch("Machine", machine, planes.without_hook)
             self._client.delete(KNOWN["Machine"], self._namespace, machine["metadata"]["name"],
@@ -243,8 +248,16 @@ class Restore:
         doomed = set(machine["metadata"]["uid"] for machine in machines)
 
         def are_gone() -> bool:
-            return not [item for item in self._client.list(KNOWN["Machine"], self._namespace)[0]
-                        if item["metadata"]["uid"] in doomed]
+            snapshot = snapshot_of(self._client, self._namespace, self._name)
+            if not [item for item in snapshot.all("Machine") if item["metadata"]["uid"] in doomed]:
+                return True
+            found = cluster_failures.not_deprovisioned(snapshot.all("BareMetalHost"), hosts, before,
+                                                       self._clock() - began_at)
+            if found:
+                name, explanation, message = found
+                raise EtcdError(f"{self._subject}: BareMetalHost {self._namespace}/{name} can't be deprovisioned: "
+                                f"{explanation.cause} ({plain(message)}); {explanation.next_step}, then run again")
+            return False
 
         self._steps.wait(are_gone, "the machines of before are gone, their hosts deprovisioned")
 
@@ -288,6 +301,10 @@ class Restore:
                 said[0] = self._send(data, host, its_port)
                 if not said[0]:
                     return True
+            failure = cluster_failures.of_machine(snapshot, name, self._now())
+            if failure:
+                raise EtcdError(f"{self._subject}: Machine {name} can't take etcd's data: {failure.subject}: "
+                                f"{plain(failure.cause)}; {failure.next_step}, then run again")
             return False
 
         try:

@@ -17,6 +17,7 @@ import pytest
 from fakes.etcd_snapshots import ABOUT, SNAPSHOT
 from fakes.restored_plane import KUBEADM, NAME, NAMESPACE, NEW, OLD, Plane, Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -487,6 +488,48 @@ def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatc
 def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
     with pytest.raises(EtcdError, match=r"takes etcd's data.*192\.0\.2\.1: refused"):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")
+
+
+def host_of(plane, machine, state, message="", count=3):
+    """Add the host of a Machine; with a message it is in error."""
+    status = {"provisioning": {"state": state}, "operationalStatus": "error" if message else "OK", "errorCount": count,
+              "errorType": "provisioning error" if message else "", "errorMessage": message}
+    plane.add("BareMetalHost", f"host-of-{machine}", status=status, spec={
+        "online": True, "consumerRef": {"kind": "Metal3Machine", "name": machine, "namespace": NAMESPACE}})
+
+
+def test_a_server_of_before_that_cannot_be_deprovisioned_ends_the_run_with_the_reason(run):
+    """Its BMC may be what the control plane was lost with; the run waited for it until its time was up."""
+    host_of(run.plane, OLD, "provisioned", "the BMC does not answer")
+    delete = run.plane.delete
+
+    def deleted(resource, namespace, name, *arguments, **options):
+        if resource.kind != "Machine":
+            return delete(resource, namespace, name, *arguments, **options)
+        run.plane.objects["Machine", name]["metadata"]["deletionTimestamp"] = "2026-01-04T00:00:00Z"
+        run.plane.sleep = lambda _seconds: None
+        return True
+
+    run.plane.delete = deleted
+    with pytest.raises(EtcdError, match=f"BareMetalHost {NAMESPACE}/host-of-{OLD} can't be deprovisioned"):
+        run.restore()
+    # What was wrong before, a deprovisioning may put right.
+    assert 180 <= run.clock < 200
+
+
+def test_a_server_on_which_the_machine_cannot_be_deployed_ends_the_run_with_the_reason(run, monkeypatch):
+    """Nothing was said of it before the time was up."""
+    step = {"machine": NEW, "role": "control-plane", "owner": f"{NAME}-control-plane", "step": 12, "since": None,
+            "host": f"host-of-{NEW}", "complete": False, "deleting": False}
+    monkeypatch.setattr(failures, "machine_steps", lambda _snapshot: [step])
+
+    def send(_data, host, _port):
+        host_of(run.plane, NEW, "provisioning", "image is larger than the disk")
+        return f"{host}: no answer"
+
+    with pytest.raises(EtcdError, match=f"BareMetalHost host-of-{NEW}: the image does not fit on the root device"):
+        run.restore(send=send)
+    assert run.clock < 60
 
 
 def test_a_cluster_that_has_no_endpoint_any_more_is_restored_by_the_machines_own_address(run):
