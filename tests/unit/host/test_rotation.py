@@ -213,7 +213,7 @@ def test_hosts_that_share_an_account_or_a_secret_are_changed_together(site, bmc)
         assert (bmc.patches, other.patches) == (3, 2)
 
 
-@pytest.mark.parametrize("becomes", ["locked", "secret", "gone"])
+@pytest.mark.parametrize("becomes", ["locked", "secret", "gone", "moved", "shared"])
 def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
     with Bmc() as late:
         site.add("h1", bmc)
@@ -225,13 +225,18 @@ def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
                     "metal3.baremetal/lock": '{"reason":"fan","until":"2099-01-01T00:00:00Z"}'}
             elif becomes == "secret":
                 site.server.objects["Secret", "h2-bmc-secret"]["data"]["password"] = encoded("somebody-elses")
+            elif becomes == "moved":
+                site.server.objects["BareMetalHost", "h2"]["spec"]["bmc"]["credentialsName"] = "h1-bmc-secret"
+            elif becomes == "shared":
+                site.add("h3", late, entry=False, secret="h2-bmc-secret")
             else:
                 del site.server.objects["Secret", "h2-bmc-secret"]
 
         bmc.now = change
         first, second = site.run()["hosts"]
         assert not first["failed"] and second["failed"] and late.patches == 0
-        assert {"locked": "fan", "secret": "another Secret", "gone": "without user name"}[becomes] in second["error"]
+        assert {"locked": "fan", "secret": "another Secret", "gone": "without user name", "moved": "now h1-bmc-secret",
+                "shared": "metal3/h3 shares Secret h2-bmc-secret"}[becomes] in second["error"]
         assert "nothing was changed" in second["error"]
 
 
