@@ -200,6 +200,20 @@ def test_a_node_whose_kubelet_answers_between_the_look_and_its_deletion_stays_un
     assert run.restore()["removed_nodes"] == sorted(["mine", OLD])
 
 
+def test_a_node_whose_kubelet_answers_stays_though_its_network_is_not_there_and_its_clock_is_behind(run):
+    """A kubelet whose Node is deleted does not register it again before somebody restarts it."""
+    run.workload.add_node("mine", control_plane=True, made="2026-01-01T00:00:00Z", ready="False")
+    delete, linked = run.workload.delete, []
+
+    def deleted(resource, namespace, name, **more):
+        linked.append((name, run.plane.of("Machine")["status"]["nodeRef"] == {"name": NEW}))
+        return delete(resource, namespace, name, **more)
+
+    run.workload.delete = deleted
+    run.restore()
+    assert linked == [(OLD, False), ("mine", True)]
+
+
 def test_a_control_plane_that_is_gone_needs_no_number(run):
     for kind in ("Machine", "KubeadmConfig", "Metal3Machine"):
         del run.plane.objects[kind, OLD]
