@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._backup import age
+from .._cluster.maintenance import node as cluster_node
 from .._cluster.waiting import failures as cluster_failures
 from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
@@ -189,6 +190,7 @@ class Restore:
         """Have a machine made that takes the data, and wait until its API server answers with it."""
         self._progress.event(f"{self._subject}: another control plane is made, of one machine")
         self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._keep_from_checks(site.machines)
         self._delete(site.machines)
         self._uninitialize()
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
@@ -206,6 +208,32 @@ class Restore:
         self._steps.patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
         self._steps.wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
+
+    def _keep_from_checks(self, doomed: list[Object]) -> None:
+        """Keep health checks from the other machines: of Nodes that the snapshot does not know they would replace all.
+
+        They wait for nothing where a Node is not there, so that this must be before an API server answers.
+        """
+        going = set(machine["metadata"]["uid"] for machine in doomed)
+        for machine in self._machines():
+            if node_name(machine) and machine["metadata"]["uid"] not in going and not is_going(machine):
+                # It may be gone by now.
+                with contextlib.suppress(EtcdError):
+                    self._steps.patch("Machine", machine, cluster_node.keep)
+
+    def _give_to_checks(self, missing: list[str]) -> None:
+        """Let health checks look at the machines again whose Nodes are there, unless they are being maintained.
+
+        :param missing: names of the Machines whose Nodes are not
+        """
+        snapshot = snapshot_of(self._client, self._namespace, self._name)
+        for machine in snapshot.mine("Machine"):
+            host = snapshot.host(snapshot.infrastructure_machine(machine))
+            if machine["metadata"]["name"] in missing or cluster_node.give_back(machine) is None \
+                    or host_annotations.MAINTENANCE in host_annotations.of(host or {}):
+                continue
+            with contextlib.suppress(EtcdError):
+                self._steps.patch("Machine", machine, cluster_node.give_back)
 
     def _give_files(self, data: delivery.Data) -> None:
         """Write the Secret with the files of the machine, over one that a run of before has left."""
@@ -347,10 +375,12 @@ class Restore:
         self._steps.wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
         self._steps.wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
                          f"etcd on Node {node} has its address")
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
                    if node_name(item) and node_name(item) not in nodes]
+        self._give_to_checks(missing)
+        # The last write: without the note the next run begins again.
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         # The playbook shows the Node's name as it is, which the workload cluster gives.
         return {"machine": name, "node": plain(node), "removed_nodes": sorted(removed),
                 "missing_nodes": sorted(missing)}

@@ -36,6 +36,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resou
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
+SKIP = "cluster.x-k8s.io/skip-remediation"
 # As much of etcdutl as a restore runs.
 ETCDUTL = """\
 #!/bin/sh
@@ -565,21 +566,49 @@ def test_a_machine_that_somebody_deletes_is_named(run):
         run.restore(send=send)
 
 
-def test_a_worker_that_has_joined_since_is_named(run):
-    run.plane.add("Machine", "young", metadata={"labels": {"cluster.x-k8s.io/cluster-name": NAME}}, spec={
-        "clusterName": NAME, "infrastructureRef": {"kind": "Metal3Machine", "name": "young"}},
-        status={"nodeRef": {"name": "young"}})
-    machines = run.plane.sleep
+def add_workers(run, *names):
+    """Add Machines of workers, of which the management cluster in memory does not notice anything."""
+    for name in names:
+        run.plane.add("Machine", name, metadata={"labels": {"cluster.x-k8s.io/cluster-name": NAME}}, spec={
+            "clusterName": NAME, "infrastructureRef": {"kind": "Metal3Machine", "name": name}},
+            status={"nodeRef": {"name": name}})
+    machines, original = run.plane.sleep, run.plane.of
 
     def sleep(seconds):
-        young = run.plane.objects.pop(("Machine", "young"))
+        workers = [run.plane.objects.pop(("Machine", name)) for name in names]
         machines(seconds)
-        run.plane.objects["Machine", "young"] = young
+        run.plane.objects.update((("Machine", name), worker) for name, worker in zip(names, workers))
 
     run.plane.sleep = sleep
-    original = run.plane.of
     run.plane.of = lambda kind, name=None: original(kind, NEW if kind == "Machine" and name is None else name)
+
+
+def is_kept(plane, name):
+    return SKIP in (plane.objects["Machine", name]["metadata"].get("annotations") or {})
+
+
+def test_a_worker_that_has_joined_since_is_named(run):
+    add_workers(run, "young")
     assert run.restore()["missing_nodes"] == ["young"]
+
+
+def test_health_checks_replace_no_worker_whose_node_the_snapshot_does_not_know(run):
+    """A Node that is not there counts as unhealthy at once, whatever time the health check allows."""
+    add_workers(run, "young", "worker", "maintained")
+    run.workload.add_node("maintained", control_plane=False)
+    run.plane.objects["Machine", "maintained"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
+    run.plane.add("Metal3Machine", "maintained", spec={})
+    run.plane.add("BareMetalHost", "host", metadata={"annotations": {host_annotations.MAINTENANCE: "fan"}}, spec={
+        "consumerRef": {"kind": "Metal3Machine", "name": "maintained", "namespace": NAMESPACE}})
+    kept = []
+
+    def send(data, host, port):
+        kept.append([is_kept(run.plane, name) for name in ("young", "worker")])
+        return run._send(data, host, port)
+
+    assert run.restore(send=send)["missing_nodes"] == ["young"]
+    assert kept[0] == [True, True]
+    assert [is_kept(run.plane, name) for name in ("young", "worker", "maintained")] == [True, False, True]
 
 
 def test_an_address_that_is_right_stays(run):
