@@ -156,8 +156,10 @@ removed_nodes:
   elements: str
   sample: [prod-control-plane-x8j5d]
 missing_nodes:
-  description: Nodes of machines that joined after the snapshot. Restart their kubelets, for example by a reboot
-    (M(metal3.baremetal.host_remediation)), or replace the machines.
+  description: Machines that joined after the snapshot, whose Nodes it does not know. Restart their kubelets, for
+    example by a reboot (M(metal3.baremetal.host_remediation)), or replace the machines. They are kept from health
+    checks (annotation C(cluster.x-k8s.io/skip-remediation)), which would replace them at once, until that module has
+    rebooted them or the action V(allow_remediation) of M(metal3.baremetal.machine_action) says otherwise.
   returned: success
   type: list
   elements: str

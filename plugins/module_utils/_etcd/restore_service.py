@@ -17,6 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._backup import age
+from .._cluster.maintenance import node as cluster_node
+from .._cluster.waiting import failures as cluster_failures
 from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import node_name
 from .._cluster.workflow.steps import machine_steps, step_text
@@ -188,6 +190,7 @@ class Restore:
         """Have a machine made that takes the data, and wait until its API server answers with it."""
         self._progress.event(f"{self._subject}: another control plane is made, of one machine")
         self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._keep_from_checks(site.machines)
         self._delete(site.machines)
         self._uninitialize()
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
@@ -205,6 +208,32 @@ class Restore:
         self._steps.patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
         self._steps.wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
+
+    def _keep_from_checks(self, doomed: list[Object]) -> None:
+        """Keep health checks from the other machines: of Nodes that the snapshot does not know they would replace all.
+
+        They wait for nothing where a Node is not there, so that this must be before an API server answers.
+        """
+        going = set(machine["metadata"]["uid"] for machine in doomed)
+        for machine in self._machines():
+            if node_name(machine) and machine["metadata"]["uid"] not in going and not is_going(machine):
+                # It may be gone by now.
+                with contextlib.suppress(EtcdError):
+                    self._steps.patch("Machine", machine, cluster_node.keep)
+
+    def _give_to_checks(self, missing: list[str]) -> None:
+        """Let health checks look at the machines again whose Nodes are there, unless they are being maintained.
+
+        :param missing: names of the Machines whose Nodes are not
+        """
+        snapshot = snapshot_of(self._client, self._namespace, self._name)
+        for machine in snapshot.mine("Machine"):
+            host = snapshot.host(snapshot.infrastructure_machine(machine))
+            if machine["metadata"]["name"] in missing or cluster_node.give_back(machine) is None \
+                    or host_annotations.MAINTENANCE in host_annotations.of(host or {}):
+                continue
+            with contextlib.suppress(EtcdError):
+                self._steps.patch("Machine", machine, cluster_node.give_back)
 
     def _give_files(self, data: delivery.Data) -> None:
         """Write the Secret with the files of the machine, over one that a run of before has left."""
@@ -231,6 +260,10 @@ class Restore:
                         "find out whose it is, and delete it or give it another name")]
 
     def _delete(self, machines: list[Object]) -> None:
+        snapshot = snapshot_of(self._client, self._namespace, self._name)
+        hosts = set(host["metadata"]["name"] for machine in machines
+                    for host in [snapshot.host(snapshot.infrastructure_machine(machine))] if host)
+        before, began_at = cluster_failures.errors_of(snapshot.all("BareMetalHost"), hosts), self._clock()
         for machine in machines:
             self._steps.patch("Machine", machine, planes.without_hook)
             self._client.delete(KNOWN["Machine"], self._namespace, machine["metadata"]["name"],
@@ -243,8 +276,16 @@ class Restore:
         doomed = set(machine["metadata"]["uid"] for machine in machines)
 
         def are_gone() -> bool:
-            return not [item for item in self._client.list(KNOWN["Machine"], self._namespace)[0]
-                        if item["metadata"]["uid"] in doomed]
+            snapshot = snapshot_of(self._client, self._namespace, self._name)
+            if not [item for item in snapshot.all("Machine") if item["metadata"]["uid"] in doomed]:
+                return True
+            found = cluster_failures.not_deprovisioned(snapshot.all("BareMetalHost"), hosts, before,
+                                                       self._clock() - began_at)
+            if found:
+                name, explanation, message = found
+                raise EtcdError(f"{self._subject}: BareMetalHost {self._namespace}/{name} can't be deprovisioned: "
+                                f"{explanation.cause} ({plain(message)}); {explanation.next_step}, then run again")
+            return False
 
         self._steps.wait(are_gone, "the machines of before are gone, their hosts deprovisioned")
 
@@ -288,6 +329,10 @@ class Restore:
                 said[0] = self._send(data, host, its_port)
                 if not said[0]:
                     return True
+            failure = cluster_failures.of_machine(snapshot, name, self._now())
+            if failure:
+                raise EtcdError(f"{self._subject}: Machine {name} can't take etcd's data: {failure.subject}: "
+                                f"{plain(failure.cause)}; {failure.next_step}, then run again")
             return False
 
         try:
@@ -330,10 +375,12 @@ class Restore:
         self._steps.wait(lambda: is_true(workload.get(BASE["Node"], None, node), "Ready"), f"Node {node} is Ready")
         self._steps.wait(lambda: restored_nodes.has_own_address(self._client, workload, site, node, self._progress),
                          f"etcd on Node {node} has its address")
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         nodes = set(item["metadata"]["name"] for item in workload.list(BASE["Node"])[0])
         missing = [item["metadata"]["name"] for item in self._machines()
                    if node_name(item) and node_name(item) not in nodes]
+        self._give_to_checks(missing)
+        # The last write: without the note the next run begins again.
+        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         # The playbook shows the Node's name as it is, which the workload cluster gives.
         return {"machine": name, "node": plain(node), "removed_nodes": sorted(removed),
                 "missing_nodes": sorted(missing)}

@@ -64,6 +64,8 @@ class RestoreSteps:
         with self.named(what):
             for step in poll(look, self._deadline, _INTERVAL_SECONDS, self._clock, self._sleep,
                              lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
+                if step.error is None:
+                    patience.answered()
                 if step.objects:
                     return step.objects
                 waited = duration(self._clock() - began_at)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._cluster.workflow.snapshot import node_name
 from .._kube.kinds.resources import KNOWN
-from .._kube.objects.conditions import is_true
+from .._kube.objects.conditions import condition
 from .._kube.responses.errors import KubeError
 from . import site as sites
 from .errors import EtcdError
@@ -35,7 +35,9 @@ def delete_stale(workload: Any, made: Object, machines: list[Object], is_linked:
     for node in workload.list(KNOWN["Node"], None, _CONTROL_PLANE_NODES)[0]:
         name = node["metadata"]["name"]
         is_younger = (node["metadata"].get("creationTimestamp") or "") >= made["metadata"]["creationTimestamp"]
-        if name in known or (not is_linked and (is_younger or is_true(node, "Ready"))):
+        # Unknown is what a silent one becomes; one that answers is not Ready before its network is.
+        answers = condition(node, "Ready").get("status") in ("True", "False")
+        if name in known or (not is_linked and (is_younger or answers)):
             continue
         try:
             # Whether a kubelet answers may have changed since.

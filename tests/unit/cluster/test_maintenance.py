@@ -5,15 +5,21 @@
 from __future__ import annotations
 
 import pytest
+from fakes.clock import Clock
 from fakes.kubernetes import Server
 from fakes.maintenance import HOST, NODE, Workload, go, plane_of
+from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import drain, node
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import DrainError
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import (
+    DrainError,
+    until,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 SKIP = "cluster.x-k8s.io/skip-remediation"
 
@@ -144,6 +150,35 @@ def test_a_host_without_a_cluster_is_marked_only(plane, workload):
     assert annotations(plane, "BareMetalHost", "free") == {"metal3.baremetal/maintenance": "fan"}
     go(plane, workload, "returned", hosts=["free"])
     assert annotations(plane, "BareMetalHost", "free") == {}
+
+
+
+def test_a_host_whose_machine_is_gone_by_force_loses_its_mark_too(plane, workload):
+    """It was left out without a word, and counted as being maintained for ever."""
+    go(plane, workload)
+    del plane.objects["Machine", NODE]
+    result = go(plane, workload, "returned")
+    assert result["changed"] and [facts["name"] for facts in result["hosts"]] == [HOST]
+    assert annotations(plane, "BareMetalHost", HOST) == {}
+    with pytest.raises(RefusedError, match="which no Machine owns"):
+        go(plane, workload)
+
+def test_refused_credentials_end_no_wait_when_they_were_accepted_in_between():
+    """An API server that has just started refuses everybody for a moment, and each of a control plane starts once."""
+    clock = Clock()
+
+    def read():
+        if clock.now in (0, 70):
+            raise KubeError("Unauthorized", 401)
+        return {"h1": "" if clock.now > 100 else "node n1 to be Ready"}
+
+    assert until("Ready", ["h1"], read, lambda text: text, 900, Reports(), clock, clock.sleep, "") is None
+    with pytest.raises(KubeError):
+        until("Ready", ["h1"], refused, lambda text: text, 900, Reports(), clock, clock.sleep, "")
+
+
+def refused():
+    raise KubeError("Unauthorized", 401)
 
 
 def test_a_server_that_is_off_does_not_come_back(plane, workload):

@@ -7,9 +7,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import service as cluster_wait
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import Failure
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import (
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import (
     OLD_FAILURE_SECONDS,
+    Failure,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import (
     ClusterWait,
     WaitFailedError,
 )

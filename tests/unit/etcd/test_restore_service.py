@@ -17,6 +17,7 @@ import pytest
 from fakes.etcd_snapshots import ABOUT, SNAPSHOT
 from fakes.restored_plane import KUBEADM, NAME, NAMESPACE, NEW, OLD, Plane, Workload
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -35,6 +36,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resou
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
+SKIP = "cluster.x-k8s.io/skip-remediation"
 # As much of etcdutl as a restore runs.
 ETCDUTL = """\
 #!/bin/sh
@@ -197,6 +199,20 @@ def test_a_node_whose_kubelet_answers_between_the_look_and_its_deletion_stays_un
 
     run.workload.delete = deleted
     assert run.restore()["removed_nodes"] == sorted(["mine", OLD])
+
+
+def test_a_node_whose_kubelet_answers_stays_though_its_network_is_not_there_and_its_clock_is_behind(run):
+    """A kubelet whose Node is deleted does not register it again before somebody restarts it."""
+    run.workload.add_node("mine", control_plane=True, made="2026-01-01T00:00:00Z", ready="False")
+    delete, linked = run.workload.delete, []
+
+    def deleted(resource, namespace, name, **more):
+        linked.append((name, run.plane.of("Machine")["status"]["nodeRef"] == {"name": NEW}))
+        return delete(resource, namespace, name, **more)
+
+    run.workload.delete = deleted
+    run.restore()
+    assert linked == [(OLD, False), ("mine", True)]
 
 
 def test_a_control_plane_that_is_gone_needs_no_number(run):
@@ -489,6 +505,48 @@ def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")
 
 
+def host_of(plane, machine, state, message="", count=3):
+    """Add the host of a Machine; with a message it is in error."""
+    status = {"provisioning": {"state": state}, "operationalStatus": "error" if message else "OK", "errorCount": count,
+              "errorType": "provisioning error" if message else "", "errorMessage": message}
+    plane.add("BareMetalHost", f"host-of-{machine}", status=status, spec={
+        "online": True, "consumerRef": {"kind": "Metal3Machine", "name": machine, "namespace": NAMESPACE}})
+
+
+def test_a_server_of_before_that_cannot_be_deprovisioned_ends_the_run_with_the_reason(run):
+    """Its BMC may be what the control plane was lost with; the run waited for it until its time was up."""
+    host_of(run.plane, OLD, "provisioned", "the BMC does not answer")
+    delete = run.plane.delete
+
+    def deleted(resource, namespace, name, *arguments, **options):
+        if resource.kind != "Machine":
+            return delete(resource, namespace, name, *arguments, **options)
+        run.plane.objects["Machine", name]["metadata"]["deletionTimestamp"] = "2026-01-04T00:00:00Z"
+        run.plane.sleep = lambda _seconds: None
+        return True
+
+    run.plane.delete = deleted
+    with pytest.raises(EtcdError, match=f"BareMetalHost {NAMESPACE}/host-of-{OLD} can't be deprovisioned"):
+        run.restore()
+    # What was wrong before, a deprovisioning may put right.
+    assert 180 <= run.clock < 200
+
+
+def test_a_server_on_which_the_machine_cannot_be_deployed_ends_the_run_with_the_reason(run, monkeypatch):
+    """Nothing was said of it before the time was up."""
+    step = {"machine": NEW, "role": "control-plane", "owner": f"{NAME}-control-plane", "step": 12, "since": None,
+            "host": f"host-of-{NEW}", "complete": False, "deleting": False}
+    monkeypatch.setattr(failures, "machine_steps", lambda _snapshot: [step])
+
+    def send(_data, host, _port):
+        host_of(run.plane, NEW, "provisioning", "image is larger than the disk")
+        return f"{host}: no answer"
+
+    with pytest.raises(EtcdError, match=f"BareMetalHost host-of-{NEW}: the image does not fit on the root device"):
+        run.restore(send=send)
+    assert run.clock < 60
+
+
 def test_a_cluster_that_has_no_endpoint_any_more_is_restored_by_the_machines_own_address(run):
     """It ended with a traceback when the machines of before were deleted."""
     def sleep(seconds, advance=run.plane.sleep):
@@ -508,21 +566,49 @@ def test_a_machine_that_somebody_deletes_is_named(run):
         run.restore(send=send)
 
 
-def test_a_worker_that_has_joined_since_is_named(run):
-    run.plane.add("Machine", "young", metadata={"labels": {"cluster.x-k8s.io/cluster-name": NAME}}, spec={
-        "clusterName": NAME, "infrastructureRef": {"kind": "Metal3Machine", "name": "young"}},
-        status={"nodeRef": {"name": "young"}})
-    machines = run.plane.sleep
+def add_workers(run, *names):
+    """Add Machines of workers, of which the management cluster in memory does not notice anything."""
+    for name in names:
+        run.plane.add("Machine", name, metadata={"labels": {"cluster.x-k8s.io/cluster-name": NAME}}, spec={
+            "clusterName": NAME, "infrastructureRef": {"kind": "Metal3Machine", "name": name}},
+            status={"nodeRef": {"name": name}})
+    machines, original = run.plane.sleep, run.plane.of
 
     def sleep(seconds):
-        young = run.plane.objects.pop(("Machine", "young"))
+        workers = [run.plane.objects.pop(("Machine", name)) for name in names]
         machines(seconds)
-        run.plane.objects["Machine", "young"] = young
+        run.plane.objects.update((("Machine", name), worker) for name, worker in zip(names, workers))
 
     run.plane.sleep = sleep
-    original = run.plane.of
     run.plane.of = lambda kind, name=None: original(kind, NEW if kind == "Machine" and name is None else name)
+
+
+def is_kept(plane, name):
+    return SKIP in (plane.objects["Machine", name]["metadata"].get("annotations") or {})
+
+
+def test_a_worker_that_has_joined_since_is_named(run):
+    add_workers(run, "young")
     assert run.restore()["missing_nodes"] == ["young"]
+
+
+def test_health_checks_replace_no_worker_whose_node_the_snapshot_does_not_know(run):
+    """A Node that is not there counts as unhealthy at once, whatever time the health check allows."""
+    add_workers(run, "young", "worker", "maintained")
+    run.workload.add_node("maintained", control_plane=False)
+    run.plane.objects["Machine", "maintained"]["metadata"]["annotations"] = {SKIP: "metal3.baremetal"}
+    run.plane.add("Metal3Machine", "maintained", spec={})
+    run.plane.add("BareMetalHost", "host", metadata={"annotations": {host_annotations.MAINTENANCE: "fan"}}, spec={
+        "consumerRef": {"kind": "Metal3Machine", "name": "maintained", "namespace": NAMESPACE}})
+    kept = []
+
+    def send(data, host, port):
+        kept.append([is_kept(run.plane, name) for name in ("young", "worker")])
+        return run._send(data, host, port)
+
+    assert run.restore(send=send)["missing_nodes"] == ["young"]
+    assert kept[0] == [True, True]
+    assert [is_kept(run.plane, name) for name in ("young", "worker", "maintained")] == [True, False, True]
 
 
 def test_an_address_that_is_right_stays(run):

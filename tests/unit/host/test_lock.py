@@ -18,7 +18,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.state impor
 # 2026-01-01T00:00:00Z
 NOW = 1767225600
 BEFORE, AFTER = "2025-12-31T23:59:59Z", "2026-01-01T00:00:01Z"
-MOVING = {"power_on", "power_off", "reboot", "reboot_hold", "reboot_release", "inspect", "detach", "attach", "retry"}
+MOVING = {"power_on", "power_off", "reboot", "reboot_hold", "reboot_release", "inspect", "detach", "attach", "retry",
+          "resume", "restore_status"}
 
 
 def bmh(value=None, state="provisioned", **spec):
@@ -57,12 +58,22 @@ def test_actions_that_move_a_server_are_refused_and_no_others():
                                if "RMA 4711" in str(problem)]) for action in ACTIONS if action != "lock")
     # What is done already is not asked for: a server that is on, not held and attached.
     assert {action for action, found in with_lock.items() if found} == MOVING - {
-        "power_on", "reboot_release", "attach", "retry"}
+        "power_on", "reboot_release", "attach", "retry", "resume"}
     assert {name for name, action in ACTIONS.items() if action.guarded or action.moves} == MOVING
     assert str(with_lock["reboot"][0]) == (
         f'h1: reboot: found host h1 locked until {AFTER}: "RMA 4711", expected a host that nobody works on; ask '
         "whoever locked it; when the work is done unlock it (playbook host_action, action unlock)")
     assert not refused("reboot", bmh(host_lock.value("RMA 4711", BEFORE)))
+
+
+def test_a_server_that_is_worked_on_while_it_is_off_is_not_switched_on_by_a_resume():
+    """BMO does that at once: the host is to be on."""
+    locked = bmh(host_lock.value("RMA 4711", AFTER))
+    locked["metadata"]["annotations"]["baremetalhost.metal3.io/paused"] = ""
+    locked["status"]["poweredOn"] = False
+    assert "h1: resume: found host h1 locked until" in str(refused("resume", locked)[0])
+    assert not refused("resume", locked, now=AFTER)
+    assert not refused("pause", locked) and not refused("unlock", locked)
 
 
 def test_a_lock_needs_reason_and_end_and_replaces_no_other():
@@ -111,6 +122,25 @@ def test_a_locked_host_is_not_deployed_powered_off_or_deleted(change, field):
     assert len(server.writes()) == writes
     stored["metadata"]["annotations"] = {host_lock.LOCKED: host_lock.value("RMA 4711", BEFORE)}
     assert run(server, [entry])["changed"]
+
+
+def test_a_locked_host_is_not_detached_for_another_bmc():
+    server = Server()
+    run(server, [host(1)])
+    stored = server.objects["BareMetalHost", "h1"]
+    stored["metadata"]["annotations"] = {host_lock.LOCKED: host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")}
+    stored["status"] = {"provisioning": {"state": "available"}}
+    entry = host(1)
+    entry["bmc"] = dict(entry["bmc"], address=entry["bmc"]["address"] + "0")
+    writes = len(server.writes())
+    with pytest.raises(RefusedError, match=r'h1: bmc\.address: found host h1 locked until 2999-01-01T00:00:00Z: "RMA'):
+        run(server, [entry], allow_detach=True)
+    assert len(server.writes()) == writes
+    # A run that was killed has left it detached.
+    stored["metadata"]["annotations"]["baremetalhost.metal3.io/detached"] = '{"metal3.baremetal/bmc-change":true}'
+    with pytest.raises(RefusedError, match=r"h1: bmc\.address: found host h1 locked"):
+        run(server, [host(1)], allow_detach=True)
+    assert len(server.writes()) == writes
 
 
 def test_an_image_is_left_to_provisioning_and_locks_nothing():

@@ -213,7 +213,7 @@ def test_hosts_that_share_an_account_or_a_secret_are_changed_together(site, bmc)
         assert (bmc.patches, other.patches) == (3, 2)
 
 
-@pytest.mark.parametrize("becomes", ["locked", "secret", "gone"])
+@pytest.mark.parametrize("becomes", ["locked", "secret", "gone", "moved", "shared"])
 def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
     with Bmc() as late:
         site.add("h1", bmc)
@@ -225,13 +225,18 @@ def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
                     "metal3.baremetal/lock": '{"reason":"fan","until":"2099-01-01T00:00:00Z"}'}
             elif becomes == "secret":
                 site.server.objects["Secret", "h2-bmc-secret"]["data"]["password"] = encoded("somebody-elses")
+            elif becomes == "moved":
+                site.server.objects["BareMetalHost", "h2"]["spec"]["bmc"]["credentialsName"] = "h1-bmc-secret"
+            elif becomes == "shared":
+                site.add("h3", late, entry=False, secret="h2-bmc-secret")
             else:
                 del site.server.objects["Secret", "h2-bmc-secret"]
 
         bmc.now = change
         first, second = site.run()["hosts"]
         assert not first["failed"] and second["failed"] and late.patches == 0
-        assert {"locked": "fan", "secret": "another Secret", "gone": "without user name"}[becomes] in second["error"]
+        assert {"locked": "fan", "secret": "another Secret", "gone": "without user name", "moved": "now h1-bmc-secret",
+                "shared": "metal3/h3 shares Secret h2-bmc-secret"}[becomes] in second["error"]
         assert "nothing was changed" in second["error"]
 
 
@@ -351,6 +356,36 @@ def test_a_file_that_can_not_be_written_ends_the_run(site, bmc, tmp_path):
     site.add("h1", bmc, new=None)
     assert "password_file" in site.refused(password_file=str(tmp_path / "file" / "passwords.json"))
     assert bmc.patches == 0
+
+
+def other_run(monkeypatch, passwords):
+    """Have another run write its passwords into the file while this one logs in at the BMCs."""
+    look = rotation_service.RotationService._look
+
+    def looking(service, groups):
+        look(service, groups)
+        other = password_file.PasswordFile(service.params["password_file"])
+        assert other.read() == []
+        other.write(passwords)
+
+    monkeypatch.setattr(rotation_service.RotationService, "_look", looking)
+
+
+def test_two_runs_with_one_file_lose_no_password(site, bmc, tmp_path, monkeypatch):
+    file = tmp_path / "passwords.json"
+    site.add("h1", bmc, new=None)
+    other_run(monkeypatch, {"rack2-01": "of-another-run"})
+    site.run(password_file=str(file))
+    assert json.loads(file.read_text())["bmc_new_passwords"] == {"h1": bmc.password, "rack2-01": "of-another-run"}
+
+
+def test_another_run_on_the_same_host_ends_this_one(site, bmc, tmp_path, monkeypatch):
+    file = tmp_path / "passwords.json"
+    site.add("h1", bmc, new=None)
+    other_run(monkeypatch, {"h1": "of-another-run"})
+    said = site.refused(password_file=str(file))
+    assert "found another password of h1 than when it was read" in said and "of-another-run" not in said
+    assert json.loads(file.read_text())["bmc_new_passwords"] == {"h1": "of-another-run"} and bmc.password == OLD
 
 
 def test_generated_passwords_have_all_kinds_of_characters():

@@ -818,3 +818,18 @@ def test_a_host_that_somebody_creates_again_during_the_wait_is_not_the_one_that_
     result, dummy = run(server, [host(1), host(2)], wait_for="available")
     assert "found another BareMetalHost of this name than the one that was waited for" in result["hosts"][0]["error"]
     assert [facts["failed"] for facts in result["hosts"]] == [True, False]
+
+
+@pytest.mark.parametrize("in_one_run", [True, False])
+def test_a_secret_that_another_host_has_is_not_taken_for_one_that_was_left(in_one_run):
+    """The operator has not worked on that host yet, and so not made it the Secret's owner."""
+    server = Server()
+    user = host(2)
+    user["bmc"]["credentials_name"] = "h1-bmc-secret"
+    gone = {"name": "h1", "state": "absent"}
+    for hosts in [[gone, user]] if in_one_run else [[user], [gone]]:
+        run(server, hosts)
+    assert ("Secret", "h1-bmc-secret") in server.objects
+    run(server, [{"name": "h2", "state": "absent"}])
+    run(server, [gone])
+    assert ("Secret", "h1-bmc-secret") not in server.objects

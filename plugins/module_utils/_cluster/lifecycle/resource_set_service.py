@@ -130,6 +130,7 @@ class ResourceSets:
                          lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
             if step.error is not None:
                 continue
+            patience.answered()
             left = resource_set.unapplied(step.objects, self._desired)
             if not left:
                 return

@@ -52,7 +52,7 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
     for host in hosts:
         subject = named_hosts.subject_of(namespace, host["metadata"]["name"])
         place, problem = _place(host, objects, subject)
-        found += [place] if place else []
+        found.append(place)
         wrong += [problem] if problem and leaves else []
         wrong += host_lock.problems(subject, "hosts", [host], now) if leaves else []
     if leaves and not wrong:
@@ -89,8 +89,11 @@ def _place(host, objects, subject):
             "a Metal3Machine, or nothing", "take it out of use by what uses it")
     machine = named_hosts.machine_of(host, objects)
     if machine is None:
-        return None, Problem("host-maintenance", subject, "spec.consumerRef", f"Metal3Machine {consumer.get('name')}, "
-                             "which no Machine owns", "the Metal3Machine of a Machine", "look at its cluster")
+        # With a place all the same: one that was taken out before that comes back by losing its mark.
+        return Place(host, None, None, None), Problem(
+            "host-maintenance", subject, "spec.consumerRef",
+            f"Metal3Machine {consumer.get('name')}, which no Machine owns", "the Metal3Machine of a Machine",
+            "look at its cluster")
     title, node = f"Machine {machine['metadata']['name']}", node_name(machine)
     place = Place(host, machine["metadata"]["labels"].get(CLUSTER_LABEL), machine, node)
     if is_going(machine):

@@ -57,10 +57,15 @@ def until(goal: str, names: Iterable[str], read: Callable[[], Any], waits_for: C
         text = waits_for(observed)
         return Verdict(WAITING, text, "") if text else Verdict(REACHED, "", "")
 
+    def looked() -> Any:
+        found = read()
+        patience.answered()
+        return found
+
     items = dict((name, Awaited(goal, clock(), decide)) for name in names)
     patience = Patience(clock)
     loop = WaitLoop("the clusters' API servers", progress, clock)
-    loop.run(items, poll(read, clock() + timeout_seconds, INTERVAL_SECONDS, clock, sleep,
+    loop.run(items, poll(looked, clock() + timeout_seconds, INTERVAL_SECONDS, clock, sleep,
                          lambda error: isinstance(error, KubeError) and not patience.is_final(error)),
              lambda observed, name: observed[name])
     late = dict((name, f"- {name}: waits for {item.verdict.cause or 'an answer'}") for name, item in items.items()

@@ -254,6 +254,7 @@ class RemediationService:
         def read() -> dict[str, Patient]:
             found, _problems = patients([item.name for item in due], self._objects(), self.namespace, REPLACE,
                                         self.now())
+            patience.answered()
             return dict((item.name, item) for item in found)
 
         items = dict((item.name, Awaited(_GOALS[step], self.clock(), partial(verdict_on, item))) for item in due)

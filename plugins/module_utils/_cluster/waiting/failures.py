@@ -31,6 +31,8 @@ TOPOLOGY_SECONDS = 60
 _TOPOLOGY_FAILED = "ReconcileFailed"
 # BMO tries again by itself; this many errors of an operation in a row are not bad luck any more.
 ERROR_LIMIT = 3
+# A failure from before a run may be the old state that the run has just put right; it must outlast this.
+OLD_FAILURE_SECONDS = 180
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
@@ -45,18 +47,66 @@ def failures(snapshot, now, node_startup_timeout_seconds, reusing=()):
     """
     steps = machine_steps(snapshot)
     found = paused(snapshot) + _paused_owners(snapshot, steps) + _topology(snapshot, now)
-    for step in steps:
-        if step["complete"] or step["deleting"] or not step["machine"]:
+    of_steps = [_of_step(snapshot, step, now, node_startup_timeout_seconds, reusing) for step in steps]
+    return found + [failure for failure in of_steps if failure]
+
+
+def of_machine(snapshot, name, now):
+    """Return what keeps one Machine from ever running as things stand, None when it is worth waiting.
+
+    :param snapshot: a Snapshot
+    :param name: of the Machine
+    :param now: seconds since 1970
+    """
+    step = next((step for step in machine_steps(snapshot) if step["machine"] == name), None)
+    return _of_step(snapshot, step, now, 0, ()) if step else None
+
+
+def _of_step(snapshot, step, now, node_startup_timeout_seconds, reusing):
+    if step["complete"] or step["deleting"] or not step["machine"]:
+        return None
+    machine = snapshot.get("Machine", step["machine"])
+    metal3_machine = snapshot.infrastructure_machine(machine)
+    checks = _METALSTACK if snapshot.provider.name == METALSTACK else _METAL3
+    for check in checks:
+        failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
+        if failure:
+            return _with_deletion(_with_other_host(failure, step, snapshot, reusing), step, machine)
+    return None
+
+
+def errors_of(hosts, names):
+    """Return the present errors of hosts: name to type, message and count.
+
+    :param hosts: BareMetalHosts
+    :param names: names of those that are meant
+    """
+    result = {}
+    for host in hosts:
+        status = host.get("status") or {}
+        if host["metadata"]["name"] in names and status.get("operationalStatus") == "error":
+            message = " ".join((status.get("errorMessage") or "").split())
+            result[host["metadata"]["name"]] = (status.get("errorType"), message, status.get("errorCount") or 0)
+    return result
+
+
+def not_deprovisioned(hosts, names, before, seconds):
+    """Return the first host that can't be deprovisioned, None while there is none.
+
+    :param hosts: BareMetalHosts
+    :param names: names of those that are meant
+    :param before: what :func:`errors_of` returned when the wait began
+    :param seconds: how long they have been waited for
+    :returns: its name, the Explanation, and the operator's message
+    """
+    for name, (kind, message, count) in sorted(errors_of(hosts, names).items()):
+        # What was wrong before, such as a deployment that failed, deprovisioning puts right.
+        if before.get(name, (None, None))[1] == message and seconds < OLD_FAILURE_SECONDS:
             continue
-        machine = snapshot.get("Machine", step["machine"])
-        metal3_machine = snapshot.infrastructure_machine(machine)
-        checks = _METALSTACK if snapshot.provider.name == METALSTACK else _METAL3
-        for check in checks:
-            failure = check(snapshot, step, machine, metal3_machine, now, node_startup_timeout_seconds)
-            if failure:
-                found.append(_with_deletion(_with_other_host(failure, step, snapshot, reusing), step, machine))
-                break
-    return found
+        explanation = explain(kind, message)
+        if explanation.definitive or count >= ERROR_LIMIT:
+            return name, explanation, message
+    return None
 
 
 def paused(snapshot):

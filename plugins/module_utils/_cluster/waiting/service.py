@@ -11,7 +11,6 @@ from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
-from ..._host.state.errors import explain
 from ..._kube.api.follow import follow_kinds
 from ..._kube.objects.precondition import uid_of
 from ..._metal3.kinds import KNOWN
@@ -22,9 +21,6 @@ from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
 from ..workflow.steps import machine_steps, phase_text, step_text
 from . import failures as workflow_failures
 from .endpoint_watch import EndpointWatch
-
-# A failure from before this run may be the old state that the run has just put right; it must outlast this.
-OLD_FAILURE_SECONDS = 180
 
 
 class WaitFailedError(ReportedError):
@@ -186,7 +182,7 @@ class ClusterWait:
         self._inherited = dict((failure.subject, before[failure.subject]) for failure in found
                                if failure.subject in before)
         return [failure for failure in found if failure.subject not in self._inherited
-                or now - self._inherited[failure.subject] >= OLD_FAILURE_SECONDS]
+                or now - self._inherited[failure.subject] >= workflow_failures.OLD_FAILURE_SECONDS]
 
     def _where(self):
         now = self.wall_clock()
@@ -208,7 +204,7 @@ class ClusterWait:
 
         def decide(objects):
             if found["before"] is None:
-                found["before"] = _errors(objects, hosts)
+                found["before"] = workflow_failures.errors_of(objects.get("BareMetalHost") or [], hosts)
             rest = found["rest"] = leftovers(objects, self.cluster, hosts, is_others, self.provider)
             if not rest:
                 return Verdict(REACHED, "", "")
@@ -233,26 +229,13 @@ class ClusterWait:
 
     def _given_up(self, objects, hosts, before):
         """Return the Verdict on a host that can't be deprovisioned, None while there is none."""
-        for name, (kind, message, count) in sorted(_errors(objects, hosts).items()):
-            # What was wrong before, such as a deployment that failed, deprovisioning puts right.
-            if before.get(name, (None, None))[1] == message and self.clock() - self.began_at < OLD_FAILURE_SECONDS:
-                continue
-            explanation = explain(kind, message)
-            if explanation.definitive or count >= workflow_failures.ERROR_LIMIT:
-                return Verdict(FAILED, f"BareMetalHost {self.namespace}/{name} can't be deprovisioned: "
-                               f"{explanation.cause}", explanation.next_step, message)
-        return None
-
-
-def _errors(objects, hosts):
-    """Return the present errors of hosts: name to type, message and count."""
-    result = {}
-    for host in objects.get("BareMetalHost") or []:
-        status = host.get("status") or {}
-        if host["metadata"]["name"] in hosts and status.get("operationalStatus") == "error":
-            message = " ".join((status.get("errorMessage") or "").split())
-            result[host["metadata"]["name"]] = (status.get("errorType"), message, status.get("errorCount") or 0)
-    return result
+        found = workflow_failures.not_deprovisioned(
+            objects.get("BareMetalHost") or [], hosts, before, self.clock() - self.began_at)
+        if found is None:
+            return None
+        name, explanation, message = found
+        return Verdict(FAILED, f"BareMetalHost {self.namespace}/{name} can't be deprovisioned: {explanation.cause}",
+                       explanation.next_step, message)
 
 
 def leftovers(objects, cluster, hosts, is_others=lambda item: False, provider=None):

@@ -255,7 +255,8 @@ ACTIONS = {
     "reboot_release": Action("released", _release, _is_released, moves=True),
     "inspect": Action("inspected again", _inspect, _is_inspected, guarded=True, ends_holds=True),
     "pause": Action("paused", _pause, _has(host_annotations.PAUSED), _ANYWAY),
-    "resume": Action("resumed", _without(host_annotations.PAUSED), _lacks(host_annotations.PAUSED), _ANYWAY),
+    "resume": Action("resumed", _without(host_annotations.PAUSED), _lacks(host_annotations.PAUSED), _ANYWAY,
+                     moves=True),
     "detach": Action("detached", _detach, lambda *arguments: _is_detached(arguments[1]) and _has(
         host_annotations.DETACHED)(*arguments), ("detached", "deleting"), guarded=True),
     "attach": Action("attached", _without(host_annotations.DETACHED), _is_attached, ("detached",), moves=True),
@@ -263,7 +264,7 @@ ACTIONS = {
     "mark_healthy": Action("marked healthy", _without(*host_annotations.UNHEALTHY_MARKS),
                            _lacks(*host_annotations.UNHEALTHY_MARKS), _ANYWAY),
     "save_status": Action("saved", _save_status, _has(host_annotations.STATUS), ("paused", "detached")),
-    "restore_status": Action("restored", _restore_status, _is_restored, ("paused", "detached")),
+    "restore_status": Action("restored", _restore_status, _is_restored, ("paused", "detached"), moves=True),
     "set_hardware": Action("given hardware details", _set_hardware, _has_hardware, ("detached",)),
     "retry": Action("free of errors", _retry, _has_recovered, moves=True),
     "lock": Action("locked", _lock, _has(host_lock.LOCKED), _ANYWAY),

@@ -110,6 +110,8 @@ def check_lock(host, bmh, forced=(), deploys=True, now=0):
     :param deploys: whether images and custom deployments of entries count
     :param now: seconds since 1970
     """
+    if host.get("state") != "absent" and host_bmc_change.detaching(host, bmh) is not None:
+        return host_lock.problems(host["name"], "bmc.address", [bmh], now)
     if consumer_of(bmh) and host["name"] not in forced:
         return []
     if host.get("state") == "absent":

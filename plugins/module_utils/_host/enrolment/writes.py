@@ -136,9 +136,13 @@ class HostWrites:
         """
         entries = [(item, deletion(BMH, item.current)) for item in outcomes if item.current is not None]
         self.reconcile.items.update((item.name, item) for item in outcomes)
+        # BMO makes a host its Secret's owner when it works on it, which it may not have done yet.
+        used = set(((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") for bmh in [
+            *self.current.hosts.values(), *(desired.bmh for desired in self.reconcile.desired.values())])
         for item in outcomes:
-            secret = self.current.secrets.get(host_objects.credentials_secret_name(item.host))
-            if item.current is None and is_orphan(secret):
+            name = host_objects.credentials_secret_name(item.host)
+            secret = self.current.secrets.get(name)
+            if item.current is None and name not in used and is_orphan(secret):
                 entries.append((item, deletion(SECRET, secret)))
         for (item, dummy), written in zip(entries, self.reconcile.write([entry for dummy, entry in entries])):
             self._note(item, written, shown=written.entry.resource == BMH)

@@ -14,7 +14,7 @@ import string
 from collections.abc import Iterable, Mapping
 
 from ..._common.documents.document_text import from_json
-from ..._common.files import regular_file, whole_file
+from ..._common.files import file_lock, regular_file, whole_file
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 
@@ -67,23 +67,36 @@ class PasswordFile:
         """Return the password that the file has for the first of some hosts that it has one for, empty for none."""
         return next((self._passwords[name] for name in names if name in self._passwords), "")
 
-    def write(self, passwords: Mapping[str, str]) -> bool:
-        """Keep passwords beside those that there are; return whether the file has changed.
+    def write(self, passwords: Mapping[str, str]) -> tuple[bool, list[Problem]]:
+        """Keep passwords beside those that there are by now; return whether the file has changed, and what is wrong.
+
+        Another run may have written its own since the file was read, and BMCs may have them: none of these is lost.
 
         :param passwords: ``{host: password}``
         :raises OSError: when it can't be written; no password may be used then
         """
-        self._passwords = dict(self._passwords, **passwords)
-        content = json.dumps({VARIABLE: self._passwords}, indent=2, sort_keys=True) + "\n"
-        before = whole_file.write(self.path, content.encode(), MODE, False)
-        # What a power failure takes must not be the only copy of a password that a BMC has.
-        for path in (self.path, os.path.dirname(self.path) or "."):
-            descriptor = os.open(path, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
-        return before is not None
+        folder, name = os.path.split(self.path)
+        folder = folder or "."
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        with file_lock.held(os.path.join(folder, f".{name}.lock")):
+            stored = PasswordFile(self.path)
+            problems = stored.read() + [
+                self._problem(f"another password of {host} than when it was read",
+                              "wait until the other run has ended, then run again")
+                for host in passwords if stored.of([host]) not in (self.of([host]), passwords[host])]
+            if problems:
+                return False, problems
+            self._passwords = dict(stored._passwords, **passwords)
+            content = json.dumps({VARIABLE: self._passwords}, indent=2, sort_keys=True) + "\n"
+            before = whole_file.write(self.path, content.encode(), MODE, False)
+            # What a power failure takes must not be the only copy of a password that a BMC has.
+            for path in (self.path, folder):
+                descriptor = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+        return before is not None, []
 
     def _problem(self, found: str, hint: str) -> Problem:
         return Problem(CODE, self.path, "password_file", show(found)[1:-1], "a file of generated passwords", hint)

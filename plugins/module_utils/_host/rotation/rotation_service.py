@@ -140,14 +140,17 @@ class RotationService:
     def _kept(self, file: PasswordFile) -> bool:
         """Keep the generated passwords; return whether the file has changed.
 
-        :raises RefusedError: when it can't be written
+        :raises RefusedError: when it can't be written, or has other passwords of the hosts by now
         """
         try:
-            return file.write(self._known.generated)
+            changed, problems = file.write(self._known.generated)
         except OSError as exc:
             raise RefusedError([Problem(
                 "password-file", file.path, "password_file", exc.strerror or str(exc), "a file that can be written",
                 "correct the path, or make room")], self.names) from exc
+        if problems:
+            raise RefusedError(problems, self.names)
+        return changed
 
     def _in_batches(self, groups: Sequence[Group], due: list[Group]) -> None:
         # A run that ended between the Secret and BMO's answer is finished, too.
@@ -172,12 +175,19 @@ class RotationService:
 
     def _check_again(self, batch: Sequence[Group]) -> None:
         """Look at hosts and Secrets once more, for batches may begin long after the first look."""
-        self._known.hosts = hosts_of(self.client, self.namespace)
+        stored = self._known.hosts = hosts_of(self.client, self.namespace)
+        mine = set(host["name"] for host in self.params["hosts"])
+        others = [(bmh, self._known.secrets.get(rules.secret_name(bmh))) for name, bmh in stored.items()
+                  if name not in mine]
         for group in batch:
-            problems = []
+            problems = rules.check_others(group.hosts, others)
             for host in group.hosts:
-                secret = secret_of(self.client, self.namespace, host["secret"])
-                problems += rules.check(host, self._known.hosts.get(host["name"]), secret, self.namespace, self.now())
+                bmh, secret = stored.get(host["name"]), secret_of(self.client, self.namespace, host["secret"])
+                problems += rules.check(host, bmh, secret, self.namespace, self.now())
+                now = rules.secret_name(bmh) if bmh is not None else host["secret"]
+                if now != host["secret"]:
+                    problems.append(Problem(rules.CODE, "", "", f"Secret {host['secret']}, now {now or 'none'}",
+                                            "a host that keeps its Secret", "run again"))
                 if rules.credentials_of(secret) != rules.credentials_of(self._known.secrets[host["secret"]]):
                     problems.append(Problem(rules.CODE, "", "", f"another Secret {host['secret']} than before",
                                             "one that nobody changes meanwhile",
