@@ -164,8 +164,8 @@ def interrupted(due: Iterable[Step], deployments: list[Object]) -> list[str]:
     """
     stopped = set((item["metadata"].get("namespace"), item["metadata"]["name"]) for item in deployments
                   if (item["spec"].get("strategy") or {}).get("type") == "Recreate")
-    return [step.part.name for step in due
-            if step.minors or any((step.namespace or step.part.namespace, name) in stopped for name in step.part.images)]
+    return [step.part.name for step in due if step.minors or any(
+        (step.namespace or step.part.namespace, name) in stopped for name in step.part.images)]
 
 
 def described(due: Iterable[Step], names: Iterable[str]) -> list[dict[str, Any]]:
