@@ -14,6 +14,8 @@ description:
     this task.
   - A certificate is created again only when it is missing, its subject, names or usages differ, it is within 30 days of
     its end, or another authority signed it.
+  - An authority that a site has given, known by O(authority_given) or by a name of its own, is never replaced. One that
+    cannot sign is refused, and of one that ends within 30 days a warning says so.
   - Private keys and kubeconfigs are readable by their owner only, and are never part of a result.
 options:
   directory:
@@ -24,6 +26,10 @@ options:
     description: Common name of the authority, used when it is created.
     type: str
     default: metal3.baremetal lab
+  authority_given:
+    description: Whether the authority's files in O(directory) are those that a site has given.
+    type: bool
+    default: false
   certificates:
     description: The certificates.
     type: list
@@ -118,6 +124,33 @@ ca_file:
   description: File with the authority's certificate.
   returned: always
   type: str
+problems:
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Name of the rule that was broken.
+      type: str
+    subject:
+      description: The object that it is about.
+      type: str
+    field:
+      description: Path of the option; empty when the whole object is meant.
+      type: str
+    actual:
+      description: What was found, V(null) when it is not set; never a secret value.
+      type: str
+    expected:
+      description: What is allowed.
+      type: str
+    hint:
+      description: What to do, or V(null).
+      type: str
+    text:
+      description: All of it as one line.
+      type: str
 written:
   description: What the run had stored before it failed, objects of other kinds included.
   returned: when it failed after something was stored

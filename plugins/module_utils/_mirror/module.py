@@ -9,7 +9,9 @@ from typing import Any
 from .._cluster.render.images import ADD_ONS
 from .._common.files import user_folders
 from .._common.module import Module
-from .._common.problems.errors import os_errors_reported
+from .._common.options.field_checks import show
+from .._common.problems.errors import RefusedError, os_errors_reported
+from .._common.problems.problem import Problem
 from .._common.transfer import registry
 from .._plane.parts.catalogue import NAMES, RENDERED
 from .._plane.process import engine
@@ -22,7 +24,13 @@ _DIGEST_FILE = {"name": {"type": "str", "required": True}, "url": {"type": "str"
 _TOGETHER = [("username_file", "password_file")]
 
 
-def _registry(params: dict[str, Any], url: str) -> registry.Registry:
+def _registry(params: dict[str, Any], url: str, option: str = "registry") -> registry.Registry:
+    if params["username_file"] and not url:
+        # Images by their own names are of several registries, and no login of one of them is for the others.
+        raise RefusedError([Problem("mirror-login", "", "username_file", show(params["username_file"]),
+                                    f"none without {option}, whose login it is",
+                                    f"set {option} to the registry that all images are read from, or remove "
+                                    "username_file and password_file")])
     return registry.Registry(registry.parse(url) if url else "", params["ca_file"], params["username_file"],
                              params["password_file"])
 
@@ -51,8 +59,8 @@ def run_mirror_gather() -> None:
     ), required_together=_TOGETHER, required_if=[("manifests", True, ["source_dir"])])
     params = module.params
     with module.reporting(), os_errors_reported("mirror"):
-        module.finish(service.gather(params, _registry(params, params["source_registry"]), module.progress.event,
-                                     module.check_mode))
+        module.finish(service.gather(params, _registry(params, params["source_registry"], "source_registry"),
+                                     module.progress.event, module.check_mode))
 
 
 def run_plane_image_programs() -> None:

@@ -33,6 +33,38 @@ def error_path(name: str, folder: str = FOLDER) -> str:
     return os.path.join(folder, f"{name}.error")
 
 
+def _removal_path(name: str, folder: str) -> str:
+    return os.path.join(folder, f"{name}.removing")
+
+
+def begin_removal(name: str, system: str, machine: str, folder: str = FOLDER) -> None:
+    """Note that an interface is being removed, before its files are: with them goes what says that it is ours.
+
+    :param system: that configures it
+    :param machine: what names this start of the machine, after which a device without files does not come again
+    """
+    whole_file.write(_removal_path(name, folder), f"{machine} {system}".encode(), 0o600, False)
+
+
+def removing(name: str, machine: str, folder: str = FOLDER) -> str:
+    """Return the system that configured an interface whose removal has not come to its end, empty for none.
+
+    :param machine: as for :func:`begin_removal`
+    """
+    try:
+        with open(_removal_path(name, folder), encoding="utf-8") as stream:
+            found, _space, system = stream.read().partition(" ")
+    except FileNotFoundError:
+        return ""
+    return system if found == machine else ""
+
+
+def end_removal(name: str, folder: str = FOLDER) -> None:
+    """Note that an interface is not being removed any more."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(_removal_path(name, folder))
+
+
 def read(name: str, folder: str = FOLDER) -> dict[str, Any] | None:
     """Return the record of an unconfirmed change, None when there is none."""
     try:

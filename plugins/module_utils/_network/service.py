@@ -92,27 +92,40 @@ class NetworkService:
         :raises NetworkError: when the system does not take it
         """
         self._check_name()
-        own = self._own_files()
-        system = _system_of(own)
+        going = self._going()
         unconfirmed = [Problem(
             "confirmation-missing", self.subject, "confirm", self.options["confirm"] or None, "the interface's name",
             f"removing it cuts off what uses it; to continue set {confirmation.VARIABLE}={self.name} in a playbook "
-            "(module option confirm)")] if own and self.options["confirm"] != self.name else []
-        needed = self._needed() if own else []
+            "(module option confirm)")] if going and self.options["confirm"] != self.name else []
+        needed = self._needed() if going else []
         if needed:
             raise RefusedError(needed + unconfirmed)
         warnings = confirmation.required_by(unconfirmed, self.check_mode)
         self._after_unconfirmed()
+        # What was taken back meanwhile has other files.
+        going = self._going()
+        system, own = going or ("", [])
         before = pending.snapshot(own)
-        result = {"changed": bool(own), "system": system, "confirmation_needed": False, "files": own,
+        result = {"changed": going is not None, "system": system, "confirmation_needed": False, "files": own,
                   "differences": [], "diff": _diff(before, {}),
                   "warnings": warnings}
-        if self.check_mode or not own:
+        if self.check_mode or going is None:
             return result
+        pending.begin_removal(self.name, system, _boot_id(), self.folder)
         for path in own:
             pending.remove(path)
         systems.withdraw(system, self.network, self.runner, self._inner(self.network))
+        pending.end_removal(self.name, self.folder)
         return result
+
+    def _going(self) -> tuple[str, list[str]] | None:
+        """Return the system that an interface is removed from, and the files; None when there is nothing of it.
+
+        Of a removal that has ended between the files and the device, no file speaks any more.
+        """
+        own = self._own_files()
+        system = _system_of(own) or pending.removing(self.name, _boot_id(), self.folder)
+        return (system, own) if system else None
 
     def _needed(self) -> list[Problem]:
         """Return the problem that other interfaces need this one, whoever has made them: they would go with it."""
@@ -263,6 +276,8 @@ class NetworkService:
         record = {"system": system, "files": before, "seconds": seconds, "network": dict(self.network),
                   "made": not made_before, "remade": remade, "machine": _boot_id()}
         pending.begin(self.name, record, self.folder)
+        # It is wanted again.
+        pending.end_removal(self.name, self.folder)
         if seconds:
             pending.watch(self.name, seconds, lambda: self._take_back(record), self.folder)
         try:

@@ -27,6 +27,7 @@ def run_plane_certificate() -> None:
     module = Module({
         "directory": {"type": "path", "required": True},
         "authority": {"type": "str", "default": certificates.DEFAULT_NAME},
+        "authority_given": {"type": "bool", "default": False},
         "certificates": {"type": "list", "elements": "dict", "default": [], "options": _CERTIFICATE},
         "key_pairs": {"type": "list", "elements": "str", "default": [], "no_log": False},
     })
@@ -36,5 +37,7 @@ def run_plane_certificate() -> None:
     with module.reporting(), os_errors_reported("certificates"):
         made = certificates.ensure(
             authority, params["certificates"], params["key_pairs"], params["authority"], module.check_mode,
-            module.progress.wrote)
-    module.finish({"changed": bool(made), "made": made, "ca_file": authority.certificate_file})
+            module.progress.wrote, params["authority_given"])
+    ending = authority.ending(params["authority"], params["authority_given"])
+    module.finish({"changed": bool(made), "made": made, "ca_file": authority.certificate_file,
+                   "warnings": [ending] if ending else []})

@@ -88,6 +88,26 @@ def test_what_was_cut_goes_on_where_it_stopped(serve, tmp_path):
     assert (tmp_path / "file").read_bytes() == CONTENT and server.seen[0]["Range"] == "bytes=5-"
 
 
+@pytest.mark.parametrize("beginning", [b"other", CONTENT.upper() + b" that was longer"], ids=["shorter", "longer"])
+def test_what_was_cut_of_another_file_is_begun_again(serve, tmp_path, beginning):
+    """Of a release before, for example, under the same name."""
+    def ranged(request):
+        if int(request.headers.get("Range", "bytes=0-")[6:-1]) < len(CONTENT):
+            return whole(request)
+        request.send_response(416)
+        request.send_header("Content-Length", "0")
+        return request.end_headers()
+
+    server = serve(ranged)
+    (tmp_path / "file.partial").write_bytes(beginning)
+    download.file(server.url(), str(tmp_path / "file"), CHECKSUM)
+    assert (tmp_path / "file").read_bytes() == CONTENT and "Range" not in server.seen[-1] and len(server.seen) == 2
+    (tmp_path / "other.partial").write_bytes(beginning)
+    with pytest.raises(ReportedError, match=r"checksum: found .*, expected .*; correct the checksum"):
+        download.file(server.url(), str(tmp_path / "other"), "sha256:" + "0" * 64)
+    assert not (tmp_path / "other.partial").exists() and len(server.seen) == 4
+
+
 def test_a_redirection_gets_no_login(serve, tmp_path):
     there = serve(whole)
     server = serve(leading_to(there.url()))

@@ -16,7 +16,7 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import interface_files, pending, service
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.service import NetworkError, NetworkService
-from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import NetworkSystemError, Result
 
 NETWORK = {"name": "prov", "kind": "bridge", "ports": ["eno2"], "addresses": ["172.22.0.1/24"]}
 OPTIONS = {"system": "auto", "rollback_seconds": 0, "wait_timeout_seconds": 1, "confirm": None}
@@ -119,6 +119,58 @@ def test_the_bridge_comes_once_and_goes_by_its_name(folders):
     assert run(folders, machine, check_mode=True).absent()["warnings"]
     assert run(folders, machine, confirm="prov").absent()["changed"] and not machine.bridge
     assert not run(folders, machine).absent()["changed"]
+
+
+class Ending(Machine):
+    """Has a program that fails, or a run that is killed there, once."""
+
+    error = None
+
+    def __call__(self, command):
+        if command[:2] == ["networkctl", "reload"] and self.error:
+            error, self.error = self.error, None
+            raise error
+        return super().__call__(command)
+
+
+@pytest.mark.parametrize("error", [NetworkSystemError("no reload"), KeyboardInterrupt()], ids=["fails", "killed"])
+def test_a_removal_that_ended_before_the_device_was_gone_is_brought_to_its_end(folders, error):
+    machine = Ending(folders[0])
+    run(folders, machine).present()
+    machine.error = error
+    with pytest.raises(type(error)):
+        run(folders, machine, confirm="prov").absent()
+    assert names(folders[0]) == [] and machine.bridge
+    with pytest.raises(RefusedError, match="metal3_confirm=prov"):
+        run(folders, machine).absent()
+    assert run(folders, machine, check_mode=True, confirm="prov").absent()["changed"] and machine.bridge
+    assert run(folders, machine, confirm="prov").absent()["changed"] and not machine.bridge
+    assert not run(folders, machine, confirm="prov").absent()["changed"]
+
+
+@pytest.mark.parametrize("again", ["described again", "machine started again"])
+def test_what_is_of_that_name_later_is_not_what_was_being_removed(folders, monkeypatch, again):
+    machine = Ending(folders[0])
+    run(folders, machine).present()
+    machine.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        run(folders, machine, confirm="prov").absent()
+    if again == "described again":
+        machine.bridge = False
+        run(folders, machine).present()
+        for path in folders[0].iterdir():
+            path.unlink()
+    else:
+        monkeypatch.setattr(service, "_boot_id", lambda: "another start")
+    assert not run(folders, machine, confirm="prov").absent()["changed"] and machine.bridge
+
+
+def test_a_removal_takes_the_files_that_an_unconfirmed_change_leaves(folders):
+    machine = Machine(folders[0])
+    run(folders, machine, rollback_seconds=1).present()
+    assert names(folders[0])
+    # The machine takes the change back meanwhile, and with it the files.
+    assert not run(folders, machine, confirm="prov").absent()["changed"]
 
 
 class Stacked:

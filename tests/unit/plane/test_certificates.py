@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import base64
+import datetime
 import json
 import os
 import stat
 
 import pytest
+from cryptography.hazmat.primitives import serialization
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import certificates, kubeconfig
 
 WANTED = {"name": "etcd", "common_name": "etcd", "organizations": [], "sans": ["localhost", "127.0.0.1"],
@@ -78,6 +81,70 @@ def test_an_unreadable_authority_is_created_again(authority, tmp_path):
     (tmp_path / "pki" / "ca.crt").write_text("broken")
     made = certificates.ensure(certificates.Authority(str(tmp_path / "pki")), [WANTED])
     assert reasons(made) == {"ca": "missing", "etcd": "missing"}
+
+
+def given(directory, name="Site Root", days=3650):
+    """Put an authority of a site into a folder, and return it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(certificates, "VALIDITY_DAYS", days / 10)
+        patch.setattr(certificates, "BACKDATED", datetime.timedelta(days=30))
+        certificates.Authority(str(directory)).make(name)
+    return certificates.Authority(str(directory))
+
+
+def contents(directory):
+    return dict((name, (directory / name).read_bytes()) for name in ("ca.crt", "ca.key"))
+
+
+def encrypted(path):
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    path.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                                       serialization.BestAvailableEncryption(b"passphrase")))
+
+
+def of_another(path):
+    path.write_bytes(certificates.self_signed(["other"])[0])
+
+
+@pytest.mark.parametrize(("spoil", "days", "found"), [
+    (lambda pki: of_another(pki / "ca.key"), 3650, "whose key is not the one in ca.key"),
+    (lambda pki: encrypted(pki / "ca.key"), 3650, "no key that can be read in ca.key"),
+    (lambda pki: (pki / "ca.key").unlink(), 3650, "no key that can be read in ca.key"),
+    (lambda pki: None, -1, "a certificate that was valid until 20")], ids=["other", "encrypted", "missing", "ended"])
+def test_an_authority_of_the_site_s_that_cannot_sign_is_refused_and_stays(tmp_path, spoil, days, found):
+    given(tmp_path, days=days)
+    spoil(tmp_path)
+    before = sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir())
+    for check_mode in (True, False):
+        with pytest.raises(RefusedError, match=f"authority Site Root: .*ca.crt: found .*{found}"):
+            certificates.ensure(certificates.Authority(str(tmp_path)), [WANTED], check_mode=check_mode)
+    assert sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir()) == before
+
+
+def test_an_authority_of_the_site_s_that_ends_soon_signs_and_is_warned_of(tmp_path):
+    authority = given(tmp_path, days=10)
+    before = contents(tmp_path)
+    assert reasons(certificates.ensure(authority, [WANTED])) == {"etcd": "missing"}
+    again = certificates.Authority(str(tmp_path))
+    assert certificates.ensure(again, [WANTED]) == [] and contents(tmp_path) == before
+    assert "the authority Site Root, which ends on" in again.ending(certificates.DEFAULT_NAME)
+
+
+def test_one_that_is_said_to_be_the_site_s_is_whatever_its_name_and_form(tmp_path):
+    given(tmp_path, certificates.DEFAULT_NAME, days=10)
+    assert certificates.ensure(certificates.Authority(str(tmp_path)), [], given=True) == []
+    (tmp_path / "ca.crt").write_bytes(b"DER")
+    with pytest.raises(RefusedError, match="found no certificate that can be read, expected the site's certificate"):
+        certificates.ensure(certificates.Authority(str(tmp_path)), [], given=True)
+    missing = certificates.ensure(certificates.Authority(str(tmp_path / "none")), [], check_mode=True, given=True)
+    assert reasons(missing) == {"ca": "missing"}
+
+
+def test_an_authority_of_this_collection_s_that_ends_soon_is_created_again(tmp_path):
+    for name in ("metal3.baremetal plane a", "named by the site"):
+        given(tmp_path, name, days=10)
+        made = certificates.ensure(certificates.Authority(str(tmp_path)), [], common_name=name)
+        assert reasons(made) == {"ca": "near expiry"}
 
 
 def test_kubeconfigs_follow_their_certificate(authority, tmp_path):

@@ -16,30 +16,34 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster im
 
 
 class Plane(Server):
-    """Has pods as soon as a Deployment asks for them."""
+    """Has pods as soon as a Deployment asks for them; or ``pods``, which do not become ready."""
+
+    pods = ()
 
     def patch(self, resource, namespace, name, body):
         self.writes.append(body)
         found = self.objects[resource.kind, namespace, name]
-        found["spec"]["replicas"] = found["status"]["readyReplicas"] = body["spec"]["replicas"]
+        count = found["spec"]["replicas"] = body["spec"]["replicas"]
+        found["status"] = dict.fromkeys(("updatedReplicas", "replicas", "availableReplicas"),
+                                        count) if not self.pods else {"updatedReplicas": count, "replicas": count}
         found["metadata"].setdefault("annotations", {}).update(body["metadata"].get("annotations") or {})
         return found
 
     def list(self, resource, namespace=None, label_selector=None, field_selector=None):
-        return super().list(resource, namespace) if resource.kind == "Deployment" else ([], "1")
+        return super().list(resource, namespace) if resource.kind == "Deployment" else (list(self.pods), "1")
 
 
-def run(plane, replicas, confirm=None, check_mode=False, started_for=None, checked=None):
+def run(plane, replicas, confirm=None, check_mode=False, started_for=None, checked=None, clock=lambda: 0.0):
     return scale_service.run(plane, {"namespace": "n", "name": "ironic", "replicas": replicas, "confirm": confirm,
-                                     "started_for": started_for, "checked": checked, "wait_timeout_seconds": 1},
+                                     "started_for": started_for, "checked": checked, "wait_timeout_seconds": 300},
                              check_mode,
-                             Progress(None), lambda: 0.0, lambda seconds: None)
+                             Progress(None), clock, lambda seconds: None)
 
 
 @pytest.fixture
 def plane():
     found = Plane()
-    found.store("Deployment", "n", {"metadata": {"name": "ironic", "namespace": "n"}, "spec": {
+    found.store("Deployment", "n", {"kind": "Deployment", "metadata": {"name": "ironic", "namespace": "n"}, "spec": {
         "replicas": 2, "selector": {"matchLabels": {"name": "ironic"}}}})
     return found
 
@@ -57,6 +61,18 @@ def test_pods_are_taken_away_only_with_a_confirmation(plane, confirm):
 def test_with_one_they_go_and_come_back_without(plane, confirm):
     assert run(plane, 1, confirm)["changed"] and run(plane, 0, confirm)["replicas"] == 1
     assert run(plane, 2)["changed"] and not run(plane, 2)["changed"] and len(plane.writes) == 3
+
+
+def test_an_image_that_does_not_come_ends_the_wait_and_is_named(plane):
+    run(plane, 0, "ironic")
+    plane.pods = [{"metadata": {"name": "ironic-1", "namespace": "n", "labels": {"name": "ironic"}}, "status": {
+        "containerStatuses": [{"name": "ironic", "ready": False, "state": {"waiting": {
+            "reason": "ImagePullBackOff", "message": "not found"}}}]}}]
+    now = iter(range(0, 1000, 5))
+    with pytest.raises(ReportedError, match=r"can't be rolled out:\n- Deployment n/ironic: 0 of 1 pods available; "
+                                            "pod ironic-1: ImagePullBackOff: container ironic: not found"):
+        run(plane, 1, clock=lambda: float(next(now)))
+    assert next(now) < 300
 
 
 @pytest.mark.parametrize("check_mode", [False, True])

@@ -108,6 +108,18 @@ def test_another_minor_and_a_deployment_that_is_stopped_first_must_be_confirmed(
         {"part": "capi", "found": "v1.12.5", "planned": "v1.13.5", "interrupts": True}]
 
 
+def test_a_deployment_that_is_stopped_first_counts_in_the_namespace_that_it_was_installed_into():
+    found = fit.Plane("v1.35.4", {"bmo": fit.Found("v0.13.1", "", "metal", ())}, {})
+    due = upgrade.steps(found, planned(bmo="v0.13.2"))
+
+    def stopped(namespace):
+        return [{"metadata": {"namespace": namespace, "name": name}, "spec": {"strategy": {"type": "Recreate"}}}
+                for name in BY_NAME["bmo"].images]
+
+    assert upgrade.interrupted(due, stopped("metal")) == ["bmo"]
+    assert upgrade.interrupted(due, stopped(BY_NAME["bmo"].namespace)) == []
+
+
 def applied(tree, **content):
     return dict({"apiVersion": "apps/v1", "kind": "Deployment", "status": {"replicas": 1}}, metadata={
         "name": "manager", "namespace": "system", "uid": "1", "resourceVersion": "7",

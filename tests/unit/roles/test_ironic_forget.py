@@ -4,12 +4,28 @@
 """What playbook uninstall removes of Ironic's credentials on this machine."""
 from __future__ import annotations
 
+import json
+
 import pytest
 from fakes import playbook
 
 LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
 PLAY = ("- hosts: h1\n  gather_facts: false\n  tasks:\n"
         "    - ansible.builtin.import_role: {name: metal3.baremetal.ironic, tasks_from: forget}\n")
+
+
+@pytest.mark.parametrize(("variables", "stay"), [
+    ({}, []), ({"ironic_tls": "files"}, ["ca.crt"]), ({"ironic_tls": "none"}, ["ca.crt"]),
+    ({"ironic_auth_type": "none"}, ["password", "username"])])
+def test_what_this_ironic_did_not_write_stays(tmp_path, variables, stay):
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    for name in ("username", "password", "ca.crt"):
+        (folder / name).write_text("x")
+    code, output = playbook.play(tmp_path, f"all: {{hosts: {{h1: {LOCAL}}}}}", PLAY, "play.yml", "-e",
+                                 json.dumps(dict(variables, ironic_credentials_dir=str(folder))))
+    assert code == 0, output
+    assert sorted(path.name for path in folder.glob("*")) == stay
 
 
 @pytest.mark.parametrize("others", [[], [".hidden", "id_ed25519", "other/file"]])

@@ -49,6 +49,17 @@ def test_parts_of_others_are_left_out(tmp_path, variables, kept):
     assert [part["name"] for part in found["parts"]] == [name for name in ALL if name not in kept]
 
 
+@pytest.mark.parametrize(("variables", "goes"), [
+    ({}, True), ({"ironic_mode": "cluster"}, True), ({"ironic_url": "https://192.0.2.1:6385"}, False),
+    ({"ironic_mode": "cluster", "ironic_by": "operator"}, False)])
+def test_credentials_of_an_ironic_that_this_plane_did_not_install_stay(tmp_path, variables, goes):
+    forget = next(task for task in PLAY["tasks"] if (task.get("ansible.builtin.import_role") or {}).get(
+        "tasks_from") == "forget")
+    _found, output = given(tmp_path, [*variables_alone(), {"debug": {"msg": "forgotten"}, "when": forget["when"]}],
+                           **variables)
+    assert ("forgotten" in output) is goes
+
+
 def test_parts_are_looked_for_in_the_namespaces_that_they_were_installed_into(tmp_path):
     found, _output = given(tmp_path, variables_alone(), plane={"options": {"namespace": "plane"}},
                            ipam_options={"namespace": "addresses"}, bmo_options={"namespace": "metal"})

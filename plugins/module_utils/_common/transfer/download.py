@@ -34,6 +34,21 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None,
     """
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     partial = target + ".partial"
+    goes_on = os.path.exists(partial)
+    found = _tried(url, partial, checksum, ca_file, announced)
+    if found != checksum and goes_on:
+        # The beginning may be that of another file: of another release under the same name, or of another server.
+        os.unlink(partial)
+        found = _tried(url, partial, checksum, ca_file, announced)
+    if found != checksum:
+        os.unlink(partial)
+        raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, or "
+                            "find out who changed the file")
+    os.replace(partial, target)
+
+
+def _tried(url: str, partial: str, checksum: str, ca_file: Any, announced: Callable[[int], Any]) -> str | None:
+    """Bring a partial file to its end and return its checksum; the arguments are those of :func:`file`."""
     try:
         _read(url, partial, ca_file, announced)
     except AnswerError as exc:
@@ -43,12 +58,7 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None,
     except (OSError, http.client.HTTPException) as exc:
         raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
                             "where it stopped") from exc
-    found = file_digest.checksum(partial, checksum.partition(":")[0])
-    if found != checksum:
-        os.unlink(partial)
-        raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, or "
-                            "find out who changed the file")
-    os.replace(partial, target)
+    return file_digest.checksum(partial, checksum.partition(":")[0])
 
 
 def _read(url: str, partial: str, ca_file: Any, announced: Callable[[int], Any]) -> None:

@@ -15,6 +15,7 @@ from ..._common.waiting.wait_loop import WaitLoop, poll
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.pods import deployment_pod
+from ..._kube.reconcile.plan import UNCHANGED, Entry
 from ..._kube.responses.patience import Patience
 from ..._manifests import rollout_wait
 from .objects import STARTED_BY_MOVE
@@ -35,7 +36,7 @@ def run(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :raises RefusedError: when there is no such Deployment, and pods are wanted; when it is not the one that was checked
-    :raises ReportedError: without the confirmation, and when the pods are not there, or not gone, in time
+    :raises ReportedError: without the confirmation, and when the pods cannot be there, or are not there or gone in time
     """
     namespace, name, wanted = params["namespace"], params["name"], params["replicas"]
     found = client.get(_DEPLOYMENT, namespace, name)
@@ -94,20 +95,27 @@ def _noted(found: Object, before: int, params: dict[str, Any]) -> Object:
 
 def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any, clock: Callable[[], float],
           sleep: Callable[[float], Any]) -> None:
-    wanted, seconds, began = params["replicas"], params["wait_timeout_seconds"], clock()
+    namespace, name, seconds, began = params["namespace"], params["name"], params["wait_timeout_seconds"], clock()
+    if params["replicas"]:
+        # With its pods: an image that does not come ends the wait, and its name is in the message.
+        rollout_wait.RolloutWait(client, [Entry(_DEPLOYMENT, namespace, name, UNCHANGED, None, deployment, {}, {})],
+                                 progress, clock, sleep).until(seconds)
+        return
     patience = Patience(clock)
-    title = f"Deployment {params['namespace']}/{params['name']}"
+    title = f"Deployment {namespace}/{name}"
 
     def read() -> str:
-        answer = _left(client, deployment, wanted)
+        # A pod that ends still works: its processes are stopped one after the other.
+        answer = ", ".join(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected(
+            client, namespace, deployment)))
         patience.answered()
         return answer
 
     def decide(left: str) -> Verdict:
-        return Verdict(WAITING, left, f"look at it by: kubectl -n {params['namespace']} describe pods") if left else \
+        return Verdict(WAITING, left, f"look at it by: kubectl -n {namespace} describe pods") if left else \
             Verdict(REACHED, "", "")
 
-    item = Awaited(f"at {wanted} pods", began, decide)
+    item = Awaited("at 0 pods", began, decide)
     loop = WaitLoop(f"API server {client.server}", progress, clock)
     loop.run({title: item}, poll(
         read, began + seconds, rollout_wait.INTERVAL_SECONDS, clock, sleep,
@@ -116,15 +124,3 @@ def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any
     error = item.error(seconds, clock(), loop.silence())
     if error:
         raise ReportedError(f"{title}: {error}")
-
-
-def _left(client: Any, deployment: Object, wanted: int) -> str:
-    """Return in words what is not yet as wanted."""
-    namespace, name = deployment["metadata"]["namespace"], deployment["metadata"]["name"]
-    if wanted:
-        found = client.list(_DEPLOYMENT, namespace, None, f"metadata.name={name}")[0]
-        ready = max([0, *((item.get("status") or {}).get("readyReplicas", 0) for item in found)])
-        return "" if ready >= wanted else f"{ready} of {wanted} are ready"
-    # A pod that ends still works: its processes are stopped one after the other.
-    pods = deployment_pod.selected(client, namespace, deployment)
-    return ", ".join(sorted(pod["metadata"]["name"] for pod in pods))

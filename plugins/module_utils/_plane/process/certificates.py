@@ -11,10 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..._common.files.whole_file import write_private
+from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from . import kubeconfig
 
 try:
     from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -22,11 +25,14 @@ try:
 except ImportError:
     HAS_CRYPTOGRAPHY = False
 
-DEFAULT_NAME = "metal3.baremetal lab"
+# What the common name of each authority begins with that this collection creates by its defaults.
+OWN_PREFIX = "metal3.baremetal "
+DEFAULT_NAME = OWN_PREFIX + "lab"
 VALIDITY_DAYS = 365
 RENEW_BEFORE_DAYS = 30
 # A lab's parts have one clock, but a machine's may be set back a little, and those of nodes may be a little behind.
 BACKDATED = datetime.timedelta(minutes=5)
+_ENDING = "near expiry"
 
 
 def _now() -> Any:
@@ -44,14 +50,17 @@ def _certificate_bytes(certificate: Any) -> bytes:
 
 def _load(path: str) -> tuple[Any | None, Any | None]:
     """Return (certificate, key) of ``<path>.crt`` and ``<path>.key``; None for one that is missing or unreadable."""
+    return (_read(path + ".crt", x509.load_pem_x509_certificate),
+            _read(path + ".key", lambda content: serialization.load_pem_private_key(content, None)))
+
+
+def _read(path: str, load: Callable[[bytes], Any]) -> Any | None:
     try:
-        with open(path + ".crt", "rb") as stream:
-            certificate = x509.load_pem_x509_certificate(stream.read())
-        with open(path + ".key", "rb") as stream:
-            key = serialization.load_pem_private_key(stream.read(), None)
-    except (OSError, ValueError):
-        return None, None
-    return certificate, key
+        with open(path, "rb") as stream:
+            return load(stream.read())
+    # TypeError is OpenSSL's word for an encrypted key.
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
+        return None
 
 
 def _not_after(certificate: Any) -> Any:
@@ -109,13 +118,59 @@ class Authority:
 
     def fault(self) -> str | None:
         """Return why the authority must be created again, or None."""
-        if self._certificate is None:
+        if self._certificate is None or self._key is None:
             return "missing"
         if not _same_public_key(self._certificate, self._key):
             return "key and certificate do not match"
         if _not_after(self._certificate) - _now() < datetime.timedelta(days=RENEW_BEFORE_DAYS):
-            return "near expiry"
+            return _ENDING
         return None
+
+    def given_problem(self, common_name: str, given: bool = False) -> Problem | None:
+        """Return what is wrong with an authority that a site has given, which nobody but the site can replace.
+
+        One that ends soon still signs. Another one in its place would be trusted by none of the site's clients.
+
+        :param common_name: of the authority that would be created
+        :param given: whether the site has given it, whatever its name is
+        """
+        if not (self._is_given(common_name) or (given and os.path.exists(self.certificate_file))):
+            return None
+        found = ""
+        if self._certificate is None:
+            found = "no certificate that can be read"
+        elif self._key is None:
+            found = "no key that can be read in ca.key beside it"
+        elif not _same_public_key(self._certificate, self._key):
+            found = "a certificate whose key is not the one in ca.key beside it"
+        elif _not_after(self._certificate) <= _now():
+            found = f"a certificate that was valid until {_not_after(self._certificate):%Y-%m-%d}"
+        return Problem("plane-authority", f"authority {self._name()}".rstrip(), self.certificate_file, found,
+                       "the site's certificate, which is valid, and its key without a passphrase, both in PEM",
+                       "correct the two files that the site gives; or, to have an authority created, give none and "
+                       "delete ca.crt and ca.key") if found else None
+
+    def ending(self, common_name: str, given: bool = False) -> str:
+        """Return a warning when an authority that a site has given ends soon, else an empty text.
+
+        :param common_name: as for :meth:`given_problem`
+        :param given: as for :meth:`given_problem`
+        """
+        if self.fault() != _ENDING or not (given or self._is_given(common_name)):
+            return ""
+        return (f"{self.certificate_file}: found the authority {self._name()}, which ends on "
+                f"{_not_after(self._certificate):%Y-%m-%d} with all that it has signed, expected one that is valid for "
+                f"{RENEW_BEFORE_DAYS} more days; give another one in its place")
+
+    def _is_given(self, common_name: str) -> bool:
+        name = self._name()
+        return name not in ("", common_name) and not name.startswith(OWN_PREFIX)
+
+    def _name(self) -> str:
+        if self._certificate is None:
+            return ""
+        found = self._certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+        return str(found[0].value) if found else str(self._certificate.subject.rfc4514_string())
 
     def make(self, common_name: str) -> None:
         """Make the authority; everything it signed before becomes invalid.
@@ -144,7 +199,7 @@ class Authority:
         :param wanted: dict with ``name``, ``common_name``, ``organizations``, ``sans`` and ``usages``
         """
         certificate, key = _load(os.path.join(self.directory, wanted["name"]))
-        if certificate is None:
+        if certificate is None or key is None:
             return "missing"
         if self._certificate is None or certificate.issuer != self._certificate.subject or not self._signed(
                 certificate):
@@ -152,7 +207,7 @@ class Authority:
         if not _same_public_key(certificate, key):
             return "key and certificate do not match"
         if _not_after(certificate) - _now() < datetime.timedelta(days=RENEW_BEFORE_DAYS):
-            return "near expiry"
+            return _ENDING
         if certificate.subject != _subject(wanted["common_name"], wanted["organizations"]):
             return "other subject"
         names = _extension(certificate, x509.SubjectAlternativeName)
@@ -243,7 +298,7 @@ def _key_usage(signs: bool) -> Any:
 
 def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: Sequence[Any] = (),
            common_name: str = DEFAULT_NAME, check_mode: bool = False,
-           wrote: Callable[[str, str], Any] = lambda name, action: None) -> list[dict[str, Any]]:
+           wrote: Callable[[str, str], Any] = lambda name, action: None, given: bool = False) -> list[dict[str, Any]]:
     """Make what is missing, changed or near expiry.
 
     :param authority: an Authority
@@ -253,10 +308,15 @@ def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: 
     :param common_name: the authority's subject
     :param check_mode: change nothing, only report
     :param wrote: callable that takes a file's name and ``created``, called for each as soon as it is there
+    :param given: whether the authority is the site's; one with a name of its own is in any case
     :returns: list of dicts ``name`` and ``reason`` of what was made
+    :raises RefusedError: for an authority of the site's that cannot sign
     """
     made = []
-    fault = authority.fault()
+    problem = authority.given_problem(common_name, given)
+    if problem:
+        raise RefusedError([problem])
+    fault = None if authority.ending(common_name, given) else authority.fault()
     if fault:
         made.append({"name": "ca", "reason": fault})
         if not check_mode:

@@ -127,6 +127,9 @@ def _delete(directory: str) -> None:
     """
     data = os.path.join(directory, "etcd")
     if os.path.isdir(data):
+        # Of a removal that was killed, after which the plane was installed once more.
+        if os.path.isdir(data + ".removed"):
+            shutil.rmtree(data + ".removed")
         os.rename(data, data + ".removed")
     for entry in sorted(os.listdir(directory)):
         path = os.path.join(directory, entry)

@@ -38,11 +38,13 @@ class Step(NamedTuple):
     :ivar part: the Part
     :ivar found: version that is there
     :ivar planned: version that is to be installed
+    :ivar namespace: where it is, None for upstream's
     """
 
     part: Part
     found: str
     planned: str
+    namespace: str | None = None
 
     @property
     def minors(self) -> int:
@@ -75,7 +77,7 @@ def steps(there: Plane, planned: Mapping[str, Planned], parts: Iterable[Part] = 
     for part in parts:
         mine, item = planned.get(part.name), there.parts.get(part.name)
         if mine is not None and item is not None and () < number(item.version) < number(mine.version):
-            found.append(Step(part, str(item.version), str(mine.version)))
+            found.append(Step(part, str(item.version), str(mine.version), item.namespace))
     return found
 
 
@@ -162,8 +164,8 @@ def interrupted(due: Iterable[Step], deployments: list[Object]) -> list[str]:
     """
     stopped = set((item["metadata"].get("namespace"), item["metadata"]["name"]) for item in deployments
                   if (item["spec"].get("strategy") or {}).get("type") == "Recreate")
-    return [step.part.name for step in due
-            if step.minors or any((step.part.namespace, name) in stopped for name in step.part.images)]
+    return [step.part.name for step in due if step.minors or any(
+        (step.namespace or step.part.namespace, name) in stopped for name in step.part.images)]
 
 
 def described(due: Iterable[Step], names: Iterable[str]) -> list[dict[str, Any]]:

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""dnsmasq and keepalived read files that a run has written which ended before it started them again."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from fakes import playbook
+from tooling import ansible_yaml
+
+ROLE = Path(__file__).resolve().parents[3] / "roles" / "provisioning_network"
+INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
+             "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
+UNCHANGED = {"changed": False, "program": "/usr/sbin/none"}
+# File of the role → the part that it runs, and what says whether this run has written its files.
+PARTS = {"dhcp": ("dhcp", "file", "service_file"),
+         "keepalived": ("address", "keepalived_file", "keepalived_service_file")}
+
+
+def shown(task):
+    """Return a task; of one about services only what it would have done."""
+    given = task.get("ansible.builtin.systemd_service")
+    if given is None:
+        return task
+    words = f"{given['name']} is {given['state']}, reload {given['daemon_reload']}"
+    return dict(((key, value) for key, value in task.items() if key != "ansible.builtin.systemd_service"),
+                **{"ansible.builtin.debug": {"msg": words}})
+
+
+@pytest.fixture(name="run", params=sorted(PARTS))
+def runs(tmp_path, request):
+    """Return a function that runs the end of the role's file, whose services' files are in a folder."""
+    part, *registered = PARTS[request.param]
+    (tmp_path / "service.yml").write_text(json.dumps(
+        [shown(task) for task in ansible_yaml.read(ROLE / "tasks" / "service.yml")]))
+    ending = [task for task in ansible_yaml.read(ROLE / "tasks" / f"{request.param}.yml")
+              if "service.yml" in str(task.get("ansible.builtin.import_tasks"))]
+    prefix = "" if part == "dhcp" else "keepalived_"
+    variables = {f"provisioning_network_{prefix}unit_file": str(tmp_path / "m3.service"),
+                 f"provisioning_network_{prefix}config_file": str(tmp_path / "m3.conf"),
+                 "provisioning_network_read_files": {part: str(tmp_path / "m3.read")},
+                 "provisioning_network_name": "prov"}
+    for name in ("m3.service", "m3.conf"):
+        (tmp_path / name).write_text("first")
+
+    def run(*arguments, rewritten=False):
+        given = dict(variables, **dict((f"provisioning_network_{name}", UNCHANGED) for name in registered))
+        given[f"provisioning_network_{registered[0]}"] = dict(UNCHANGED, changed=rewritten)
+        text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": [
+            {"include_vars": str(ROLE / "vars" / "main.yml")}, *ending]}])
+        code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(given), *arguments)
+        assert code == 0, output
+        return next(word for word in ("restarted", "started") if f"m3.service is {word}, reload" in output)
+    run.folder = tmp_path
+    return run
+
+
+def test_what_an_earlier_run_has_written_is_read_once(run):
+    assert run() == "restarted" and run() == "started"
+    for name in ("m3.conf", "m3.service"):
+        # By a run that ended before it came to the service.
+        (run.folder / name).write_text("second")
+        assert run("--check") == "restarted"
+        assert run() == "restarted" and run() == "started"
+
+
+def test_check_mode_says_so_of_files_that_it_does_not_write(run):
+    run()
+    assert run("--check", rewritten=True) == "restarted" and run() == "started"
