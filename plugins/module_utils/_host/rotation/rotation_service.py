@@ -184,9 +184,9 @@ class RotationService:
             for host in group.hosts:
                 bmh, secret = stored.get(host["name"]), secret_of(self.client, self.namespace, host["secret"])
                 problems += rules.check(host, bmh, secret, self.namespace, self.now())
-                now = rules.secret_name(bmh) if bmh is not None else host["secret"]
-                if now != host["secret"]:
-                    problems.append(Problem(rules.CODE, "", "", f"Secret {host['secret']}, now {now or 'none'}",
+                present = rules.secret_name(bmh) if bmh is not None else host["secret"]
+                if present != host["secret"]:
+                    problems.append(Problem(rules.CODE, "", "", f"Secret {host['secret']}, now {present or 'none'}",
                                             "a host that keeps its Secret", "run again"))
                 if rules.credentials_of(secret) != rules.credentials_of(self._known.secrets[host["secret"]]):
                     problems.append(Problem(rules.CODE, "", "", f"another Secret {host['secret']} than before",
