@@ -29,8 +29,8 @@ def asked(second, address, method="GET", path=SYSTEM, agent=IRONIC):
 CLEAN = [asked(1, HERE), asked(12, HERE), asked(20, POD), asked(30, POD, "POST", SYSTEM + "/VirtualMedia")]
 
 
-def mistakes(*more, requests=CLEAN):
-    return bmc_requests.mistakes([*more, *requests], moment(10), {HERE, "127.0.0.1"}, {POD})
+def mistakes(*more, requests=None):
+    return bmc_requests.mistakes([*more, *(CLEAN if requests is None else requests)], moment(10), {HERE, "127.0.0.1"}, {POD})
 
 
 def test_one_ironic_after_the_other_passes():
