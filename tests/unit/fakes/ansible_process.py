@@ -40,6 +40,11 @@ def ansible_playbook(arguments, folder, environment, answers=""):
                         folder, dict(environment, **settings), answers)
 
 
+def module_interpreter():
+    """Return the path of the interpreter whose modules are forks, for runs of another process than those above."""
+    return _started()[1].interpreter
+
+
 def without_task(play, name):
     """Return what a run does that leaves out one task, whatever asks for it (``--step``).
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from fakes.ansible_process import module_interpreter
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
@@ -78,8 +79,9 @@ def summaries(tmp_path, seed):
     for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "ANSIBLE_CONFIG"):
         environment.pop(name, None)
     done = subprocess.run(
-        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml"], cwd=tmp_path,
-        env=environment, capture_output=True, text=True, check=False)
+        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml", "-e",
+         f"ansible_python_interpreter={module_interpreter()}"], cwd=tmp_path, env=environment,
+        capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return dict((entry["host"], entry) for entry in json.loads((tmp_path / "summaries.json").read_text()))
 
