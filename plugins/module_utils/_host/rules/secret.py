@@ -59,7 +59,7 @@ def check_overwritten(host, named, current, secrets, namespace):
                     and ((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") == name)
     return [Problem("host-duplicate", host["name"], "bmc.credentials_name",
                     f"Secret {name} with another user name or password",
-                    f"the content that it has, because hosts that are not in the run log in with it: {', '.join(others)}",
+                    f"its content, because hosts that are not in the run log in with it: {', '.join(others)}",
                     "run on all of them together, or choose another name")] if others else []
 
 
