@@ -64,11 +64,12 @@ def is_secret(obj: Object) -> bool:
     return set(obj.get("data") or {}) == {PROGRAM, CERTIFICATE, KEY}
 
 
-def with_receiver(config: Object, cluster: str, size: int, digest: str) -> Object:
+def with_receiver(config: Object, cluster: str, machine: str, size: int, digest: str) -> Object:
     """Return the merge patch by which the machine of a KubeadmConfig waits for the data.
 
     :param config: the KubeadmConfig
     :param cluster: name of the cluster
+    :param machine: name of the Machine
     :param size: of what is sent, in bytes
     :param digest: its SHA-256, hexadecimal
     """
@@ -81,6 +82,9 @@ def with_receiver(config: Object, cluster: str, size: int, digest: str) -> Objec
     init = dict(spec.get("initConfiguration") or {})
     registration = dict(init.get("nodeRegistration") or {})
     registration["ignorePreflightErrors"] = [*(registration.get("ignorePreflightErrors") or []), _ignored(folder)]
+    # The snapshot may have a Node with the name of its host. Kubelet would take that over with the provider ID of the
+    # former Machine, which nobody may change, and CAPM3 would not know the Node (SetProviderIDFromNodeLabel).
+    registration["name"] = machine
     return {"spec": {"files": [*_own(spec.get("files")), *files],
                      "preKubeadmCommands": [*(spec.get("preKubeadmCommands") or []), command],
                      "initConfiguration": {"nodeRegistration": registration}}}
@@ -101,6 +105,7 @@ def without_receiver(config: Object, described: Object) -> Object | None:
         "preKubeadmCommands": [command for command in spec["preKubeadmCommands"]
                                if not command.startswith(_BEGINNING)] or None,
         "initConfiguration": {"nodeRegistration": {
+            "name": registration.get("name"),
             "ignorePreflightErrors": registration.get("ignorePreflightErrors") or None}}}}
 
 

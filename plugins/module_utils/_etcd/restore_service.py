@@ -198,7 +198,8 @@ class Restore:
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.paused)
         self._give_files(data)
         self._steps.patch("KubeadmConfig", config,
-                          lambda obj: receiver.with_receiver(obj, self._name, data.size, data.sha256))
+                          lambda obj: receiver.with_receiver(obj, self._name, machine["metadata"]["name"], data.size,
+                                                             data.sha256))
         # Machines that are made later on are not paused.
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
         for kind, obj in (("KubeadmConfig", config), (infrastructure["kind"], infrastructure), ("Machine", machine)):

@@ -165,6 +165,34 @@ def test_a_bmc_that_accepts_neither_is_lost():
         assert (found["status"], bmc.wrong_logins()) == ("lost", 2) and "neither" in found["error"]
 
 
+@pytest.mark.parametrize(("becomes", "status", "wrong"), [
+    (OLD, "restored", 1), ("something else", "lost", 2)])
+def test_a_bmc_that_ends_the_session_is_asked_with_the_old_password(becomes, status, wrong):
+    def ignores(dummy):
+        bmc.open_sessions = 0
+        return becomes
+
+    with Bmc(ignores=ignores) as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.wrong_logins()) == (status, wrong)
+
+
+def test_a_bmc_that_stops_to_answer_is_not_said_to_refuse_both():
+    with Bmc(ignores=lambda dummy: "something else") as bmc:
+        bmc.drop = lambda dummy: bmc.wrong_logins() > 0
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == "unproven" and "run again" in found["error"] and "neither" not in found["error"]
+
+
+def test_a_bmc_that_stops_to_answer_by_ipmi_is_not_said_to_refuse_both(monkeypatch):
+    class Silent(Ipmitool):
+        def run(self, login, lines, *dummy):
+            return "Error: Unable to establish IPMI v2 / RMCP+ session" if self.wrong else super().run(login, lines)
+
+    found, = run(by_ipmi(monkeypatch, Silent(becomes=lambda text: text[:8])))["hosts"]
+    assert found["status"] == "unproven" and "neither" not in found["error"]
+
+
 @pytest.mark.parametrize("lost", [True, False])
 def test_a_lost_answer_is_found_out(lost):
     with Bmc(lost=lost) as bmc:

@@ -517,8 +517,44 @@ def test_a_stopped_cluster_is_deleted_and_one_that_others_have_paused_is_not(pla
     plane.objects[PLANE]["metadata"]["annotations"] = {}
     before = len(plane.stored)
     service_of(plane, confirm="c1").absent()
-    assert plane.stored[before:][:3] == [("PATCH", *POOL), ("PATCH", "MachineSet", "c1-one-abcde"),
-                                         ("DELETE", "Cluster", "c1")]
+    assert plane.stored[before:][:3] == [("DELETE", "Cluster", "c1"), ("PATCH", *POOL),
+                                         ("PATCH", "MachineSet", "c1-one-abcde")]
+
+
+def test_a_stopped_rollout_stays_stopped_when_the_deletion_of_its_cluster_is_refused(plane, waits):
+    stopped(plane, waits)
+    plane.meanwhile["Cluster", "c1"] = lambda: (plane.touch("Cluster", "c1"), plane.spec("Cluster", "c1").update(
+        paused=True))
+    with pytest.raises(KubeError, match="it is paused"):
+        service_of(plane, confirm="c1").absent()
+    assert PAUSED in marks(plane, POOL) and PAUSED in marks(plane, ("MachineSet", "c1-one-abcde"))
+
+
+@pytest.mark.parametrize("is_pool_released", [True, False])
+def test_what_is_stopped_of_a_cluster_that_is_being_deleted_is_released(plane, waits, is_pool_released):
+    """By kubectl, or by a run that was killed."""
+    stopped(plane, waits)
+    if is_pool_released:
+        plane.objects[POOL]["metadata"]["annotations"] = {}
+    for key in (("Cluster", "c1"), POOL, ("MachineSet", "c1-one-abcde")):
+        plane.objects[key]["metadata"].update(deletionTimestamp="2026-11-29T08:00:00Z", finalizers=["x"])
+    service_of(plane, confirm="c1").absent()
+    for key in (POOL, ("MachineSet", "c1-one-abcde")):
+        assert key not in plane.objects or PAUSED not in marks(plane, key)
+    assert ("PATCH", "MachineSet", "c1-one-abcde") in plane.stored
+
+
+def test_what_is_being_deleted_is_not_stopped(plane, waits):
+    """Cluster API would not delete it any more."""
+    def meanwhile():
+        new_machine(plane)
+        plane.objects["MachineSet", "c1-one-abcde"]["metadata"].update(
+            deletionTimestamp="2026-11-29T08:00:00Z", finalizers=["x"])
+
+    waits.fails, waits.meanwhile = "available", meanwhile
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=BAD, confirm="3")
+    assert PAUSED in marks(plane, POOL) and PAUSED not in marks(plane, ("MachineSet", "c1-one-abcde"))
 
 
 def test_a_machine_of_a_stopped_rollout_is_replaced_later(plane, waits):

@@ -210,7 +210,7 @@ DESCRIBED = {"initConfiguration": {"nodeRegistration": {"name": "n"}}}
 def test_a_kubeadm_config_is_what_it_was_afterwards(spec):
     config = {"spec": copy.deepcopy(spec)}
     assert receiver.without_receiver(config, spec) is None
-    changed = merged(config, receiver.with_receiver(config, "prod", 7, "ab"))
+    changed = merged(config, receiver.with_receiver(config, "prod", "prod-a", 7, "ab"))
     command = changed["spec"]["preKubeadmCommands"][-1]
     assert changed["spec"] != spec and command.endswith(" 7 ab /var/lib/etcd; do sleep 5; done")
     assert merged(changed, receiver.without_receiver(changed, spec)) == {"spec": spec}
@@ -226,6 +226,6 @@ def test_only_a_plain_folder_becomes_a_part_of_a_command(path, found):
 def test_the_folder_and_the_port_are_those_of_the_cluster():
     spec = dict(DESCRIBED, clusterConfiguration={"etcd": {"local": {"dataDir": "/srv/etcd"}}},
                 initConfiguration={"localAPIEndpoint": {"bindPort": 443}})
-    patch = receiver.with_receiver({"spec": spec}, "prod", 7, "ab")["spec"]
+    patch = receiver.with_receiver({"spec": spec}, "prod", "prod-a", 7, "ab")["spec"]
     assert " 443 7 ab /srv/etcd; " in patch["preKubeadmCommands"][0]
     assert patch["initConfiguration"]["nodeRegistration"]["ignorePreflightErrors"] == ["DirAvailable--srv-etcd"]

@@ -36,6 +36,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.kinds.resou
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
+HOST_NAME = "{{ ds.meta_data.name }}"
 SKIP = "cluster.x-k8s.io/skip-remediation"
 # As much of etcdutl as a restore runs.
 ETCDUTL = """\
@@ -107,9 +108,14 @@ class Run:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             assert archive.extractfile("member/snap/db").read() == SNAPSHOT
         self.plane.has_taken = self.workload.answers = True
-        # kubelet registers what it is.
+        # kubelet registers what it is, or takes a Node of its name over.
         machine = self.plane.of("Machine")["metadata"]["name"]
-        self.workload.add_node(machine, control_plane=True)
+        name = self.plane.of("KubeadmConfig", machine)["spec"]["initConfiguration"]["nodeRegistration"].get("name")
+        name = self.plane.host if name in (None, HOST_NAME) else name
+        if ("Node", name) in self.workload.objects:
+            self.workload.objects["Node", name]["status"]["conditions"][0]["status"] = "True"
+        else:
+            self.workload.add_node(name, control_plane=True)
         return ""
 
     def restore(self, path=None, check_mode=False, send=None, **params):
@@ -177,7 +183,19 @@ def test_the_machine_waits_for_the_data_before_it_begins(run):
     assert [entry["contentFrom"]["secret"] for entry in spec["files"][1:]] == [
         {"name": f"{NAME}-etcd-restore", "key": key} for key in ("receive.py", "tls.crt", "tls.key")]
     assert spec["initConfiguration"]["nodeRegistration"] == {
-        "name": "n", "ignorePreflightErrors": ["SystemVerification", "DirAvailable--var-lib-etcd"]}
+        "name": NEW, "ignorePreflightErrors": ["SystemVerification", "DirAvailable--var-lib-etcd"]}
+
+
+@pytest.mark.parametrize("registration", [{"name": HOST_NAME}, {}])
+def test_a_machine_on_the_host_of_before_is_another_node(run, registration):
+    """The Node of the snapshot has the provider ID of the former Machine for ever."""
+    run.plane.host = OLD
+    described = run.plane.of("KubeadmControlPlane")["spec"]["kubeadmConfigSpec"]
+    described["initConfiguration"] = {"nodeRegistration": registration}
+    result = run.restore()
+    assert (result["node"], result["removed_nodes"]) == (NEW, [OLD])
+    config = run.plane.of("KubeadmConfig", NEW)["spec"]
+    assert config["initConfiguration"] == {"nodeRegistration": registration}
 
 
 def test_a_node_whose_kubelet_answers_between_the_look_and_its_deletion_stays_until_it_is_known(run):

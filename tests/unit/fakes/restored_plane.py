@@ -87,6 +87,8 @@ class Plane(Server):
     def __init__(self, workload, replicas=3):
         super().__init__()
         self.workload, self.made = workload, 0
+        # Of the machine that is made.
+        self.host = "rack1-02"
         # Whether a controller that is behind takes the control plane for initialized once more.
         self.lags = 1
         self.has_taken = False

@@ -213,7 +213,8 @@ def test_hosts_that_share_an_account_or_a_secret_are_changed_together(site, bmc)
         assert (bmc.patches, other.patches) == (3, 2)
 
 
-@pytest.mark.parametrize("becomes", ["locked", "secret", "gone", "moved", "shared"])
+@pytest.mark.parametrize("becomes", [
+    "locked", "secret", "gone", "moved", "shared", "account", "elsewhere"])
 def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
     with Bmc() as late:
         site.add("h1", bmc)
@@ -229,6 +230,10 @@ def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
                 site.server.objects["BareMetalHost", "h2"]["spec"]["bmc"]["credentialsName"] = "h1-bmc-secret"
             elif becomes == "shared":
                 site.add("h3", late, entry=False, secret="h2-bmc-secret")
+            elif becomes in ("account", "elsewhere"):
+                site.add("h3", late, entry=False)
+                if becomes == "elsewhere":
+                    site.server.objects["BareMetalHost", "h3"]["metadata"]["namespace"] = "lab"
             else:
                 del site.server.objects["Secret", "h2-bmc-secret"]
 
@@ -236,7 +241,8 @@ def test_hosts_of_later_batches_are_looked_at_again(site, bmc, becomes):
         first, second = site.run()["hosts"]
         assert not first["failed"] and second["failed"] and late.patches == 0
         assert {"locked": "fan", "secret": "another Secret", "gone": "without user name", "moved": "now h1-bmc-secret",
-                "shared": "metal3/h3 shares Secret h2-bmc-secret"}[becomes] in second["error"]
+                "shared": "metal3/h3 shares Secret h2-bmc-secret", "account": "metal3/h3 shares one account of one BMC",
+                "elsewhere": "lab/h3 shares one account of one BMC"}[becomes] in second["error"]
         assert "nothing was changed" in second["error"]
 
 
@@ -253,7 +259,9 @@ def test_a_neighbour_with_an_account_of_its_own_does_not_matter(site, bmc):
     site.add("h1", bmc)
     site.add("h2", bmc, entry=False, path="2")
     site.server.objects["Secret", "h2-bmc-secret"]["data"]["username"] = encoded("root")
-    assert site.run()["changed"]
+    site.add("h3", bmc, entry=False)
+    del site.server.objects["BareMetalHost", "h3"]["spec"]["bmc"]["credentialsName"]
+    assert site.run()["changed"] and ("GET", "Secret", "", False) not in site.server.requests
 
 
 @pytest.mark.parametrize("says", ["OK", "error"])

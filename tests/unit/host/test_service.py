@@ -833,3 +833,24 @@ def test_a_secret_that_another_host_has_is_not_taken_for_one_that_was_left(in_on
     run(server, [{"name": "h2", "state": "absent"}])
     run(server, [gone])
     assert ("Secret", "h1-bmc-secret") not in server.objects
+
+
+@pytest.mark.parametrize("is_labelled", [True, False])
+def test_a_secret_that_hosts_outside_of_the_run_log_in_with_keeps_its_content(is_labelled):
+    server = Server()
+    hosts = [host(number, bmc=dict(REDFISH, address=f"ipmi://192.0.2.{number}", credentials_name="rack"))
+             for number in (1, 2, 3, 4)]
+    run(server, hosts)
+    if not is_labelled:
+        del server.objects["Secret", "rack"]["metadata"]["labels"]
+    server.requests.clear()
+    hosts[1]["bmc"]["password"] = hosts[2]["bmc"]["password"] = "another-secret"
+    with pytest.raises(RefusedError, match=r"h2: bmc\.credentials_name: found Secret rack with another user name or "
+                       r"password, expected .* log in with it: h1, h4; run on all of them") as refused:
+        run(server, hosts[1:3])
+    assert "secret" not in str(refused.value).replace("Secret rack", "") and server.writes() == []
+    same = host(2, description="new", bmc=dict(hosts[1]["bmc"], password=REDFISH["password"]))
+    assert run(server, [same])[0]["counts"]["updated"] == 1
+    for entry in hosts:
+        entry["bmc"]["password"] = "another-secret"
+    assert run(server, hosts)[0]["counts"]["failed"] == 0

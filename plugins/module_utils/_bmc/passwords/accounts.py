@@ -17,8 +17,8 @@ from ..addresses.address import BmcAddress
 
 CODE = "bmc-account"
 FIELD, NEW_FIELD = "bmc.username", "bmc.new_password"
-# What the BMC did. LOST: nobody knows which password counts; UNPROVEN: the BMC did not answer to a login with the new
-# one.
+# What the BMC did. LOST: it refused both passwords; UNPROVEN: it did not answer to a login with the new one, or with
+# the old one after it had refused the new one.
 CHANGED, UNCHANGED, REFUSED, RESTORED, UNPROVEN, LOST, FAILED = (
     "changed", "unchanged", "refused", "restored", "unproven", "lost", "failed")
 # With these the new password counts.

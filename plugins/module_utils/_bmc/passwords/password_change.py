@@ -35,7 +35,7 @@ from .accounts import (
     policy_error,
 )
 
-_PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 412, 428
+_UNAUTHORIZED, _PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 401, 412, 428
 # Shorter ones are parts of ordinary words.
 _SHORTEST_SECRET = 4
 
@@ -140,13 +140,15 @@ class PasswordChange:
         try:
             _set(client, path, old)
         except RedfishError as exc:
-            if exc.kind == "unauthorized":
+            if exc.status == _UNAUTHORIZED and client.login_method == "basic":
+                # The request had the old password, which is not tried twice.
                 return Outcome(LOST, f"{why}; taking it back: {exc}")
-            # It may refuse a password that it has had before, and have that one still.
+            # It may refuse a password that it has had before, and have that one still; or have ended the session.
         facts, is_in = self._session(wanted, old, _is_in)
         if is_in:
             return Outcome(RESTORED, why)
-        return Outcome(LOST, f"{why}; afterwards with the old one: {_login_error(facts)}")
+        return Outcome(LOST if _is_refused(facts) else UNPROVEN,
+                       f"{why}; afterwards with the old one: {_login_error(facts)}")
 
     # By IPMI
 
@@ -193,7 +195,8 @@ class PasswordChange:
         # A session is over when ipmitool ends: only the old password could take anything back, and then it counts.
         still = self._refused_by_ipmi(wanted, old)
         if still is not None:
-            return Outcome(LOST, f"{said}, then {refused}; afterwards with the old one: {still}")
+            return Outcome(LOST if still.kind == "unauthorized" else UNPROVEN,
+                           f"{said}, then {refused}; afterwards with the old one: {still}")
         return Outcome(RESTORED, f"{said}, then {refused}")
 
     def _refused_by_ipmi(self, wanted: Wanted, password: str) -> ipmi.IpmiError | None:

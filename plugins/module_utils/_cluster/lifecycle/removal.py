@@ -19,7 +19,7 @@ from ..waiting.service import belongs
 from ..workflow import topology as cluster_topology
 from ..workflow.metalstack import server_of
 from ..workflow.reading import read_all
-from ..workflow.rollout_stop import stopped_owners
+from ..workflow.rollout_stop import is_stopped, sets_of
 from ..workflow.snapshot import Snapshot
 from ..writing import ownership as cluster_ownership
 from ..writing.entries import removal_difference
@@ -77,9 +77,10 @@ def remove(run: ClusterRun) -> dict[str, Any]:
         # The Cluster's controllers take machines, control plane and infrastructure away in the right order; what
         # is deleted beside it could be missed by them.
         run.progress.event(f"cluster {run.name}: deleting it, with {', '.join(taken) or 'no host'}")
-        # Cluster API deletes nothing that is paused.
-        stopping.release(run, [item["metadata"]["name"] for item in stopped_owners(snapshot)])
         run.delete([snapshot.cluster], run.writes.still_deleted)
+        # Cluster API deletes nothing that is paused; released before, a rollout would go on if the deletion is refused.
+        stopping.release(run, [item["metadata"]["name"] for item in snapshot.owners() if any(
+            map(is_stopped, [item, *sets_of(snapshot, item["metadata"]["name"])]))])
     else:
         run.delete(rest, run.writes.still_deleted)
     if not run.check_mode and run.options["wait_for"] != "none":

@@ -64,7 +64,7 @@ class _Marks(Reconcile):
         return [item.entry for item in written if item.changed]
 
     def _entry(self, item: Object) -> Entry:
-        metadata, due = item["metadata"], None if is_going(item) else self._make(item)
+        metadata, due = item["metadata"], self._make(item)
         resource = self.resource_of(item["apiVersion"], item["kind"])
         way, content = due or (None, None)
         return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if due else UNCHANGED,
@@ -118,7 +118,7 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
 
     def made(item: Object) -> Any:
         mark = marks(notes[_key(item)])
-        if is_paused_alone(item):
+        if _stays_unmarked(item):
             return None
         if _key(item) not in entries:
             return _PATCH, {"metadata": {"annotations": mark}}
@@ -132,10 +132,15 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     # The MachineSets of a MachineDeployment that is paused go on: a health check would have the new machine deleted and
     # made again for ever.
     mark = marks(Note(at, None))
-    _note(run, _Marks(run, lambda item: None if is_paused_alone(item) else (
+    _note(run, _Marks(run, lambda item: None if _stays_unmarked(item) else (
         _PATCH, {"metadata": {"annotations": mark}})).mark([item for entry in due for item in entry.sets]))
     can_go_back = all(note.former is not None for note in notes.values())
     return stop_lines(due, left, can_go_back, renamed_field("rollout", run.names))
+
+
+def _stays_unmarked(item: Object) -> bool:
+    # Cluster API would not delete it any more.
+    return is_paused_alone(item) or is_going(item)
 
 
 def _key(item: Object) -> tuple[str, str]:
@@ -165,7 +170,7 @@ def _former(entry: UnderWay, entries: Mapping[tuple[str, str], Entry], snapshot:
 
 
 def release(run: ClusterRun, names: Collection[str]) -> None:
-    """Take the stops away from owners, and from their MachineSets afterwards.
+    """Take the stops away from owners, and from their MachineSets afterwards; from those that are being deleted, too.
 
     :param names: of the owners
     :raises KubeError: when the API server can't be asked, or refuses

@@ -136,7 +136,8 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
 
     :param hosts: list of dicts that :func:`check_list` found no fault with
     :param current: ``{name: BareMetalHost}`` of the namespace
-    :param secrets: ``{name: Secret}``; must hold every Secret that an entry refers to, if it exists
+    :param secrets: ``{name: Secret}``; must hold every Secret that an entry refers to, or writes and another host
+        has, if it exists
     :param namespace: name of the namespace, for messages
     :param wait_for: goal of the run, or None
     :param forced: names of hosts for which the consumer's protection is lifted
@@ -158,6 +159,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
         is_begun = bmh is None and not host_identity_rules.arrives_paused(host)
         problems += host_identity_rules.check_taken(host, all_others if is_begun else others)
         problems += host_secret_rules.check_stored(host, secrets, namespace)
+        problems += host_secret_rules.check_overwritten(host, names, current, secrets, namespace)
         if bmh is not None:
             problems += host_change_rules.check(host, bmh, forced, allow_detach)
             problems += host_change_rules.check_held(host, bmh, forced)

@@ -11,9 +11,8 @@ from typing import Any
 from ..._bmc.passwords.account_service import parsed, repeated
 from ..._common.matching.connected import connected
 from ..._common.problems.errors import RefusedError
-from ..._common.problems.problem import Problem
 from ..._kube.api import bulk
-from ..state.reading import hosts_and_secrets, secret_of
+from ..state.reading import hosts_and_secrets, hosts_everywhere, secret_of
 from . import rotation_rules as rules
 from .password_file import PasswordFile
 from .password_file import generated as random_password
@@ -72,7 +71,8 @@ class RotationReading:
                                  namespace=self._namespace))
         groups = [Group(self._with_passwords(hosts)) for hosts in connected(
             full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
-        problems += self._others(groups, elsewhere)
+        others = self._others(groups, elsewhere)
+        problems += [problem for group in groups for problem in rules.check_others(group.hosts, others)]
         for group in groups:
             problems += group.password_problems()
         if problems:
@@ -89,23 +89,38 @@ class RotationReading:
         self.warnings += [warning] if warning else []
         return elsewhere
 
-    def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[Problem]:
-        """Return the hosts outside of the run that would lose their BMC."""
-        names = set(name for group in groups for name in group.names)
+    def read_again(self, groups: Sequence[Group]) -> list[tuple[Any, Any]]:
+        """Read all hosts once more; return those outside of the run, as ``rules.check_others`` takes them.
+
+        :param groups: those of the batch that begins
+        :raises KubeError: when the API server can't be asked
+        """
+        self.hosts, elsewhere, dummy = hosts_everywhere(self._client, self._namespace)
+        return self._others(groups, elsewhere)
+
+    def _others(self, groups: Sequence[Group], elsewhere: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """Return the hosts outside of the run, with the Secrets of those that have a BMC of the groups."""
+        mine = set(host["name"] for host in self._params["hosts"])
         ours = set(host["address"].bmc for group in groups for host in group.hosts)
-        others = [(bmh, self.secrets.get(rules.secret_name(bmh))) for name, bmh in self.hosts.items()
-                  if name not in names]
-        near = [bmh for bmh in elsewhere if (address := rules.address_of(bmh)) is not None and address.bmc in ours]
+        outside = [*(bmh for name, bmh in self.hosts.items() if name not in mine), *elsewhere]
+        near = [bmh for bmh in outside if rules.secret_name(bmh)
+                and (address := rules.address_of(bmh)) is not None and address.bmc in ours]
+        others: list[tuple[Any, Any]] = [(bmh, None) for bmh in outside if bmh not in near]
         for bmh, outcome in zip(near, bulk.run([partial(
                 secret_of, self._client, bmh["metadata"]["namespace"], rules.secret_name(bmh)) for bmh in near])):
             if outcome.error is not None and outcome.error.status != 403:
                 raise outcome.error
             if outcome.error is not None:
-                self.warnings.append(
+                self._warn(
                     f"host {bmh['metadata']['namespace']}/{bmh['metadata']['name']} has the same BMC; whether by the "
                     "same account could not be read: allow reading Secrets of its namespace")
             others.append((bmh, outcome.value))
-        return [problem for group in groups for problem in rules.check_others(group.hosts, others)]
+        return others
+
+    def _warn(self, text: str) -> None:
+        # Each batch looks again.
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def _with_passwords(self, hosts: Sequence[Any]) -> list[Any]:
         """Return hosts with the password that they are to have: given, of the file, or a random one."""

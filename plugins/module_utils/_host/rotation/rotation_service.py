@@ -29,7 +29,7 @@ from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
 from ..enrolment import credentials as host_credentials
 from ..state import goals as host_goals
-from ..state.reading import host_of, hosts_of, secret_of
+from ..state.reading import host_of, secret_of
 from ..state.wait import wait_for_hosts
 from . import rotation_rules as rules
 from .password_file import PasswordFile
@@ -175,10 +175,8 @@ class RotationService:
 
     def _check_again(self, batch: Sequence[Group]) -> None:
         """Look at hosts and Secrets once more, for batches may begin long after the first look."""
-        stored = self._known.hosts = hosts_of(self.client, self.namespace)
-        mine = set(host["name"] for host in self.params["hosts"])
-        others = [(bmh, self._known.secrets.get(rules.secret_name(bmh))) for name, bmh in stored.items()
-                  if name not in mine]
+        others = self._known.read_again(batch)
+        stored = self._known.hosts
         for group in batch:
             problems = rules.check_others(group.hosts, others)
             for host in group.hosts:

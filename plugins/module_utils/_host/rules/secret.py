@@ -8,7 +8,12 @@ from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.objects.finalizers import staying_problem
 from ..description import fields as host_fields
-from ..description.objects import credentials_secret_name, data_secret_name, has_inline_credentials
+from ..description.objects import (
+    credentials_secret,
+    credentials_secret_name,
+    data_secret_name,
+    has_inline_credentials,
+)
 from . import oci_auth
 
 
@@ -36,6 +41,26 @@ def check_shared(labelled):
                                         f"a Secret of its own ({other[0]} writes other contents to it)",
                                         "choose another name"))
     return problems
+
+
+def check_overwritten(host, named, current, secrets, namespace):
+    """Return the Problem of an entry that would change the user name and password of hosts that are not in the run.
+
+    :param named: set of the names of all entries
+    :param current: ``{name: BareMetalHost}`` of the namespace
+    :param secrets: ``{name: Secret}`` of the namespace
+    :param namespace: its name
+    """
+    wanted, name = credentials_secret(host, namespace), credentials_secret_name(host)
+    stored = (secrets.get(name) or {}).get("data") or {}
+    if wanted is None or name not in secrets or all(stored.get(key) == value for key, value in wanted["data"].items()):
+        return []
+    others = sorted(other for other, bmh in current.items() if other not in named
+                    and ((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") == name)
+    return [Problem("host-duplicate", host["name"], "bmc.credentials_name",
+                    f"Secret {name} with another user name or password",
+                    f"its content, because hosts that are not in the run log in with it: {', '.join(others)}",
+                    "run on all of them together, or choose another name")] if others else []
 
 
 def check_stored(host, secrets, namespace):
