@@ -14,13 +14,14 @@ from . import left_over
 
 
 @contextlib.contextmanager
-def folder(prefix: str) -> Iterator[str]:
+def folder(prefix: str, parent: str | None = None) -> Iterator[str]:
     """Give a new folder of mode 0700 for the time of a ``with``; before, remove those that killed runs have left.
 
-    :param prefix: beginning of the folder's name, of nothing else in the folder for temporary files
+    :param prefix: beginning of the folder's name, of nothing else in its parent
+    :param parent: folder that it is made in, None for that of temporary files
     """
-    left_over.remove(tempfile.gettempdir(), re.compile(re.escape(prefix) + ".*"), True)
-    path = tempfile.mkdtemp(prefix=prefix)
+    left_over.remove(parent or tempfile.gettempdir(), re.compile(re.escape(prefix) + ".*"), True)
+    path = tempfile.mkdtemp(prefix=prefix, dir=parent)
     try:
         with left_over.locked(path):
             yield path
