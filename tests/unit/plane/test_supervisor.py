@@ -85,7 +85,7 @@ def test_without_supervisord(layout):
     assert daemon.shutdown(1) is False
 
 
-def test_only_what_is_named_is_started_again(layout, monkeypatch):
+def test_only_what_is_named_is_restarted(layout, monkeypatch):
     """What a killed run has configured of another program may be one that works on hosts."""
     done = []
 
@@ -98,10 +98,12 @@ def test_only_what_is_named_is_started_again(layout, monkeypatch):
     assert daemon.pending() == {"gone": "stopped", "other-gone": "stopped", "etcd": "restarted", "ironic": "restarted",
                                 "new": "started", "other-new": "started"}
     assert done == [("reloadConfig",)]
-    assert daemon.reload(["new", "etcd", "gone"]) == {"gone": "stopped", "etcd": "restarted", "new": "started"}
+    assert daemon.reload(["new", "etcd", "gone"]) == {
+        "gone": "stopped", "other-gone": "stopped", "etcd": "restarted", "new": "started", "other-new": "started"}
     assert [call for call in done[2:] if "Process" in call[0]] == [
-        ("stopProcessGroup", "gone"), ("removeProcessGroup", "gone"), ("stopProcessGroup", "etcd"),
-        ("removeProcessGroup", "etcd"), ("addProcessGroup", "etcd"), ("addProcessGroup", "new")]
+        ("stopProcessGroup", "gone"), ("removeProcessGroup", "gone"), ("stopProcessGroup", "other-gone"),
+        ("removeProcessGroup", "other-gone"), ("stopProcessGroup", "etcd"), ("removeProcessGroup", "etcd"),
+        ("addProcessGroup", "etcd"), ("addProcessGroup", "new"), ("addProcessGroup", "other-new")]
 
 
 def test_last_lines(tmp_path):

@@ -168,11 +168,12 @@ class Supervisor:
     def reload(self, names: Collection[str]) -> dict[str, str]:
         """Make supervisord run what is configured: stop what is gone, restart what changed, start what is new.
 
-        :param names: of the programs; what a run that was killed has configured of others is theirs, who look first
-            whether these may be started again
+        :param names: of the programs that may be restarted: those of others that a killed run has configured may work
+            on hosts, which their own task asks for first
         :returns: dict name → ``started``, ``restarted`` or ``stopped``
         """
-        due = dict((name, action) for name, action in self._pending().items() if name in names)
+        due = dict((name, action) for name, action in self._pending().items()
+                   if action != "restarted" or name in names)
         for name, action in due.items():
             if action != "started":
                 self._call("supervisor.stopProcessGroup", name)
