@@ -91,3 +91,17 @@ def test_what_a_killed_run_has_configured_or_removed_is_reported_in_check_mode(l
     write_program(layout, program(layout))
     changed = Daemon(layout, "RUNNING", {"ironic": "restarted", "etcd": "restarted"})
     assert process_group.start(changed, [program(layout)], True) == {"ironic": "restarted"}
+
+
+def test_a_program_is_stopped_before_its_files_go(layout):
+    """A run that is killed in between is repeated, since roles look for the files."""
+    write_program(layout, program(layout))
+
+    class Killed(Daemon):
+        def stop_programs(self, names):
+            assert list(names) == ["ironic"]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        process_group.stop(Killed(layout, "RUNNING"), ["ironic"])
+    assert "ironic" in process_group.configured(layout)

@@ -106,6 +106,18 @@ def test_only_what_is_named_is_restarted(layout, monkeypatch):
         ("addProcessGroup", "etcd"), ("addProcessGroup", "new"), ("addProcessGroup", "other-new")]
 
 
+def test_programs_are_stopped_that_supervisord_knows(layout, monkeypatch):
+    done = []
+
+    def call(_self, *arguments):
+        done.append(arguments)
+        return [{"name": "etcd"}, {"name": "ironic"}]
+
+    monkeypatch.setattr(supervisor.Supervisor, "_call", call)
+    supervisor.Supervisor(layout).stop_programs(["ironic", "unknown"])
+    assert done[1:] == [("supervisor.stopProcessGroup", "ironic")]
+
+
 def test_last_lines(tmp_path):
     path = tmp_path / "log"
     path.write_text("".join(f"line {number}\n" for number in range(10000)))

@@ -121,6 +121,9 @@ def stop(supervisor: Any, names: Any, check_mode: bool = False) -> Any:
     :param check_mode: change nothing, only report
     :returns: dict name → ``stopped`` or ``absent``
     """
+    if not check_mode:
+        # First: roles know by the files which programs a run that is killed meanwhile has left.
+        supervisor.stop_programs(names)
     actions = dict(
         (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else ABSENT) for name in names)
     if check_mode:

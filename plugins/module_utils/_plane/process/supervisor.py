@@ -183,6 +183,15 @@ class Supervisor:
                 self._call("supervisor.addProcessGroup", name)
         return due
 
+    def stop_programs(self, names: Collection[str]) -> None:
+        """Stop programs that supervisord knows, and keep their configuration.
+
+        :param names: of the programs
+        """
+        for name in self.processes():
+            if name in names:
+                self._call("supervisor.stopProcessGroup", name)
+
     def start_program(self, name: Any, waiting: bool = False) -> None:
         """Start a program that is not running, without waiting for it.
 
