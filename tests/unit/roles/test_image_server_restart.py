@@ -42,7 +42,8 @@ def runs(tmp_path):
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars_files": files,
                         "tasks": [{"import_tasks": "server.yml"}]}])
     variables = {"image_server_addresses": ["127.0.0.1"], "image_server_tls": False,
-                 "image_server_work_dir": str(tmp_path / "work"), "image_server_unit_file": str(tmp_path / "m3.service")}
+                 "image_server_work_dir": str(tmp_path / "work"),
+                 "image_server_unit_file": str(tmp_path / "m3.service")}
 
     def run(*arguments, **changes):
         code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
