@@ -9,13 +9,12 @@ import io
 import os
 import re
 import tarfile
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from .._common.documents import tar_headers
 from .._common.documents.document_text import from_json
-from .._common.files import file_digest, regular_file
+from .._common.files import file_digest, regular_file, whole_file
 from .._common.problems.errors import ReportedError
 from . import bill as bills
 from . import verified_copy
@@ -109,18 +108,10 @@ def write(path: str, work_dir: str, bill: bills.Bill) -> None:
     for number in range(len(bill["images"])):
         names += [f"images/{number}/{name}" for name in sorted(os.listdir(image_dir(work_dir, number)))
                   if _IMAGE.fullmatch(f"images/{number}/{name}")]
-    # A name that cannot be foreseen: the archive's folder may be one that others write into.
-    descriptor, partial = tempfile.mkstemp(dir=os.path.dirname(path) or ".", prefix=".metal3-")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            with tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
-                for name in names:
-                    archive.add(os.path.join(work_dir, name), name, recursive=False, filter=_anonymous)
-            os.fchmod(descriptor, _MODE)
-        os.replace(partial, path)
-    except BaseException:
-        os.unlink(partial)
-        raise
+    with whole_file.writing(path, _MODE) as stream, \
+            tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in names:
+            archive.add(os.path.join(work_dir, name), name, recursive=False, filter=_anonymous)
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -7,12 +7,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from .._common.documents.document_text import from_json
-from .._common.files import regular_file, whole_file
+from .._common.files import private_folder, regular_file, whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.transfer import registry
@@ -136,7 +135,7 @@ def _digests(source: registry.Registry, due: list[program_images.ProgramImage],
 
 
 def _take(source: registry.Registry, image: program_images.ProgramImage, digest: str, made: engine.Engine) -> None:
-    with tempfile.TemporaryDirectory(dir=made.directory, prefix=".image-") as work:
+    with private_folder.folder(".image-", made.directory) as work:
         directory = os.path.join(work, "image")
         registry.fetch_one(source, image.reference, digest, directory)
         try:

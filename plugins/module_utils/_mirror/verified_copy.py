@@ -7,35 +7,34 @@ A check before would be one of what was there then: others may exchange a file b
 """
 from __future__ import annotations
 
+import contextlib
 import hashlib
-import os
-import tempfile
 from typing import IO
 
+from .._common.files import whole_file
+
 _CHUNK_BYTES = 1024 * 1024
+
+
+class _OtherDigestError(Exception):
+    """What was written does not get its name."""
 
 
 def write(stream: IO[bytes], target: str, digest: str, mode: int) -> str:
     """Write a file from a stream and return its digest; another one than the expected leaves what was there.
 
     :param stream: what is copied
-    :param target: path of the file; its folder is there
+    :param target: path of the file
     :param digest: ``sha256:`` and 64 hexadecimal digits
     :param mode: permissions
     """
     computed = hashlib.sha256()
-    # A name that cannot be foreseen: in a folder that others write into it could be a link.
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(target), prefix=".metal3-")
-    try:
-        with os.fdopen(descriptor, "wb") as output:
-            for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
-                computed.update(chunk)
-                output.write(chunk)
-            os.fchmod(descriptor, mode)
+    found = ""
+    with contextlib.suppress(_OtherDigestError), whole_file.writing(target, mode) as output:
+        for chunk in iter(lambda: stream.read(_CHUNK_BYTES), b""):
+            computed.update(chunk)
+            output.write(chunk)
         found = "sha256:" + computed.hexdigest()
-        if found == digest:
-            os.replace(temporary, target)
-    finally:
-        if os.path.lexists(temporary):
-            os.unlink(temporary)
+        if found != digest:
+            raise _OtherDigestError
     return found

@@ -85,6 +85,17 @@ def test_check_mode_predicts_and_writes_nothing(params, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_the_disc_that_a_killed_run_has_left_goes_with_the_next_one(params, tmp_path, monkeypatch):
+    monkeypatch.setattr(debian_root, "check_means", lambda *_means: None)
+    monkeypatch.setattr(boot_iso, "write", lambda path, *_parts: Path(path).write_text("a disc"))
+    left = Path(built(params).directory).parent / "metal3-agent-iso-abcdefgh"
+    left.mkdir()
+    os.utime(left, (0, 0))
+    ensure(params, iso=True)
+    assert (tmp_path / "www" / agent_service.ISO).read_text() == "a disc"
+    assert [name for name in os.listdir(left.parent) if "iso" in name] == []
+
+
 def test_a_sites_file_changes_the_ramdisk_alone(params):
     built(params)
     ensure(params, files=FILES)

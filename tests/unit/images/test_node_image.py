@@ -18,6 +18,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
     ReportedError,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, node_disk
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.node import (
     node_build,
@@ -261,3 +262,20 @@ def test_the_recipe_has_what_the_lab_s_image_has():
 def test_the_kernel_gets_the_parameters():
     assert node_disk.grub_config("1-2", "console=ttyS1 quiet").splitlines()[1] == (
         "linux /vmlinuz root=UUID=1-2 rw console=ttyS1 quiet")
+
+
+@pytest.mark.parametrize(("sfdisk", "expected"), [
+    ("exec /bin/sleep 60", r"partitioning: sfdisk did not end within"),
+    ("echo full >&2; exit 1", r"partitioning: sfdisk failed \(exit code 1\): full"),
+    ("exec /bin/cat > table", r"making the root file system: mkfs\.ext4 failed")])
+def test_a_disk_that_cannot_be_partitioned_is_an_error_with_its_step(tmp_path, monkeypatch, sfdisk, expected):
+    """After gigabytes were written a sync takes minutes, and one that hangs would be waited for without end."""
+    for name, script in (("sfdisk", sfdisk), ("mkfs.ext4", "exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(debian_root, "TIMEOUT_SECONDS", 0.5)
+    with pytest.raises(debian_root.ImageBuildError, match=expected):
+        node_disk.write("root", "raw", 3, "1-2")
+    assert not (tmp_path / "table").exists() or (tmp_path / "table").read_text().startswith("label: gpt\n")

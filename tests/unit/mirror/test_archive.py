@@ -13,7 +13,7 @@ import tracemalloc
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive
+from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import archive, verified_copy
 from ansible_collections.metal3.baremetal.plugins.module_utils._mirror import bill as bills
 
 IMAGE = "quay.io/metal3-io/ip-address-manager:v1.13.2"
@@ -72,6 +72,28 @@ def link(name, target, kind=tarfile.SYMTYPE):
     member = tarfile.TarInfo(name)
     member.type, member.linkname = kind, target
     return member
+
+
+def test_what_a_killed_run_has_left_beside_an_archive_or_a_copy_goes_with_the_next_one(tmp_path):
+    work = extracted(made(tmp_path / "first.tar", members()), tmp_path)
+    for name, content in members().items():
+        if name.startswith("bill"):
+            (work / name).write_bytes(content)
+    (tmp_path / "placed").mkdir()
+    for left in (tmp_path / ".metal3-abcdefgh", tmp_path / "placed" / ".metal3-abcdefgh"):
+        left.write_bytes(b"half of it")
+        os.utime(left, (0, 0))
+    archive.write(str(tmp_path / "second.tar"), str(work), BILL)
+    assert verified_copy.write(io.BytesIO(FILE), str(tmp_path / "placed" / "file"), digest(FILE), 0o644) == digest(FILE)
+    assert sorted(os.listdir(tmp_path)) == ["first.tar", "placed", "second.tar", "work"]
+    assert os.listdir(tmp_path / "placed") == ["file"]
+    assert (tmp_path / "second.tar").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_copy_with_another_digest_leaves_what_was_there(tmp_path):
+    (tmp_path / "file").write_bytes(b"before")
+    assert verified_copy.write(io.BytesIO(b"other"), str(tmp_path / "file"), digest(FILE), 0o644) == digest(b"other")
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_bytes() == b"before"
 
 
 @pytest.mark.parametrize("name, content", [

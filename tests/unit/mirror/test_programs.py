@@ -167,6 +167,15 @@ def test_programs_are_taken_once_each_by_its_digest(site):
     assert sorted(os.listdir(site.made.directory)) == ["bin", "images.json", "ironic-manifests-3", "manifests-2"]
 
 
+def test_the_image_that_a_killed_run_has_left_goes_with_the_next_one(site):
+    site.ensure()
+    left = Path(site.made.directory, ".image-abcdefgh")
+    left.mkdir()
+    os.utime(left, (0, 0))
+    Path(site.made.bin_dir, "etcd").unlink()
+    assert site.ensure()["taken"] == ["etcd"] and not left.exists()
+
+
 def test_another_digest_that_is_given_replaces_a_program(site, tmp_path):
     site.ensure()
     name = next(item.reference for item in site.images if item.program == "kube-apiserver")

@@ -221,6 +221,26 @@ def test_a_toolchain_whose_hash_is_another_is_not_installed(tmp_path, monkeypatc
     assert not Path(chosen.program).exists()
 
 
+@pytest.mark.parametrize("installed", [False, True])
+def test_a_toolchain_that_does_not_come_to_an_end_is_an_error_with_a_next_step(tmp_path, monkeypatch, installed):
+    monkeypatch.setattr(toolchain, "PIP_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(toolchain, "_VERSION_TIMEOUT_SECONDS", 0.1)
+    slow = tmp_path / "go"
+    slow.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(toolchain.sys, "executable", str(slow))
+    if installed:
+        monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+        with pytest.raises(toolchain.ToolchainError, match=r"go env GOVERSION: no end within .*; run again"):
+            toolchain.choose("1.26.0", str(tmp_path / "cache"), str(TOOLCHAIN))
+        return
+    monkeypatch.setenv("PATH", "/nonexistent")
+    chosen = toolchain.choose("1.26.0", str(tmp_path / "cache"), str(TOOLCHAIN))
+    with pytest.raises(toolchain.ToolchainError, match=r"\(no end within .*\)\. Install Go by hand"):
+        toolchain.ensure(chosen, "1.26.0", Progress())
+    assert not Path(chosen.program).exists()
+
+
 def test_the_module_versions_are_pinned_by_hash(pins):
     """go.sum has both hashes of every direct requirement, and no build may add to it."""
     assert "-mod=readonly" in engine.BUILD_FLAGS

@@ -16,14 +16,17 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.su
 class Daemon:
     """A supervisord with one program that runs, or with none."""
 
-    def __init__(self, layout, state):
-        self.layout, self.state = layout, state
+    def __init__(self, layout, state, due=None):
+        self.layout, self.state, self.due = layout, state, due or {}
 
     def write_config(self, _check_mode):
         return False
 
     def processes(self):
         return {"ironic": {"statename": self.state}} if self.state else {}
+
+    def pending(self):
+        return self.due
 
 
 @pytest.fixture
@@ -80,3 +83,25 @@ def test_a_program_that_is_not_there_yet_and_one_that_has_ended(layout):
 def test_what_is_stopped_was_running():
     assert process_group.diff({"ironic": "stopped", "etcd": "absent", "bmo": "running"}, {}) == entry(
         "running\n", "stopped\n")
+
+
+def test_what_a_killed_run_has_configured_or_removed_is_reported_in_check_mode(layout):
+    removed = Daemon(layout, "RUNNING", {"ironic": "stopped"})
+    assert process_group.stop(removed, ["ironic", "etcd"], True) == {"ironic": "stopped", "etcd": "absent"}
+    write_program(layout, program(layout))
+    changed = Daemon(layout, "RUNNING", {"ironic": "restarted", "etcd": "restarted"})
+    assert process_group.start(changed, [program(layout)], True) == {"ironic": "restarted"}
+
+
+def test_a_program_is_stopped_before_its_files_go(layout):
+    """A run that is killed in between is repeated, since roles look for the files."""
+    write_program(layout, program(layout))
+
+    class Killed(Daemon):
+        def stop_programs(self, names):
+            assert list(names) == ["ironic"]
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        process_group.stop(Killed(layout, "RUNNING"), ["ironic"])
+    assert "ironic" in process_group.configured(layout)

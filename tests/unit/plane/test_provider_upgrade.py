@@ -62,7 +62,11 @@ class Daemon:
     def alive(self):
         return True
 
-    def reload(self):
+    def pending(self):
+        return {}
+
+    def reload(self, names):
+        assert list(names) == list(supervisor_files.configured(self.layout))
         if self.running == self.engine():
             return {}
         self.running = self.engine()

@@ -18,14 +18,17 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.su
 class Running:
     """A supervisord with one program."""
 
-    def __init__(self, layout, state):
-        self.layout, self.state = layout, state
+    def __init__(self, layout, state, due=()):
+        self.layout, self.state, self.due = layout, state, due
 
     def write_config(self, _check_mode):
         return False
 
     def processes(self):
         return {"ironic": {"statename": self.state}}
+
+    def pending(self):
+        return dict.fromkeys(self.due, "restarted")
 
 
 @pytest.fixture
@@ -80,3 +83,16 @@ def test_a_start_is_refused_and_nothing_else(tmp_path, monkeypatch, program):
         restart_guard.check(params, lambda options: server)
     for other in ({"pending_files": [], "hosts_kubeconfig": None}, {"state": "ready"}, {"state": "absent"}):
         restart_guard.check(dict(params, **other), lambda options: pytest.fail("the API server was asked"))
+
+
+def test_what_a_killed_run_has_configured_is_a_start_too(tmp_path, monkeypatch, program):
+    layout = Layout(str(tmp_path / "supervisor"))
+    write_program(layout, program)
+    monkeypatch.setattr(readiness, "fault", lambda check: "")
+    server = Server()
+    server.store("BareMetalHost", "metal3", {"metadata": {"name": "h", "namespace": "metal3"}, "status": {
+        "provisioning": {"state": "provisioning"}}})
+    found = [
+        restart_guard.problems(Running(layout, "RUNNING", due), [program], "the-kubeconfig", lambda _options: server)
+        for due in ([], ["etcd"], ["ironic"])]
+    assert found[:2] == [[], []] and "found 1 in transition" in str(found[2][0])

@@ -10,6 +10,8 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
+from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.discovery import discovered
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import site_removal_service, site_service
 
 FIGURES = {"name": "rack1", "mode": "process", "dir": "/var/lib/metal3/rack1", "ports": {},
@@ -91,3 +93,64 @@ def test_a_plane_whose_number_is_repeated_is_removed(tmp_path, monkeypatch, prog
         site_removal_service.absent(dict(given, confirm_among=["one", "two"]), False, Progress(None))
     assert site_removal_service.absent(given, False, Progress(None))["changed"] and not folder.exists()
     assert not site_removal_service.absent(dict(given, confirm=None), False, Progress(None))["changed"]
+
+
+class Ironic:
+    """An Ironic with nodes, or the error that it answers with."""
+
+    def __init__(self, answer):
+        self.answer, self.options = answer, {}
+
+    def __call__(self, options):
+        self.options = options
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self
+
+    def list_nodes(self, _fields):
+        return [dict(dict.fromkeys(discovered.FIELDS), **node) for node in self.answer]
+
+
+def with_ironic(tmp_path, monkeypatch, answer):
+    folder = plane(tmp_path, "etcd", "ironic")
+    (folder / "ironic" / "ironic.conf").write_text("")
+    (folder / "secrets").mkdir()
+    for name in ("ironic_username", "ironic_password"):
+        (folder / "secrets" / name).write_text(f"{name} of the plane\n")
+    ironic = Ironic(answer)
+    monkeypatch.setattr(site_removal_service, "IronicClient", ironic)
+    monkeypatch.setattr(site_removal_service.orphans, "clear", lambda _figures: [])
+    return folder, ironic
+
+
+def test_a_plane_is_not_removed_while_its_ironic_has_nodes_without_a_host(tmp_path, monkeypatch):
+    folder, ironic = with_ironic(tmp_path, monkeypatch, [
+        {"uuid": "u1", "name": "rack1-01", "provision_state": "active"}, {"uuid": "u2", "provision_state": "available"},
+        {"uuid": "u3", "name": "metal3~host-1", "provision_state": "active"},
+        {"uuid": "u4", "provision_state": "enroll"}])
+    for check_mode in (True, False):
+        with pytest.raises(ReportedError, match=r"Ironic node without BareMetalHost: found 2 \(rack1-01, u2\)"):
+            site_removal_service.absent(params(folder, "2"), check_mode, Progress(None))
+    assert (folder / "ironic" / "ironic.sqlite").exists()
+    assert (ironic.options["endpoint"], ironic.options["username"]) == (
+        "https://192.0.2.10:6385", "ironic_username of the plane")
+
+
+def test_an_ironic_that_has_only_nodes_of_hosts_and_unknown_machines_stands_against_nothing(tmp_path, monkeypatch):
+    folder, _ironic = with_ironic(tmp_path, monkeypatch, [
+        {"uuid": "u3", "name": "metal3~host-1", "provision_state": "active"},
+        {"uuid": "u4", "provision_state": "enroll"}])
+    assert site_removal_service.absent(params(folder, "2"), False, Progress(None))["warnings"] == []
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("answer", [IronicError("Ironic does not answer"), None], ids=["no answer", "no login"])
+def test_nodes_that_cannot_be_known_are_said_before_and_after(tmp_path, monkeypatch, answer):
+    folder, _ironic = with_ironic(tmp_path, monkeypatch, answer)
+    if answer is None:
+        (folder / "secrets" / "ironic_password").unlink()
+    unknown = "whether its Ironic has nodes that are no BareMetalHosts is not known: "
+    with pytest.raises(ReportedError, match=rf"all data of the plane; {unknown}.*metal3_confirm=2"):
+        site_removal_service.absent(params(folder, None), False, Progress(None))
+    done = site_removal_service.absent(params(folder, "2"), False, Progress(None))
+    assert done["warnings"][0].startswith(unknown) and not folder.exists()

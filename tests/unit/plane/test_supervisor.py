@@ -85,6 +85,39 @@ def test_without_supervisord(layout):
     assert daemon.shutdown(1) is False
 
 
+def test_only_what_is_named_is_restarted(layout, monkeypatch):
+    """What a killed run has configured of another program may be one that works on hosts."""
+    done = []
+
+    def call(_self, method, *arguments):
+        done.append((method.partition(".")[2], *arguments))
+        return [[["new", "other-new"], ["etcd", "ironic"], ["gone", "other-gone"]]]
+
+    monkeypatch.setattr(supervisor.Supervisor, "_call", call)
+    daemon = supervisor.Supervisor(layout)
+    assert daemon.pending() == {"gone": "stopped", "other-gone": "stopped", "etcd": "restarted", "ironic": "restarted",
+                                "new": "started", "other-new": "started"}
+    assert done == [("reloadConfig",)]
+    assert daemon.reload(["new", "etcd", "gone"]) == {
+        "gone": "stopped", "other-gone": "stopped", "etcd": "restarted", "new": "started", "other-new": "started"}
+    assert [call for call in done[2:] if "Process" in call[0]] == [
+        ("stopProcessGroup", "gone"), ("removeProcessGroup", "gone"), ("stopProcessGroup", "other-gone"),
+        ("removeProcessGroup", "other-gone"), ("stopProcessGroup", "etcd"), ("removeProcessGroup", "etcd"),
+        ("addProcessGroup", "etcd"), ("addProcessGroup", "new"), ("addProcessGroup", "other-new")]
+
+
+def test_programs_are_stopped_that_supervisord_knows(layout, monkeypatch):
+    done = []
+
+    def call(_self, *arguments):
+        done.append(arguments)
+        return [{"name": "etcd"}, {"name": "ironic"}]
+
+    monkeypatch.setattr(supervisor.Supervisor, "_call", call)
+    supervisor.Supervisor(layout).stop_programs(["ironic", "unknown"])
+    assert done[1:] == [("supervisor.stopProcessGroup", "ironic")]
+
+
 def test_last_lines(tmp_path):
     path = tmp_path / "log"
     path.write_text("".join(f"line {number}\n" for number in range(10000)))

@@ -6,15 +6,19 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from . import regular_file
+from . import left_over, regular_file
 
 # Of a file that is longer than its new content.
 _COMPARED_BYTES = 16 * 1024 ** 2
+_PREFIX = ".metal3-"
+# What tempfile puts behind it.
+_TEMPORARY = re.compile(re.escape(_PREFIX) + "[a-z0-9_]{8}")
 
 
 def write(path: Any, content: Any, mode: Any, check_mode: Any) -> Any:
@@ -71,20 +75,28 @@ def write_private(path: str, data: bytes, mode: int = 0o600) -> None:
 def writing(path: str, mode: int) -> Iterator[Any]:
     """Give a file to write to for the time of a ``with``; it has its name only when that ends without an error.
 
+    Before, remove what killed runs have left in its folder, which may be as long as an archive.
+
     :param path: file to write; missing folders are made
     :param mode: permissions
     :raises OSError: when it can't be written
     """
     folder = os.path.dirname(path) or "."
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=".metal3-")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
+    left_over.remove(folder, _TEMPORARY, False)
+    # A name that cannot be foreseen: in a folder that others write into it could be a link.
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=_PREFIX)
+    with os.fdopen(descriptor, "wb") as stream, contextlib.ExitStack() as held:
+        try:
+            # Where a file system has no locks nothing is removed either.
+            with contextlib.suppress(OSError):
+                held.enter_context(left_over.locked(temporary))
             yield stream
             # Not atomic_move, which gives a new file the mode that the umask says; and by the descriptor: who may
             # write into the folder may put a link in the file's place.
             os.fchmod(descriptor, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+            stream.close()
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise

@@ -9,10 +9,10 @@ import importlib.util
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
+from ..._common.files import private_folder
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..debian import debian_root
@@ -158,7 +158,7 @@ def _write_iso(stream: IO[bytes], files: Mapping[str, str], parameters: str, ram
                progress: Any) -> None:
     progress.event("Writing the ISO image")
     # Beside the ramdisk, where there is room: xorriso writes to a path, and nobody else's hands may be on it.
-    with tempfile.TemporaryDirectory(prefix="metal3-agent-iso-", dir=os.path.dirname(ramdisk.directory)) as work:
+    with private_folder.folder("metal3-agent-iso-", os.path.dirname(ramdisk.directory)) as work:
         path = os.path.join(work, ISO)
         boot_iso.write(path, dict(files), parameters, work)
         copied(path)(stream, files)

@@ -88,10 +88,12 @@ def run(arguments: Sequence[str], step: str, **options: Any) -> str:
     :param options: for ``subprocess.run``
     :raises ImageBuildError: when it fails or does not end
     """
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
     try:
         result = subprocess.run(
-            arguments, stdin=options.pop("stdin", subprocess.DEVNULL), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            check=False, timeout=TIMEOUT_SECONDS, universal_newlines=True, **options)
+            arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=TIMEOUT_SECONDS,
+            universal_newlines=True, **options)
     except subprocess.TimeoutExpired as exc:
         raise ImageBuildError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
     if result.returncode:

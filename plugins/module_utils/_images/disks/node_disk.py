@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
-from ..debian.debian_root import MIB, ImageBuildError, run
+from ..debian.debian_root import MIB, run
 from . import bios_boot, efi_partition
 
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
@@ -62,11 +61,7 @@ def write(root: str, raw: str, size_gib: int, file_system_id: str, parameters: s
              f"start={efi_mib}MiB, size={EFI_MIB}MiB, type={EFI_PARTITION_TYPE}, name=efi\n"
              f"start={root_mib}MiB, size={size_kib}KiB, name=root, "
              f"type={ROOT_PARTITION_TYPES[os.uname().machine]}\n")
-    with subprocess.Popen(["sfdisk", "--quiet", raw], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, universal_newlines=True) as process:
-        errors = process.communicate(table, timeout=60)[1]
-        if process.returncode:
-            raise ImageBuildError(f"partitioning: sfdisk failed (exit code {process.returncode}): {errors}")
+    run(["sfdisk", "--quiet", raw], "partitioning", input=table)
     run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
          "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
          "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",

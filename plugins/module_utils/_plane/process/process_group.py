@@ -38,10 +38,12 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False, pending: Ite
     states = supervisor.processes()
     actions = dict((program["name"], RUNNING) for program in programs)
     if check_mode:
+        # Configured by a run that was killed before supervisord knew of it.
+        due = supervisor.pending()
         for name in actions:
             if states.get(name, {}).get("statename") not in ALIVE_STATES:
                 actions[name] = "started"
-            elif name in differing or daemon_differs:
+            elif name in differing or daemon_differs or name in due:
                 actions[name] = "restarted"
         return actions
     if daemon_differs and supervisor.alive():
@@ -55,7 +57,7 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False, pending: Ite
         else:
             supervisor.start(_services_python(supervisor.layout.lab_dir))
         return dict((name, "started") for name in configured(supervisor.layout))
-    actions.update(supervisor.reload())
+    actions.update(supervisor.reload(actions))
     states = supervisor.processes()
     for name in sorted(actions):
         state = states.get(name, {}).get("statename")
@@ -119,11 +121,16 @@ def stop(supervisor: Any, names: Any, check_mode: bool = False) -> Any:
     :param check_mode: change nothing, only report
     :returns: dict name → ``stopped`` or ``absent``
     """
+    if not check_mode:
+        # First: roles know by the files which programs a run that is killed meanwhile has left.
+        supervisor.stop_programs(names)
     actions = dict(
         (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else ABSENT) for name in names)
-    if not check_mode and supervisor.alive():
-        for name, action in supervisor.reload().items():
-            actions[name] = action
+    if check_mode:
+        # Removed by a run that was killed before supervisord knew of it.
+        actions.update((name, action) for name, action in supervisor.pending().items() if actions.get(name) == ABSENT)
+    elif supervisor.alive():
+        actions.update(supervisor.reload(actions))
     return actions
 
 

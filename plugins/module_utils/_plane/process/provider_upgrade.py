@@ -72,6 +72,6 @@ class ProviderUpgrade:
         for path, text in self._former.items():
             if text is not None:
                 write_private(path, text.encode())
-        process_group.note(self._daemon.reload(), self._progress.wrote)
+        process_group.note(self._daemon.reload(names), self._progress.wrote)
         process_group.wait(self._daemon, names)
         return outcome

@@ -13,8 +13,12 @@ from ..._common.options import confirmation
 from ..._common.options.field_checks import show
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
-from ..._common.texts.plain_text import few
+from ..._common.texts.plain_text import few, plain
 from ..._common.waiting.progress import Progress
+from ..._ironic.api.client import IronicClient
+from ..._ironic.api.errors import IronicError
+from ..._ironic.discovery import discovered
+from ..._ironic.nodes import ownership
 from ..._kube.api.client import KubeClient
 from ..._kube.kinds import served
 from ..._kube.responses.errors import KubeError
@@ -34,20 +38,22 @@ def absent(params: dict[str, Any], check_mode: bool, progress: Progress) -> dict
     :param params: the parameters of the module ``plane_site``
     :param check_mode: whether nothing is changed
     :param progress: a Progress
-    :raises RefusedError: while hosts or clusters are managed, or when that cannot be known
+    :raises RefusedError: while hosts, clusters or nodes without a host are managed, or the API server cannot be asked
     :raises ReportedError: without the confirmation, for another folder, and when something survives
     """
     directory, found = _known(params)
     if found is None:
         return {"changed": False, "removed": []}
-    _refuse_managed(found)
+    nodes, unknown = _nodes_without_host(found)
+    _refuse([*_managed(found), *nodes])
     names = sorted(supervisor_files.configured(supervisor_files.Layout(os.path.join(directory, "supervisor"))))
     effect, noun = f"stops %s and deletes {directory} with all data of the plane", "program"
     if not names:
         # Their configuration may be lost, and the data is there.
         effect, noun, names = "deletes %s with all data of the plane", "folder", [directory]
     warnings = confirmation.required(confirmation.missing(
-        effect, names, params["confirm"], noun, params["confirm_among"]), check_mode)
+        effect + "".join(f"; {text}" for text in unknown), names, params["confirm"], noun, params["confirm_among"]),
+        check_mode) + unknown
     service = service_manager.of(found)
     removed = [f"unit {service.path}"] if service and service.stored() is not None else []
     if service and not check_mode:
@@ -82,7 +88,7 @@ def stopped(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     if not has_unit and not orphans.find(found):
         return {"changed": False, "removed": []}
     if orphans.processes(found["dir"]):
-        _refuse_managed(found)
+        _refuse(_managed(found))
     removed = [f"unit {service.path}"] if service and has_unit else []
     if service and not check_mode:
         # First, or systemd would start again what is ended.
@@ -142,13 +148,17 @@ def _delete(directory: str) -> None:
     shutil.rmtree(directory)
 
 
-def _refuse_managed(plane: Mapping[str, Any]) -> None:
-    """Refuse to remove a plane that still manages something."""
+def _refuse(problems: list[Problem]) -> None:
+    if problems:
+        raise RefusedError(problems)
+
+
+def _managed(plane: Mapping[str, Any]) -> list[Problem]:
+    """Return what a plane still manages, or that it cannot be known."""
     directory = plane["dir"]
-    subject = f"bootstrap plane {plane['name']}"
     if not os.path.isdir(os.path.join(directory, "etcd", "member")):
         # Its API server has never had anything.
-        return
+        return []
     problems = []
     try:
         client = KubeClient({"kubeconfig": os.path.join(directory, "kubeconfig")})
@@ -156,10 +166,44 @@ def _refuse_managed(plane: Mapping[str, Any]) -> None:
             names = sorted(f"{item['metadata']['namespace']}/{item['metadata']['name']}"
                            for item in served.listed(client, resource_for(api_version, kind)))
             if names:
-                problems.append(Problem("plane-in-use", subject, kind, f"{len(names)} ({few(names, NAMED)})", "none",
-                                        "delete them, or move them to another plane"))
+                problems.append(_in_use(plane, kind, names, "delete them, or move them to another plane"))
     except KubeError as exc:
-        problems = [Problem("plane-unknown", subject, "API server", str(exc), "an answer about what is managed",
-                            "run the playbook metal3.baremetal.install, which starts it, then this one again")]
-    if problems:
-        raise RefusedError(problems)
+        return [Problem("plane-unknown", _subject(plane), "API server", str(exc), "an answer about what is managed",
+                        "run the playbook metal3.baremetal.install, which starts it, then this one again")]
+    return problems
+
+
+def _nodes_without_host(plane: Mapping[str, Any]) -> tuple[list[Problem], list[str]]:
+    """Return what the plane's Ironic manages without a BareMetalHost, and as a text why that is not known, in a list.
+
+    The operator's nodes are those of hosts, which may be managed by another plane now; what Ironic has made of unknown
+    machines, it makes again.
+    """
+    if not os.path.exists(os.path.join(plane["dir"], "ironic", "ironic.conf")):
+        return [], []
+    try:
+        client = IronicClient({
+            "endpoint": plane["urls"]["ironic"], "auth_type": "http_basic", "validate_certs": True,
+            "ca_cert": os.path.join(plane["dir"], "pki", "ca.crt"),
+            "username": _secret(plane, "ironic_username"), "password": _secret(plane, "ironic_password")})
+        nodes = client.list_nodes(discovered.FIELDS)
+    except (IronicError, OSError) as exc:
+        return [], [f"whether its Ironic has nodes that are no BareMetalHosts is not known: {exc}"]
+    names = sorted(plain(node.get("name") or node["uuid"]) for node in nodes
+                   if not ownership.host_of(node.get("name")) and not discovered.is_made_by_ironic(node))
+    return [_in_use(plane, "Ironic node without BareMetalHost", names,
+                    "undeploy and delete them (playbooks ironic_undeploy and ironic_delete), or have another Ironic "
+                    "manage these servers and delete the nodes")] if names else [], []
+
+
+def _secret(plane: Mapping[str, Any], name: str) -> str:
+    with open(os.path.join(plane["dir"], "secrets", name), encoding="utf-8") as stream:
+        return stream.read().strip()
+
+
+def _subject(plane: Mapping[str, Any]) -> str:
+    return f"bootstrap plane {plane['name']}"
+
+
+def _in_use(plane: Mapping[str, Any], kind: str, names: list[str], hint: str) -> Problem:
+    return Problem("plane-in-use", _subject(plane), kind, f"{len(names)} ({few(names, NAMED)})", "none", hint)

@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import xmlrpc.client
+from collections.abc import Collection
 from typing import Any
 
 from ..._common.files.whole_file import write_private
@@ -149,22 +150,47 @@ class Supervisor:
         except (OSError, http.client.HTTPException, xmlrpc.client.Error):
             return None
 
-    def reload(self) -> Any:
+    def pending(self) -> dict[str, str]:
+        """Return what reload() of all programs would do; nothing when supervisord does not answer.
+
+        supervisord reads its configuration for it, and does nothing with what it has read.
+        """
+        try:
+            return self._pending()
+        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+            return {}
+
+    def _pending(self) -> dict[str, str]:
+        added, changed, removed = self._call("supervisor.reloadConfig")[0]
+        return {**dict.fromkeys(removed, "stopped"), **dict.fromkeys(changed, "restarted"),
+                **dict.fromkeys(added, "started")}
+
+    def reload(self, names: Collection[str]) -> dict[str, str]:
         """Make supervisord run what is configured: stop what is gone, restart what changed, start what is new.
 
+        :param names: of the programs that may be restarted: those of others that a killed run has configured may work
+            on hosts, which their own task asks for first
         :returns: dict name → ``started``, ``restarted`` or ``stopped``
         """
-        added, changed, removed = self._call("supervisor.reloadConfig")[0]
-        done = {}
-        for name in changed + removed:
-            self._call("supervisor.stopProcessGroup", name)
-            self._call("supervisor.removeProcessGroup", name)
-        for name in added + changed:
-            self._call("supervisor.addProcessGroup", name)
-        done.update((name, "stopped") for name in removed)
-        done.update((name, "restarted") for name in changed)
-        done.update((name, "started") for name in added)
-        return done
+        due = dict((name, action) for name, action in self._pending().items()
+                   if action != "restarted" or name in names)
+        for name, action in due.items():
+            if action != "started":
+                self._call("supervisor.stopProcessGroup", name)
+                self._call("supervisor.removeProcessGroup", name)
+        for name, action in due.items():
+            if action != "stopped":
+                self._call("supervisor.addProcessGroup", name)
+        return due
+
+    def stop_programs(self, names: Collection[str]) -> None:
+        """Stop programs that supervisord knows, and keep their configuration.
+
+        :param names: of the programs
+        """
+        for name in self.processes():
+            if name in names:
+                self._call("supervisor.stopProcessGroup", name)
 
     def start_program(self, name: Any, waiting: bool = False) -> None:
         """Start a program that is not running, without waiting for it.

