@@ -16,8 +16,8 @@ description:
   - Addresses, ports, folder, boot images and programs are checked together, before anything is written.
   - With O(state=absent), ends the plane's processes and deletes its folder with all data. It is refused while
     BareMetalHosts, Clusters or Machines are in the plane, and while its API server does not answer. It is refused, too,
-    while its Ironic has nodes that are no BareMetalHosts, as the playbook C(ironic_nodes) makes them; that an Ironic does
-    not answer is reported only.
+    while its Ironic has nodes that are no BareMetalHosts, as the playbook C(ironic_nodes) makes them; an Ironic that
+    does not answer is only reported.
   - With O(state=stopped), ends its processes and removes its systemd unit, and keeps the folder, so that it can be
     started again. It is refused while BareMetalHosts, Clusters or Machines are in the plane, too.
   - With O(state=found), only reads what was kept.

@@ -30,7 +30,8 @@ CLEAN = [asked(1, HERE), asked(12, HERE), asked(20, POD), asked(30, POD, "POST",
 
 
 def mistakes(*more, requests=None):
-    return bmc_requests.mistakes([*more, *(CLEAN if requests is None else requests)], moment(10), {HERE, "127.0.0.1"}, {POD})
+    logged = [*more, *(CLEAN if requests is None else requests)]
+    return bmc_requests.mistakes(logged, moment(10), {HERE, "127.0.0.1"}, {POD})
 
 
 def test_one_ironic_after_the_other_passes():
