@@ -152,7 +152,6 @@ def test_a_host_without_a_cluster_is_marked_only(plane, workload):
     assert annotations(plane, "BareMetalHost", "free") == {}
 
 
-
 def test_a_host_whose_machine_is_gone_by_force_loses_its_mark_too(plane, workload):
     """It was left out without a word, and counted as being maintained for ever."""
     go(plane, workload)
@@ -162,6 +161,7 @@ def test_a_host_whose_machine_is_gone_by_force_loses_its_mark_too(plane, workloa
     assert annotations(plane, "BareMetalHost", HOST) == {}
     with pytest.raises(RefusedError, match="which no Machine owns"):
         go(plane, workload)
+
 
 def test_refused_credentials_end_no_wait_when_they_were_accepted_in_between():
     """An API server that has just started refuses everybody for a moment, and each of a control plane starts once."""
