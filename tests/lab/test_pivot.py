@@ -229,7 +229,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
     before, had, touched, logs = facts(lab.kube), managed(lab.kube), Untouched(lab), BmcLogs(lab)
     backups = tmp_path / "backups"
     variables = dict(forth, metal3_confirm=len(hosts), **backup_variables(backups, new_identity(tmp_path)))
-    journals = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    journals = {"XDG_STATE_HOME": str(tmp_path / "state"), "METAL3_LAB_HOME": str(lab.dir.parent)}
     with Polled(kubeconfig) as polled, Served(service) as served:
         running = lab.start("pivot", extra=variables, environment=journals)
         eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
