@@ -22,7 +22,7 @@ description:
     answers without the data, so that workers and their pods stay as they are.
   - What Cluster API says of the control plane, that it is initialized, is taken back for it, since no machine could
     join; the machine's KubeadmConfig has one more command until the data has arrived.
-  - The machine's Node is named after its Machine, whatever the description names nodes after: a Node of the snapshot
+  - The machine's Node is named after its Machine, whatever the description names nodes after. A Node of the snapshot
     that has the name of its host would keep the former Machine's provider ID.
   - Nodes of control plane machines that are not there any more are deleted. Machines whose Nodes the snapshot does not
     know are named.
