@@ -10,10 +10,9 @@ from typing import Any
 
 from .._cluster.maintenance.patches import Patches
 from .._common.texts.formats import duration
-from .._common.waiting.wait_loop import poll
 from .._kube.reconcile.reconcile import raise_refused
 from .._kube.responses.errors import KubeError
-from .._kube.responses.patience import Patience
+from .._kube.responses.patient_poll import poll
 from .._metal3.kinds import KNOWN
 from .errors import EtcdError
 
@@ -60,12 +59,9 @@ class RestoreSteps:
         :param what: what is waited for, as messages say it
         :raises EtcdError: when the time is up
         """
-        patience, began_at = Patience(self._clock), self._clock()
+        began_at = self._clock()
         with self.named(what):
-            for step in poll(look, self._deadline, _INTERVAL_SECONDS, self._clock, self._sleep,
-                             lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
-                if step.error is None:
-                    patience.answered()
+            for step in poll(look, self._deadline, _INTERVAL_SECONDS, self._clock, self._sleep):
                 if step.objects:
                     return step.objects
                 waited = duration(self._clock() - began_at)

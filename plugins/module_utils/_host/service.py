@@ -190,7 +190,7 @@ class HostService:
 
     def _read(self):
         def wanted(stored):
-            used = set((bmh["spec"].get("bmc") or {}).get("credentialsName") for bmh in stored.values())
+            used = set(map(host_objects.stored_secret_name, stored.values()))
             written = set(map(host_objects.credentials_secret_name, self.hosts))
             return (used & written).union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
                 host_objects.left_references(host, stored.get(host.get("name"))).values() for host in self.hosts))

@@ -10,12 +10,11 @@ from ..._common.problems.errors import ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import few, plain
-from ..._common.waiting.wait_loop import poll
 from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import Entry, by_name
 from ..._kube.reconcile.reconcile import raise_refused
 from ..._kube.responses.errors import KubeError
-from ..._kube.responses.patience import Patience
+from ..._kube.responses.patient_poll import poll
 from ..._metal3.kinds import KNOWN
 from ..manifests import resource_set
 from ..waiting.service import ClusterWait
@@ -123,14 +122,12 @@ class ResourceSets:
 
         :raises ResourceSetError: when it does not in time, with what Cluster API says
         """
-        began_at, patience = wait.clock(), Patience(wait.clock)
+        began_at = wait.clock()
         seconds = wait.remaining_seconds()
         left: list[str] = []
-        for step in poll(self._binding, began_at + seconds, _INTERVAL_SECONDS, wait.clock, self._run.sleep,
-                         lambda exc: isinstance(exc, KubeError) and not patience.is_final(exc)):
+        for step in poll(self._binding, began_at + seconds, _INTERVAL_SECONDS, wait.clock, self._run.sleep):
             if step.error is not None:
                 continue
-            patience.answered()
             left = resource_set.unapplied(step.objects, self._desired)
             if not left:
                 return

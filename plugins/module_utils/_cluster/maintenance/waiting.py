@@ -9,10 +9,9 @@ from typing import Any
 
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
-from ..._common.waiting.wait_loop import WaitLoop, poll
+from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
-from ..._kube.responses.errors import KubeError
-from ..._kube.responses.patience import Patience
+from ..._kube.responses.patient_poll import poll
 
 # As kubectl drain asks again (``kubectl/pkg/drain``): a budget allows the next pod when the one before it is Ready.
 INTERVAL_SECONDS = 5
@@ -57,16 +56,9 @@ def until(goal: str, names: Iterable[str], read: Callable[[], Any], waits_for: C
         text = waits_for(observed)
         return Verdict(WAITING, text, "") if text else Verdict(REACHED, "", "")
 
-    def looked() -> Any:
-        found = read()
-        patience.answered()
-        return found
-
     items = dict((name, Awaited(goal, clock(), decide)) for name in names)
-    patience = Patience(clock)
     loop = WaitLoop("the clusters' API servers", progress, clock)
-    loop.run(items, poll(looked, clock() + timeout_seconds, INTERVAL_SECONDS, clock, sleep,
-                         lambda error: isinstance(error, KubeError) and not patience.is_final(error)),
+    loop.run(items, poll(read, clock() + timeout_seconds, INTERVAL_SECONDS, clock, sleep),
              lambda observed, name: observed[name])
     late = dict((name, f"- {name}: waits for {item.verdict.cause or 'an answer'}") for name, item in items.items()
                 if item.waiting)

@@ -14,7 +14,7 @@ from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.problems.problem import text as problem_text
 from ..._common.texts.formats import duration, timestamp
-from ..._common.waiting.wait_loop import WaitLoop, poll
+from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._host.actions import action_rules as host_action_rules
 from ..._host.actions.action_service import HostActionService
@@ -22,8 +22,7 @@ from ..._host.actions.actions import Request
 from ..._host.description import annotations as host_annotations
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.precondition import uid_of
-from ..._kube.responses.errors import KubeError
-from ..._kube.responses.patience import Patience
+from ..._kube.responses.patient_poll import poll
 from ..._metal3.kinds import KNOWN
 from ..interruption.outlook import Outlook, say
 from ..interruption.questions import replacement_outlook
@@ -254,11 +253,9 @@ class RemediationService:
         def read() -> dict[str, Patient]:
             found, _problems = patients([item.name for item in due], self._objects(), self.namespace, REPLACE,
                                         self.now())
-            patience.answered()
             return dict((item.name, item) for item in found)
 
         items = dict((item.name, Awaited(_GOALS[step], self.clock(), partial(verdict_on, item))) for item in due)
-        patience = Patience(self.clock)
         loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
         last: dict[str, Patient] = {}
 
@@ -267,8 +264,7 @@ class RemediationService:
                 last[name] = observed[name]
             return observed.get(name)
 
-        loop.run(items, poll(read, self.clock() + seconds, INTERVAL_SECONDS, self.clock, self.sleep,
-                             lambda error: isinstance(error, KubeError) and not patience.is_final(error)), find)
+        loop.run(items, poll(read, self.clock() + seconds, INTERVAL_SECONDS, self.clock, self.sleep), find)
         for item in due:
             verdict = items[item.name].verdict
             if verdict.outcome == REACHED and not last[item.name].reason:

@@ -45,6 +45,11 @@ def credentials_secret_name(host):
     return (host.get("bmc") or {}).get("credentials_name") or f"{host.get('name')}-bmc-secret"
 
 
+def stored_secret_name(bmh):
+    """Return the name of the credentials Secret that a BareMetalHost has, empty when it has none."""
+    return ((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") or ""
+
+
 def data_secret_name(host, option):
     """Return the name of the Secret that holds an entry's user, network or meta data."""
     return (host.get(option) or {}).get("name") or f"{host.get('name')}-{option.replace('_', '-')}"

@@ -137,8 +137,8 @@ class HostWrites:
         entries = [(item, deletion(BMH, item.current)) for item in outcomes if item.current is not None]
         self.reconcile.items.update((item.name, item) for item in outcomes)
         # BMO makes a host its Secret's owner when it works on it, which it may not have done yet.
-        used = set(((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") for bmh in [
-            *self.current.hosts.values(), *(desired.bmh for desired in self.reconcile.desired.values())])
+        used = set(map(host_objects.stored_secret_name, [
+            *self.current.hosts.values(), *(desired.bmh for desired in self.reconcile.desired.values())]))
         for item in outcomes:
             name = host_objects.credentials_secret_name(item.host)
             secret = self.current.secrets.get(name)

@@ -12,6 +12,7 @@ from ..._bmc.passwords.account_service import parsed, repeated
 from ..._common.matching.connected import connected
 from ..._common.problems.errors import RefusedError
 from ..._kube.api import bulk
+from ..description.objects import stored_secret_name
 from ..state.reading import hosts_and_secrets, hosts_everywhere, secret_of
 from . import rotation_rules as rules
 from .password_file import PasswordFile
@@ -62,12 +63,12 @@ class RotationReading:
         full = []
         for host in hosts:
             bmh = self.hosts.get(host["name"])
-            secret = self.secrets.get(rules.secret_name(bmh)) if bmh else None
+            secret = self.secrets.get(stored_secret_name(bmh)) if bmh else None
             found = rules.check(host, bmh, secret, self._namespace, self._now())
             problems += found
             if bmh and not found:
                 username, password = rules.credentials_of(secret)
-                full.append(dict(host, username=username, stored=password, secret=rules.secret_name(bmh),
+                full.append(dict(host, username=username, stored=password, secret=stored_secret_name(bmh),
                                  namespace=self._namespace))
         groups = [Group(self._with_passwords(hosts)) for hosts in connected(
             full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
@@ -82,7 +83,7 @@ class RotationReading:
     def _read(self, hosts: Sequence[Mapping[str, Any]]) -> list[Any]:
         """Read hosts and Secrets; return the hosts of other namespaces."""
         def wanted(stored: Mapping[str, Any]) -> set[str]:
-            found = (rules.secret_name(stored[host["name"]]) for host in hosts if host["name"] in stored)
+            found = (stored_secret_name(stored[host["name"]]) for host in hosts if host["name"] in stored)
             return set(filter(None, found))
 
         (self.hosts, elsewhere, warning), self.secrets = hosts_and_secrets(self._client, self._namespace, wanted)
@@ -103,11 +104,11 @@ class RotationReading:
         mine = set(host["name"] for host in self._params["hosts"])
         ours = set(host["address"].bmc for group in groups for host in group.hosts)
         outside = [*(bmh for name, bmh in self.hosts.items() if name not in mine), *elsewhere]
-        near = [bmh for bmh in outside if rules.secret_name(bmh)
+        near = [bmh for bmh in outside if stored_secret_name(bmh)
                 and (address := rules.address_of(bmh)) is not None and address.bmc in ours]
         others: list[tuple[Any, Any]] = [(bmh, None) for bmh in outside if bmh not in near]
         for bmh, outcome in zip(near, bulk.run([partial(
-                secret_of, self._client, bmh["metadata"]["namespace"], rules.secret_name(bmh)) for bmh in near])):
+                secret_of, self._client, bmh["metadata"]["namespace"], stored_secret_name(bmh)) for bmh in near])):
             if outcome.error is not None and outcome.error.status != 403:
                 raise outcome.error
             if outcome.error is not None:

@@ -18,6 +18,7 @@ from ..._kube.objects import secret_data
 from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..actions.actions import STEADY
 from ..description import annotations as host_annotations
+from ..description.objects import stored_secret_name
 from ..state import lock as host_lock
 from ..state.goals import state_of
 
@@ -31,11 +32,6 @@ _ALLOWED = (*STEADY, "registering")
 def credentials_of(secret: Object | None) -> tuple[str, str]:
     """Return user name and password of a credentials Secret, empty where it has none."""
     return secret_data.text(secret, "username"), secret_data.text(secret, "password")
-
-
-def secret_name(bmh: Object) -> str:
-    """Return the name of a host's credentials Secret, empty when it has none."""
-    return ((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") or ""
 
 
 def address_of(bmh: Object) -> BmcAddress | None:
@@ -97,7 +93,7 @@ def _power_changes(spec: Object, status: Object, annotations: Mapping[str, str])
 
 
 def _secret(host: Mapping[str, Any], bmh: Object, secret: Object | None) -> list[Problem]:
-    name, wanted = host["name"], secret_name(bmh)
+    name, wanted = host["name"], stored_secret_name(bmh)
     username, password = credentials_of(secret)
     if not wanted or not username or not password:
         return [Problem(CODE, name, "bmc.username",
@@ -121,7 +117,7 @@ def check_others(group: Sequence[Mapping[str, Any]], others: Sequence[tuple[Obje
         metadata, address = bmh["metadata"], address_of(bmh)
         username = credentials_of(secret)[0]
         for host in group:
-            same_secret = metadata.get("namespace") == host["namespace"] and secret_name(bmh) == host["secret"]
+            same_secret = metadata.get("namespace") == host["namespace"] and stored_secret_name(bmh) == host["secret"]
             same_account = address is not None and address.bmc == host["address"].bmc and username == host["username"]
             if same_secret or same_account:
                 what = f"Secret {host['secret']}" if same_secret else "one account of one BMC"

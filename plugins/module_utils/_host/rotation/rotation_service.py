@@ -27,6 +27,7 @@ from ..._common.waiting import parallel
 from ..._kube.objects.finalizers import is_going
 from ..._kube.reconcile.report import difference
 from ..._kube.responses.errors import KubeError
+from ..description.objects import stored_secret_name
 from ..enrolment import credentials as host_credentials
 from ..state import goals as host_goals
 from ..state.reading import host_of, secret_of
@@ -182,7 +183,7 @@ class RotationService:
             for host in group.hosts:
                 bmh, secret = stored.get(host["name"]), secret_of(self.client, self.namespace, host["secret"])
                 problems += rules.check(host, bmh, secret, self.namespace, self.now())
-                present = rules.secret_name(bmh) if bmh is not None else host["secret"]
+                present = stored_secret_name(bmh) if bmh is not None else host["secret"]
                 if present != host["secret"]:
                     problems.append(Problem(rules.CODE, "", "", f"Secret {host['secret']}, now {present or 'none'}",
                                             "a host that keeps its Secret", "run again"))

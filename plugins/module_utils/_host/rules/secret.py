@@ -13,6 +13,7 @@ from ..description.objects import (
     credentials_secret_name,
     data_secret_name,
     has_inline_credentials,
+    stored_secret_name,
 )
 from . import oci_auth
 
@@ -56,7 +57,7 @@ def check_overwritten(host, named, current, secrets, namespace):
     if wanted is None or name not in secrets or all(stored.get(key) == value for key, value in wanted["data"].items()):
         return []
     others = sorted(other for other, bmh in current.items() if other not in named
-                    and ((bmh.get("spec") or {}).get("bmc") or {}).get("credentialsName") == name)
+                    and stored_secret_name(bmh) == name)
     return [Problem("host-duplicate", host["name"], "bmc.credentials_name",
                     f"Secret {name} with another user name or password",
                     f"its content, because hosts that are not in the run log in with it: {', '.join(others)}",
