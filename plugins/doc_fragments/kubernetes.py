@@ -84,3 +84,14 @@ options:
 requirements:
   - kubernetes >= 31
 """
+
+    # The option of ``argument_spec`` in ``module_utils/_kube/api/cluster_identity.py``.
+    IDENTITY = r"""
+options:
+  cluster_uid:
+    description:
+      - The C(metadata.uid) of the Namespace C(kube-system) of the cluster that an earlier task has checked, such as
+        RV(metal3.baremetal.plane_move#module:from_uid). Another cluster is refused, and nothing is written, since a
+        kubeconfig may lead elsewhere by now. Without it nothing is compared.
+    type: str
+"""

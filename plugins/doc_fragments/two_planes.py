@@ -53,3 +53,12 @@ options:
         it.
     type: path
 """
+
+    IDENTITY = r"""
+options:
+  to_cluster_uid:
+    description:
+      - What O(cluster_uid) is for the plane of O(kubeconfig), for the plane of O(to_kubeconfig), such as
+        RV(metal3.baremetal.plane_move#module:to_uid).
+    type: str
+"""

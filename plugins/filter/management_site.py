@@ -34,8 +34,8 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(host), the inventory host that stands for the cluster; C(cluster) and C(cluster_namespace); C(endpoint_host);
-      C(name) and C(plane_dir) of the bootstrap plane; C(management_plane) of the plane in the cluster; C(warnings), a
+    - C(host), the inventory host that stands for the cluster; C(cluster) and C(cluster_namespace); C(endpoint_host)
+      and C(endpoint_port); C(name) and C(plane_dir) of the bootstrap plane; C(management_plane) of the plane in the cluster; C(warnings), a
       list of texts; C(manages), whether the cluster manages the site now, as was recorded. Only C(refused), a text, and
       C(host) as far as it is known, when there are mistakes. Empty when no cluster has C(cluster_management).
   type: dict
@@ -63,6 +63,7 @@ def management_site(hostvars):
     plane, endpoint = site.managing["management_plane"], site.cluster.get("cluster_endpoint")
     return {"host": site.host, "manages": manages, "cluster": site.name, "cluster_namespace": site.namespace,
             "endpoint_host": str((endpoint or {}).get("host") or ""),
+            "endpoint_port": str((endpoint or {}).get("port") or 6443),
             "name": plane["name"], "plane_dir": plane["dir"],
             "management_plane": site_checks.own_plane(site.cluster, site.folder().kubeconfig),
             "warnings": [str(problem) for problem in found]}

@@ -31,8 +31,15 @@ options:
         type: str
         required: true
       uuid:
-        description: UUID of the node. A node that has it under another name is renamed; a new node gets it.
+        description:
+          - UUID of the node. A node that has it under another name is renamed; a new node gets it.
+          - With O(nodes[].state=absent) only the node that has it is deleted, whatever its name. Another one of the
+            name is refused, since this may be another Ironic than the one that is meant.
         type: str
+      must_exist:
+        description: Whether a node that is not there is refused, since this may be another Ironic.
+        type: bool
+        default: false
       state:
         description:
           - Whether the node must exist.

@@ -79,6 +79,18 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+from_uid:
+  description:
+    - The uid of the Namespace C(kube-system) of the plane that has the hosts, for
+      O(metal3.baremetal.plane_move#module:cluster_uid); empty when nobody may read it.
+  returned: success
+  type: str
+  sample: 2c1e0c1e-5b0e-4a43-a1d5-3a9f0c1b7d55
+to_uid:
+  description: The same of the plane that takes over; empty also when it did not have to answer (O(to_may_be_stopped)).
+  returned: success
+  type: str
+  sample: 9d3b5a1e-77c4-4f3b-8f1b-0b6c3d2e1a90
 targets:
   description: What the nodes were asked for, address and port of Ironic's API and of its image server.
   returned: success

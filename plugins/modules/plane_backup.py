@@ -42,6 +42,7 @@ options:
     type: path
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.backup
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes

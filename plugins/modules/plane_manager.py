@@ -40,6 +40,10 @@ options:
   endpoint_host:
     description: Host of its endpoint. When it is set, a kubeconfig of another one is refused.
     type: str
+  endpoint_port:
+    description: Port of its endpoint. With O(endpoint_host) a kubeconfig of another one is refused, too.
+    type: int
+    default: 6443
   namespace:
     description: Namespace of the hosts.
     type: str

@@ -36,8 +36,9 @@ description:
     module looks for it. In check mode it must be one that can be stopped for good, else it must have stopped. In the
     way are a Deployment of Ironic here that runs and is not the one that is named; a name without a Deployment; one of
     the Ironic operator, which starts it again; a database that outlives the pods without O(former_ironic_url); an
-    Ironic that the Bare Metal Operator here uses and that is another one; and hosts of other namespaces, which would
-    be left without an Ironic.
+    Ironic that the Bare Metal Operator here uses and that is another one, by its address and port; another Ironic of
+    this machine (O(former_ironic_directory)); hosts that an earlier run has held for the end of another Ironic; and
+    hosts of other namespaces, which would be left without an Ironic.
   - A record of the move, the ConfigMap C(metal3-baremetal-move) in the namespace of both planes, lets another run
     finish or undo what was interrupted. Objects are deleted by a record only if both planes have the same one and the
     uid fits.
@@ -112,11 +113,14 @@ options:
         nobody does. An Ironic with a database that outlives it has them still when it is started again.
     type: str
     default: ""
-  former_ironic_found:
+  former_ironic_directory:
     description:
-      - With O(former_ironic_mode=process), whether its processes were found. When they were not, the move is refused
-        unless all hosts are held, as after a run that was killed. Without it nobody has looked.
-    type: bool
+      - With O(former_ironic_mode=process), the folder of its plane on this machine. Its programs are looked for there,
+        and among the processes of this machine. When none is found, the move is refused unless all hosts are held, as
+        after a run that was killed; in a run that writes none may be left.
+      - Another process of this machine that listens where O(former_ironic_url) leads is refused, for there are two
+        Ironics. Without this option nobody looks.
+    type: path
   former_ironic_namespace:
     description: Namespace of O(former_ironic_deployment).
     type: str
@@ -243,6 +247,8 @@ options:
 extends_documentation_fragment:
   - metal3.baremetal.two_planes
   - metal3.baremetal.two_planes.reach
+  - metal3.baremetal.two_planes.identity
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.attributes
 attributes:
   check_mode:
@@ -351,10 +357,17 @@ fits:
   elements: str
   sample: ["room: all pods of the plane's 6 Deployments over there run already"]
 from_uid:
-  description: The uid of the Namespace C(kube-system) of the plane that lets go, for M(metal3.baremetal.plane_scale).
+  description:
+    - The uid of the Namespace C(kube-system) of the plane that lets go, by which a later task knows that it writes to
+      the same one (O(metal3.baremetal.plane_scale#module:cluster_uid)).
   returned: success
   type: str
   sample: 2c1e0c1e-5b0e-4a43-a1d5-3a9f0c1b7d55
+to_uid:
+  description: The same of the plane that takes over; empty when it was not asked (O(to_may_be_stopped)).
+  returned: success
+  type: str
+  sample: 9d3b5a1e-77c4-4f3b-8f1b-0b6c3d2e1a90
 handover:
   description: What goes from one Ironic to the other in a move that is due, or back when it is taken back.
   returned: success
@@ -384,6 +397,31 @@ ironic:
       description: Its C(metadata.generation).
       type: int
   sample: {uid: 7d0f6f0e-3b0c-4a43-8a5d-2c1e0f1b9d11, generation: 3}
+nodes:
+  description:
+    - The hosts' nodes in the Ironic that lets go, for O(metal3.baremetal.ironic_node#module:nodes), by which it is
+      known from another one.
+  returned: success
+  type: list
+  elements: dict
+  contains:
+    name:
+      description: Name of the node, as the Bare Metal Operator gives it.
+      type: str
+    uuid:
+      description: Its UUID by the host's status; left out when that says none.
+      type: str
+    must_exist:
+      description: Whether it must be there; not for a host that is held, whose node an earlier run may have deleted.
+      type: bool
+  sample: [{name: metal3~rack1-01, uuid: 1be26c0b-03f2-4d2e-ae87-c02d7f33c123, must_exist: true}]
+former_ironic_place:
+  description:
+    - Which Ironic lets go, for O(metal3.baremetal.plane_move_hosts#module:former_ironic); empty when there is none or
+      it is not known.
+  returned: success
+  type: str
+  sample: process bastion:/var/lib/metal3/rack1
 former_ironic:
   description:
     - The same of the Ironic that lets go (O(former_ironic_deployment)).

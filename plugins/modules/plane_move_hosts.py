@@ -34,6 +34,14 @@ options:
     description: Names of the hosts, by default all of the namespace. Each must be there; an empty list is none.
     type: list
     elements: str
+  former_ironic:
+    description:
+      - With O(state=held), for the end of which Ironic, as RV(metal3.baremetal.plane_move#module:former_ironic_place)
+        says it. It is noted at each host that this run holds (annotation C(metal3.baremetal/former-ironic)), and goes
+        with O(state=released).
+      - By it M(metal3.baremetal.plane_move) knows that a run which was killed may not have stopped the Ironic that a
+        later run does not find.
+    type: str
   held_for:
     description:
       - What the hosts are held for that O(state=released) releases; others stay as they are.
@@ -48,6 +56,7 @@ options:
     default: 600
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

@@ -54,6 +54,7 @@ options:
     default: 300
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
 attributes:

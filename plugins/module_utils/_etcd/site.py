@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, node_name
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
+from .._kube.api import cluster_identity
 from .._kube.api.workload_client import secret_title, workload_client
 from .._kube.kinds.resources import KNOWN as BASE
 from .._kube.objects.finalizers import is_going
@@ -107,10 +108,7 @@ def workload_of(client: Any, site: Site) -> Any:
 
 def uid_of(workload: Any) -> str:
     """Return the uid of a cluster's Namespace kube-system, by which it is known."""
-    found = workload.get(BASE["Namespace"], None, "kube-system")
-    if found is None:
-        raise EtcdError("Namespace kube-system: found none, expected that of a Kubernetes cluster")
-    return found["metadata"]["uid"]
+    return cluster_identity.uid_of(workload)
 
 
 def healthy_member(workload: Any, nodes: list[str], context: ssl.SSLContext) -> tuple[Member, Status]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._common.module import Module
+from .api import cluster_identity
 from .api.client import KubeClient
 from .connection.library import HAS_KUBERNETES
 from .kinds.resources import KNOWN
@@ -24,9 +25,12 @@ class KubeModule(Module):
         """Return a client for the API server that the connection options lead to.
 
         :raises KubeError: when they lead to none
+        :raises RefusedError: when it is of another cluster than the one whose uid was given, see ``cluster_identity``
         """
         self.require(kubernetes=HAS_KUBERNETES)
-        return self.works_on(KubeClient(self.params), "API server %s")
+        client = self.works_on(KubeClient(self.params), "API server %s")
+        cluster_identity.require(client, self.params.get(cluster_identity.OPTION))
+        return client
 
     def works_on(self, client: KubeClient, text: str) -> KubeClient:
         """Name the API server that the module works on and return its client.

@@ -13,6 +13,7 @@ from .._common.options.field_checks import is_name, show
 from .._common.problems.errors import RefusedError, os_errors_reported
 from .._common.problems.problem import Problem
 from .._host.description import annotations as host_annotations
+from .._kube.api import cluster_identity
 from .._kube.api.client import KubeClient
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.connection.library import HAS_KUBERNETES
@@ -21,7 +22,7 @@ from .._metal3.ironic_place import IRONIC_DEPLOYMENT, IRONIC_NAMESPACE
 from .backup import service as backup_service
 from .backup import verdicts
 from .checks import rules as checks
-from .handover import former, provisioning
+from .handover import former_said, provisioning
 from .manager.service import SiteManager
 from .nodes.asked import NodesAsked
 from .pauses import hosts as hosts_service
@@ -51,6 +52,11 @@ def _planes_argument_spec() -> dict[str, dict[str, Any]]:
     }
 
 
+def _target(module: KubeModule) -> KubeClient:
+    """Return a client of the plane that takes over."""
+    return KubeClient({"kubeconfig": module.params["to_kubeconfig"], "context": module.params["to_context"]})
+
+
 def _checks_argument() -> dict[str, Any]:
     """Return the option for what another module has checked."""
     return {"type": "list", "elements": "dict", "default": [], "options": dict(
@@ -74,14 +80,14 @@ def run_node_reach_check() -> None:
         if params["timeout_seconds"] < 1:
             raise RefusedError([Problem("value", "", "timeout_seconds", show(params["timeout_seconds"]),
                                         "a number of seconds above 0", "correct it")])
-        there = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
-        module.finish(NodesAsked(module.connect(), there, params, module.check_mode, module.progress).result())
+        asked = NodesAsked(module.connect(), _target(module), params, module.check_mode, module.progress)
+        module.finish(asked.result())
 
 
 def run_plane_move() -> None:
     """Run the module ``plane_move``."""
     module = KubeModule(dict(
-        _planes_argument_spec(),
+        {**_planes_argument_spec(), **cluster_identity.argument_spec(), cluster_identity.TO_OPTION: {"type": "str"}},
         state={"type": "str", "choices": ["moved", "undone"], "default": "moved"},
         clusterctl={"type": "path"},
         work_dir={"type": "path"},
@@ -89,11 +95,11 @@ def run_plane_move() -> None:
         rehearsal_operator={"type": "bool", "default": False},
         take_over={"type": "str"},
         accept={"type": "list", "elements": "str", "default": []},
-        former_ironic_mode={"type": "str", "choices": list(former.MODES)},
+        former_ironic_mode={"type": "str", "choices": list(former_said.MODES)},
         former_ironic_namespace={"type": "str", "default": IRONIC_NAMESPACE},
         former_ironic_deployment={"type": "str", "default": ""},
         former_ironic_url={"type": "str", "default": ""},
-        former_ironic_found={"type": "bool"},
+        former_ironic_directory={"type": "path"},
         to_may_be_stopped={"type": "bool", "default": False},
         machine_ironic={"type": "dict", "apply_defaults": True, "options": {
             "ip": {"type": "str", "default": ""},
@@ -110,12 +116,12 @@ def run_plane_move() -> None:
         if problems:
             raise RefusedError(problems)
         params["work_dir"] = params["work_dir"] or f"{user_folders.cache_dir()}/move"
-        source = module.connect()
-        target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
+        source, target = module.connect(), _target(module)
         is_planned = module.check_mode and params["state"] == "moved" and params["to_may_be_stopped"]
         why = one_sided.silence(target) if is_planned else ""
         if why:
             module.finish(one_sided.planned(source, params, target.server, why))
+        cluster_identity.require(target, params[cluster_identity.TO_OPTION], cluster_identity.TO_OPTION)
         journal = Journal(f"{user_folders.state_dir()}/moves", (source.server, target.server), params["namespace"],
                           module.progress.event)
         move = Move(source, target, params, module.check_mode, module.progress, journal=journal)
@@ -125,7 +131,7 @@ def run_plane_move() -> None:
 def run_plane_backup() -> None:
     """Run the module ``plane_backup``."""
     module = KubeModule(dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         **files.argument_spec(),
         namespace={"type": "str", "default": "metal3"},
         rehearsal_programs={"type": "path"},
@@ -167,10 +173,11 @@ def run_plane_restore() -> None:
 def run_plane_move_hosts() -> None:
     """Run the module ``plane_move_hosts``."""
     module = KubeModule(dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         namespace={"type": "str", "default": "metal3"},
         state={"type": "str", "choices": ["held", "released"], "required": True},
         hosts={"type": "list", "elements": "str"},
+        former_ironic={"type": "str"},
         held_for={"type": "str", "choices": sorted(_HELD_FOR), "default": "move"},
         wait_timeout_seconds={"type": "int", "default": 600},
     ))
@@ -182,7 +189,7 @@ def run_plane_move_hosts() -> None:
         client = module.connect()
         if params["state"] == "held":
             module.finish(hosts_service.held(client, params["namespace"], module.check_mode, module.progress,
-                                             names=params["hosts"]))
+                                             names=params["hosts"], former_ironic=params["former_ironic"]))
             return
         result = hosts_service.released(client, params["namespace"], module.check_mode, module.progress,
                                         params["wait_timeout_seconds"], names=params["hosts"],
@@ -208,9 +215,7 @@ def run_host_move() -> None:
         if wrong or not params["hosts"]:
             raise RefusedError([Problem("move-host", "", "hosts", show(wrong) if wrong else "none", "names of hosts",
                                         "name those that baremetal_host_info lists, without their namespace")])
-        source = module.connect()
-        target = KubeClient({"kubeconfig": params["to_kubeconfig"], "context": params["to_context"]})
-        result = HostMove(source, target, params, module.check_mode, module.progress).moved()
+        result = HostMove(module.connect(), _target(module), params, module.check_mode, module.progress).moved()
         errors = result.pop("errors")
         failure = "\n".join([f"{len(errors)} of {len(result['hosts'])} hosts have not come to the end of their move; "
                              "when the cause is corrected, run again:", *(f"- {line}" for line in errors)]) \
@@ -226,6 +231,7 @@ def run_plane_manager() -> None:
         "cluster": {"type": "str", "required": True},
         "cluster_namespace": {"type": "str", "default": "metal3"},
         "endpoint_host": {"type": "str"},
+        "endpoint_port": {"type": "int", "default": 6443},
         "namespace": {"type": "str", "default": "metal3"},
         "state": {"type": "str", "choices": ["found", "recorded"], "default": "found"},
     })

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
+from .._kube.api import cluster_identity
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .cluster import scale_service
@@ -14,7 +15,7 @@ from .cluster import scale_service
 def run_plane_scale() -> None:
     """Run the module ``plane_scale``."""
     module = KubeModule(dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         namespace={"type": "str", "required": True},
         name={"type": "str", "required": True},
         replicas={"type": "int", "required": True},

@@ -11,6 +11,7 @@ from fakes.kubernetes import Server
 from fakes.plane_server import definition
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.checks import rules as checks
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
@@ -100,10 +101,11 @@ class Plane(Server):
         name = body["metadata"]["name"]
         self._request("CREATE", resource, name, dry_run)
         if not dry_run:
-            assert resource.kind == "Namespace", "clusterctl creates"
+            assert resource.kind == "Namespace" or name == handed_over.NAME, "clusterctl creates"
             if (resource.kind, name) in self.objects:
                 raise KubeError(f"{resource.kind} {name} already exists", 409)
             self.objects[resource.kind, name] = copy.deepcopy(body)
+            self.objects[resource.kind, name]["metadata"].setdefault("uid", f"uid-{resource.kind}-{name}")
         return copy.deepcopy(body)
 
     def _check(self, kind, name, uid):
@@ -164,7 +166,7 @@ def at_once(*_arguments):
 
 def managed(of):
     return {key for key, item in of.objects.items() if item["metadata"].get("namespace") == NAMESPACE
-            and key[1] != record.NAME}
+            and key[1] not in (record.NAME, handed_over.NAME)}
 
 
 GATE_IS_OFF = KubeError(

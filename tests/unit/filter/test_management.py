@@ -59,8 +59,8 @@ def test_a_site_without_a_bootstrap_plane_has_no_kubeconfig(hostvars):
 
 def test_the_site_is_what_the_playbook_needs(hostvars, folder):
     found = management_site(hostvars)
-    assert (found["host"], found["cluster"], found["name"], found["plane_dir"], found["endpoint_host"]) == (
-        "prod-cluster", "prod", "rack1", "/plane", "192.0.2.9")
+    assert (found["host"], found["cluster"], found["name"], found["plane_dir"], found["endpoint_host"],
+            found["endpoint_port"]) == ("prod-cluster", "prod", "rack1", "/plane", "192.0.2.9", "6443")
     assert found["management_plane"] == {"mode": "cluster", "kubeconfig": folder.kubeconfig}
     assert len(found["warnings"]) == 1 and "cluster_control_plane.replicas" in found["warnings"][0]
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import os
 import socket
 
+import pytest
+
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports
 
 FIGURES = {"name": "lab", "index": 0, "dir": "/nowhere/lab", "ports": {"ironic": 21010}}
@@ -35,3 +37,19 @@ def test_a_port_on_which_this_process_listens_is_taken():
         assert ports.taken({"ironic": port}) == {"ironic": port}
         assert ports.listeners()[port] == os.getpid()
     assert ports.taken({"ironic": port}) == {}
+
+
+@pytest.mark.parametrize("listens, asked, is_found", [
+    ("127.0.0.1", "127.0.0.1", True), ("127.0.0.1", "127.0.0.2", False), ("0.0.0.0", "127.0.0.2", True),
+    ("0.0.0.0", "::1", False), ("::", "::1", True), ("::", "127.0.0.2", True), ("::1", "127.0.0.1", False)])
+def test_who_listens_is_known_by_address_and_port(listens, asked, is_found):
+    """Two programs may have one port at two addresses of the machine."""
+    family = socket.AF_INET6 if ":" in listens else socket.AF_INET
+    with socket.create_server((listens, 0), family=family) as listener:
+        port = listener.getsockname()[1]
+        assert ports.holders(asked, port) == ({os.getpid()} if is_found else None)
+    assert ports.holders(asked, port) is None
+
+
+def test_which_addresses_are_this_machines():
+    assert ports.is_here("127.0.0.1") and not ports.is_here("192.0.2.1")

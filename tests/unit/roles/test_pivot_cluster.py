@@ -67,10 +67,14 @@ def test_a_cluster_of_another_name_and_namespace_is_found(tmp_path):
     assert (tmp_path / "kept" / "rack2.far.kubeconfig").exists()
 
 
-def test_a_kubeconfig_that_leads_elsewhere_is_not_used(tmp_path):
-    other = dict(CONFIG, clusters=[{"name": "c", "cluster": {"server": "https://198.51.100.7:6443"}}])
+@pytest.mark.parametrize("server, place", [
+    ("https://198.51.100.7:6443", "198.51.100.7 port 6443"), ("https://192.0.2.100:30443", "192.0.2.100 port 30443"),
+    ("https://192.0.2.100", "192.0.2.100 port 443")])
+def test_a_kubeconfig_that_leads_elsewhere_is_not_used(tmp_path, server, place):
+    """Who may make Services of the cluster can listen at a port of its nodes."""
+    other = dict(CONFIG, clusters=[{"name": "c", "cluster": {"server": server}}])
     code, output = _run(tmp_path, "prod", other)
-    assert code and "metal3/prod-kubeconfig: server: found 198.51.100.7, expected cluster_endpoint.host of" in output
+    assert code and f"metal3/prod-kubeconfig: server: found {place}, expected host and port of cluster_endpoint" in output
     assert not (tmp_path / "kept").exists(), output
 
 

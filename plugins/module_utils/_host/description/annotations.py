@@ -46,6 +46,9 @@ FROM_PLANE = "metal3.baremetal/from-plane"
 FOR_MOVE = "metal3.baremetal/move"
 FOR_HOST_MOVE = "metal3.baremetal/host-move"
 FOR_RESTORE = "metal3.baremetal/restore"
+# Of a host that is held for the move of a whole plane: which Ironic the run has begun to take its node from, so that no
+# later one takes another Ironic, which it does not find, for this one that has stopped.
+FORMER_IRONIC = "metal3.baremetal/former-ironic"
 # By which playbook such a host gets on.
 _PLAYBOOKS = {FOR_MOVE: "pivot", FOR_HOST_MOVE: "move_hosts", FOR_RESTORE: "restore"}
 

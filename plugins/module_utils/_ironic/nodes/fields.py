@@ -44,6 +44,7 @@ def node_argument_spec() -> dict[str, dict[str, Any]]:
     spec.update((name, {"type": "dict"}) for name in MERGED)
     return dict(
         spec, name={"type": "str", "required": True}, uuid={"type": "str"},
+        must_exist={"type": "bool", "default": False},
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         interfaces={"type": "dict", "options": dict((name, {"type": "str"}) for name in INTERFACES)},
         traits={"type": "list", "elements": "str"},

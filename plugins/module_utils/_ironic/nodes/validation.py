@@ -64,7 +64,7 @@ def check_nodes(options: list[dict[str, Any]], known: Any, drivers: list[str], f
         (option["name"], (option, node)) for option, node in zip(options, currents)).items()])
     found += _check_bmcs(options, currents, known)
     for option, current in zip(options, currents):
-        found += _check_node(option, current, drivers, forced, minor)
+        found += _check_meant(option, current, known) + _check_node(option, current, drivers, forced, minor)
         if option["state"] == "present":
             for port in option.get("ports") or []:
                 found += check_port(dict(port, node=option["name"], state="present"), known,
@@ -107,6 +107,21 @@ def _bmc_taken(subject: str, bmc: node_bmc.Bmc, node: dict[str, Any]) -> Any:
 def _repeated(values: list[str], subject: str, field: str) -> list[Any]:
     return [Problem("node", subject, field, f"{value} {count} times", "once", "remove the others")
             for value, count in Counter(values).items() if count > 1]
+
+
+def _check_meant(option: dict[str, Any], current: dict[str, Any] | None, known: Any) -> list[Any]:
+    """Return the problem of a node that is another one than the option means: its Ironic may be another one, too."""
+    uuid = option.get("uuid")
+    other = known.node_called(option["name"]) if uuid and current is None and option["state"] == "absent" else None
+    if other:
+        return [Problem("node", f"node {option['name']}", "uuid", shown(other["uuid"]), shown(uuid),
+                        "it is another node of this name: find out whether this is the Ironic that is meant; correct "
+                        "its URL, or uuid")]
+    if current is None and option.get("must_exist"):
+        return [Problem("node", f"node {option['name']}", "must_exist", "no such node",
+                        f"the node with UUID {shown(uuid)}" if uuid else "the node",
+                        "find out whether this is the Ironic that is meant; correct its URL")]
+    return []
 
 
 def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers: list[str], forced: frozenset[str],

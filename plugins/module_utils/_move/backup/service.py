@@ -179,8 +179,8 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     if due:
         cluster_pauses.keep(side, keys, progress, sleep)
         with _files(backup.objects, arrives_in_move) as folder:
-            run(params["clusterctl"], clusterctl.side(client, params["kubeconfig"]), folder, params["work_dir"],
-                progress.event)
+            run(params["clusterctl"], clusterctl.side(client, params["kubeconfig"], side.uid), folder,
+                params["work_dir"], progress.event)
         side.read()
     missing = [graph.title(graph.key(obj)) for obj in backup.objects if graph.key(obj) not in side.by_key]
     if missing:

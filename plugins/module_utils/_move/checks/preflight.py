@@ -4,7 +4,7 @@
 """Looks for all that is in the way of a move, on both sides; writes nothing."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.problems.problem import Problem
@@ -15,10 +15,10 @@ from ..._kube.responses.advice import reading_failed
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..._plane.parts import catalogue, fit, fit_service
-from ..handover import bmc_reach, former, provisioning_reading
+from ..handover import bmc_reach, former_said, provisioning_reading
 from ..nodes import question as node_question
 from ..nodes import reach as node_reach
-from ..objects import graph, named_secrets
+from ..objects import graph, handed_over_notes, named_secrets
 from ..objects.reading import Side
 from . import access, credentials, other_namespaces, plane_room
 from . import rules as checks
@@ -66,7 +66,8 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
     found += parts + checks.older(fit_service.read(here.client, here.definitions)[0], plane)
     found += _forbidden_there(there, [here.resources[of] for of in _used(here, moving)],
                               _starts(here, there, params), params)
-    twofold, uncompared = _others_have(there, moving)
+    found += handed_over_notes.immutable(here, there)
+    twofold, uncompared = others_have(there, moving.of("BareMetalHost"))
     found += twofold
     quotas, unread = _quotas(there)
     found += checks.quotas(moving.moved, here.kinds, quotas)
@@ -83,9 +84,13 @@ def found(here: Side, there: Side, moving: graph.Graph, params: Mapping[str, Any
         [text for text in (fits, moving_along, answering, reaching) if text])
 
 
-def _others_have(there: Side, moving: graph.Graph) -> tuple[list[Problem], list[str]]:
-    """Return a problem for each host whose server another one has over there, and what was not compared."""
-    hosts = moving.of("BareMetalHost")
+def others_have(there: Side, hosts: Collection[Object]) -> tuple[list[Problem], list[str]]:
+    """Return a problem for each host whose server another one has over there, and what was not compared.
+
+    :param there: the plane that takes over
+    :param hosts: that come, or have come
+    :raises KubeError: when its API server can't be asked
+    """
     own, elsewhere, warning = hosts_everywhere(there.client, there.namespace)
     # One of the same name is found with all else that is over there already.
     others = OtherHosts([*own.values(), *elsewhere], there.namespace, [host["metadata"]["name"] for host in hosts])
@@ -112,16 +117,16 @@ def of_source(here: Side, moving: graph.Graph, params: Mapping[str, Any]) -> tup
     named = named_secrets.left(moving, here.objects)
     found = checks.source(moving, here.kinds, here.namespace) + credentials.problems(named)
     warnings = credentials.warnings(named)
-    what = former.said(params)
+    what = former_said.said(params)
     # Nothing is stopped in the others.
-    if what.mode in (former.PROCESS, former.CLUSTER):
+    if what.mode in (former_said.PROCESS, former_said.CLUSTER):
         names, unlisted = other_namespaces.read(here.client, here.namespace, in_ironic=True)
         found += other_namespaces.problems(names, here.namespace)
         warnings += unlisted
     lets_go = access.rights(access.LETS_GO, [here.resources[of] for of in _used(here, moving)], here.namespace) \
         + access.rights(["create"], [KNOWN["ConfigMap"]], here.namespace) + [_INVENTORY]
     # Without them a move would stop when all hosts are held.
-    scales = _scales(what.namespace) if what.mode == former.CLUSTER else []
+    scales = _scales(what.namespace) if what.mode == former_said.CLUSTER else []
     return found + [problem for wanted in (lets_go, scales)
                     for problem in access.problems(here.client, wanted, "kubeconfig")], warnings
 

@@ -4,6 +4,7 @@
 """Reads which Ironic the plane that lets go has, and checks whether the one that is said would be stopped."""
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,8 @@ from ..._kube.pods import deployment_pod
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..objects.reading import Side
-from . import former, provisioning
+from . import former, former_nodes, former_process, former_said, machine_reading, provisioning
+from .machine_ironics import MachineIronics
 from .provisioning_reading import config_maps, ironic_of
 
 Object = dict[str, Any]
@@ -27,31 +29,53 @@ def checked(here: Side, params: Mapping[str, Any], stopped: bool, held: bool) ->
     :param stopped, held: as for :func:`former.problems`
     :raises KubeError: when the API server can't be asked
     """
-    what = former.said(params)
-    if what.mode == former.EXTERNAL:
-        return [], former.warnings(what, former.Found(deployments=_ironics(_deployments(here, []))))
+    what = said(params)
+    noted = former_said.noted(what, here.objects)
+    if what.mode == former_said.EXTERNAL:
+        return noted, former.warnings(what, former.Found(deployments=_ironics(_deployments(here, []))))
     try:
         found, unread = _found(here, what, stopped)
     except KubeError as exc:
         if exc.status != 403:
             raise
-        return [former.unread(what, exc.message)], []
-    return former.problems(what, found, stopped, held), former.warnings(what, found) + unread
+        return [*noted, former.unread(what, exc.message)], []
+    return noted + former.problems(what, found, stopped, held), former.warnings(what, found) + unread
 
 
-def _found(here: Side, what: former.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
+def result(here: Side, params: Mapping[str, Any], hosts: list[str]) -> dict[str, Any]:
+    """Return what the module ``plane_move`` says of it: ``nodes`` of hosts in it, and ``former_ironic_place``.
+
+    :param here, params: as for :func:`checked`
+    :param hosts: names of the hosts
+    """
+    return {"nodes": former_nodes.of_hosts(hosts, map(here.host, hosts), here.namespace),
+            "former_ironic_place": said(params).place}
+
+
+def said(params: Mapping[str, Any]) -> former_said.Said:
+    """Return what the parameters of the module ``plane_move`` say of it on this machine."""
+    return former_said.said(params, os.uname().nodename)
+
+
+def _found(here: Side, what: former_said.Said, with_pods: bool) -> tuple[former.Found, list[str]]:
     unread: list[str] = []
     deployments = _deployments(here, unread)
     operated = _listed(here, lambda: served.listed(here.client, KNOWN[former.OPERATED], None), unread)
-    named = ironic_of(here, what.namespace, what.deployment) if what.mode == former.CLUSTER else None
+    named = ironic_of(here, what.namespace, what.deployment) if what.mode == former_said.CLUSTER else None
     operator = next(filter(former.is_operator, deployments), None)
     endpoint = provisioning.environment(operator, config_maps(here.client, operator)).get(
-        former.ENDPOINT, "") if operator else ""
+        former_process.ENDPOINT, "") if operator else ""
     pods = deployment_pod.selected(here.client, what.namespace, named[0]) if named and with_pods else []
     return former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
         _ironics(deployments), tuple(operated), endpoint,
-        tuple(sorted(pod["metadata"]["name"] for pod in pods))), unread
+        tuple(sorted(pod["metadata"]["name"] for pod in pods)),
+        _of_machine(what)), unread
+
+
+def _of_machine(what: former_said.Said) -> MachineIronics | None:
+    is_known = what.mode == former_said.PROCESS and what.directory
+    return machine_reading.read(what.directory, what.url) if is_known else None
 
 
 def _ironics(deployments: list[Object]) -> tuple[Object, ...]:

@@ -79,10 +79,11 @@ class SiteManager:
         server, authority = identity(config)
         subject = f"Secret {self._params['cluster_namespace']}/{self._params['cluster']}-kubeconfig"
         hint = "find out who has written it"
-        host = self._params["endpoint_host"]
-        if host and not ip_texts.is_same_host(urlsplit(server).hostname or "", host):
+        host, port, parts = self._params["endpoint_host"], self._params["endpoint_port"], urlsplit(server)
+        # Another port of that host may be somebody else's.
+        if host and not (ip_texts.is_same_host(parts.hostname or "", host) and (parts.port or 443) == port):
             raise RefusedError([Problem("manager-kubeconfig", subject, "server", server,
-                                        f"one of cluster_endpoint.host, {host}", hint)])
+                                        f"one of cluster_endpoint, host {host}, port {port}", hint)])
         if before is not None and before.manager == manager.CLUSTER and (
                 before.server, before.authority) != (server, authority):
             raise RefusedError([Problem(

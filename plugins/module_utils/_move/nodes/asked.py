@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..._bmc.preflight import reach
 from ..._common.texts.plain_text import few
 from ..._elsewhere import answered, asking
-from ..._kube.api import bulk
+from ..._kube.api import bulk, cluster_identity
 from ..._kube.api.workload_client import secret_title, workload_client
 from ..._kube.objects.deployments import has_available_pod
 from ..._kube.pods import short_pods
@@ -75,7 +75,21 @@ class NodesAsked:
         else:
             asked += self._from_nodes(nodes, targets, self._params["image"] or node_question.image(deployment))
         found = node_question.checks(sorted(asked), targets)
-        return {"changed": False, "checks": found, "targets": [str(place) for place in targets]}
+        return {"changed": False, "checks": found, "targets": [str(place) for place in targets],
+                "from_uid": self._uid_of(self._here), "to_uid": self._uid_of(self._there)}
+
+    def _uid_of(self, client: Any) -> str:
+        """Return which cluster was asked; empty when nobody may look, which the check of both planes reports."""
+        try:
+            return cluster_identity.uid_of(client)
+        except KubeError as exc:
+            if exc.status not in (403, 404) and not self._may_be_silent(exc):
+                raise
+            return ""
+
+    def _may_be_silent(self, error: KubeError) -> bool:
+        """Say whether the plane that takes over is one that a run without check mode starts."""
+        return self._check_mode and bool(self._params.get("to_may_be_stopped")) and error.reason == "Unreachable"
 
     def _listed(self, kind: str) -> list[Object]:
         try:
@@ -94,9 +108,7 @@ class NodesAsked:
         try:
             return self._read_ironic(namespace, name, where)
         except KubeError as exc:
-            # The plane of a run in check mode may be one that a run without it starts.
-            is_stopped = self._check_mode and self._params.get("to_may_be_stopped") and exc.reason == "Unreachable"
-            if exc.status != 403 and not is_stopped:
+            if exc.status != 403 and not self._may_be_silent(exc):
                 raise
             return {}, [], _Unknown(f"{where} can't be read: {exc.message}")
         except ValueError as exc:

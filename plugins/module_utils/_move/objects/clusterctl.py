@@ -16,6 +16,7 @@ from typing import Any
 from ..._common.files import file_lock
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.plain_text import cut, plain
+from ..._kube.api import cluster_identity
 
 # It tries each request for minutes itself; a move of thousands of objects takes less.
 _LIMIT_SECONDS = 3600
@@ -51,7 +52,7 @@ def alone(work_dir: str, report: Report) -> Iterator[int]:
         yield lock.fileno()
 
 
-def side(client: Any, kubeconfig: str) -> dict[str, Any]:
+def side(client: Any, kubeconfig: str, uid: str) -> dict[str, Any]:
     """Return by what clusterctl, which reads kubeconfigs itself, finds the plane that was checked, and no other one.
 
     Without a context it would take the current one of the file: not that of the environment, by which the client may
@@ -59,9 +60,14 @@ def side(client: Any, kubeconfig: str) -> dict[str, Any]:
 
     :param client: a KubeClient of the plane
     :param kubeconfig: path of the file that the client has read
+    :param uid: of the cluster that was checked, see ``cluster_identity``
     :raises KubeError: when the file leads to another API server by now
+    :raises MoveError: when another cluster answers there by now
     """
     client.require_same_server()
+    other = cluster_identity.problems(client, uid)
+    if other:
+        raise MoveError(f"clusterctl was not started: {other[0]}")
     return {"kubeconfig": kubeconfig, "context": client.context}
 
 

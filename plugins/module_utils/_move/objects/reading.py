@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
-from ..._kube.api import bulk
+from ..._kube.api import bulk, cluster_identity
 from ..._kube.kinds.resources import Resource
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -49,11 +49,7 @@ class Side:
              [version["name"] for version in item["spec"]["versions"] if version.get("served", True)])
             for item in definitions)
         self.resources = dict(((item.resource.group, item.resource.kind), item.resource) for item in self.kinds)
-        system = client.get(_NAMESPACE, None, "kube-system")
-        if system is None:
-            raise KubeError(f"Namespace kube-system: found none at {client.server}, expected it, whose uid says which "
-                            "cluster this is", 404, "NotFound", next_step="correct kubeconfig")
-        self.uid = str(system["metadata"]["uid"])
+        self.uid = cluster_identity.uid_of(client)
         self.read()
 
     def read(self) -> None:

@@ -17,13 +17,14 @@ from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
 from ..._host.state.goals import HostHistory, error_of, state_of
-from ..._host.state.reading import BMH, hosts_of
+from ..._host.state.reading import BMH, hosts_everywhere, hosts_of
 from ..._host.state.wait import wait_for_hosts
 from ..._kube.api.follow import follow
 from ..._kube.reconcile.plan import UNCHANGED, UPDATE, Entry
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._metal3.kinds import KNOWN
 from ..checks import rules as checks
+from ..checks.other_hosts import OtherHosts
 from ..objects import record
 from . import clusters as cluster_pauses
 
@@ -59,7 +60,8 @@ class _Writes(Reconcile):
 
 
 def held(client: Any, namespace: str, check_mode: bool, progress: Any,
-         sleep: Callable[[float], Any] = time.sleep, names: Collection[str] | None = None) -> dict[str, Any]:
+         sleep: Callable[[float], Any] = time.sleep, names: Collection[str] | None = None,
+         former_ironic: str | None = None) -> dict[str, Any]:
     """Pause hosts of a namespace and save the status of each at it.
 
     A pause first, in a write of its own: the operator may be writing a status.
@@ -70,6 +72,7 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
     :param names: of the hosts; None for all
+    :param former_ironic: for which Ironic's end, see ``former_said.Said.place``
     :returns: the module's result
     :raises RefusedError: when something is being done with a host, or one is not there; nothing was written then
     :raises KubeError: when the API server refuses
@@ -79,7 +82,8 @@ def held(client: Any, namespace: str, check_mode: bool, progress: Any,
     problems = [problem for host in due for problem in checks.host_problems(host)]
     if problems:
         raise RefusedError(problems)
-    paused = annotate(client, namespace, due, check_mode, progress, sleep, _pause, checks.host_problems)
+    paused = annotate(client, namespace, due, check_mode, progress, sleep,
+                      lambda host: _pause(host, former_ironic), checks.host_problems)
     if not check_mode:
         chosen = set(host["metadata"]["name"] for host in hosts)
         due = [host for name, host in hosts_of(client, namespace).items()
@@ -121,13 +125,18 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
         # Of such a host there may be a copy in the other plane, or it has not arrived yet.
         raise RefusedError([record.not_ended(namespace)])
     facts = moved.hosts if moved is not None and what_for == checks.HELD else {}
-    reasons = dict((host["metadata"]["name"], _loss(host, facts)) for host in due) if what_for == checks.HELD else {}
+    reasons: dict[str, str] = {}
+    unread: list[str] = []
+    if what_for == checks.HELD and due:
+        twofold, unread = _twofold(client, namespace, due)
+        reasons = dict((name, _loss(host, facts) or twofold[name])
+                       for host in due for name in [host["metadata"]["name"]])
     due = [host for host in due if not reasons.get(host["metadata"]["name"])]
     began = clock()
     changes = annotate(client, namespace, due, check_mode, progress, sleep, lambda host: None if (
         what_for == checks.HELD and _loss(host, facts)) else resume(host, what_for))
     result = dict(_result(hosts, changes), errors=[
-        f"host {name}: not released: {reason}" for name, reason in sorted(reasons.items()) if reason])
+        f"host {name}: not released: {reason}" for name, reason in sorted(reasons.items()) if reason], warnings=unread)
     if check_mode:
         return result
     if moved is not None and (moved.state != record.MOVED or what_for != checks.HELD):
@@ -143,7 +152,7 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
     result["errors"] += [f"{kind} {name}: {item.error(timeout_seconds, now)}"
                          for kind, items in (("host", histories), ("machine", machines))
                          for name, item in sorted(items.items()) if item.error(timeout_seconds, now)]
-    result["warnings"] = [
+    result["warnings"] += [
         f"BareMetalHost {name}: released, and paused by CAPM3, since its Cluster {paused[name]} is paused; the "
         "operator takes it up, as it was, when the Cluster is resumed (spec.paused)"
         for name, item in sorted(histories.items()) if name in paused and _is_paused_by_capm3(item.bmh)]
@@ -167,6 +176,21 @@ def _loss(host: Object, facts: Mapping[str, Mapping[str, Any]]) -> str:
         "neither a status nor a saved one, so that the operator would begin with it from the start"
     return plain(f"{found}; write the annotation {host_annotations.STATUS} as it was, from the backup of before the "
                  f"move; or remove {host_annotations.PAUSED}, when its server may be installed again")
+
+
+def _twofold(client: Any, namespace: str, due: Collection[Object]) -> tuple[dict[str, str], list[str]]:
+    """Return why hosts stay held whose server another host of the plane has by now, by name, and what was not compared.
+
+    Somebody may have enrolled a server that was on its way: two hosts would switch and clean it.
+    """
+    own, elsewhere, unread = hosts_everywhere(client, namespace)
+    attached = [host for host in (*own.values(), *elsewhere)
+                if dict_in(host, "status").get("operationalStatus") != "detached"]
+    others = OtherHosts(attached, namespace, [host["metadata"]["name"] for host in due])
+    return dict((host["metadata"]["name"], "; ".join(
+        f"{item.field}: found {item.value}, which the host {item.other} has, too, expected one host for a server; find "
+        "out which of the two has it, detach the other, wait until it is detached, and delete it, then run again"
+        for item in others.shared(host))) for host in due), [unread] if unread else []
 
 
 def _machines(client: Any, namespace: str, moved: record.Record | None, began: float, timeout_seconds: int,
@@ -237,8 +261,14 @@ def _is_held(host: Object) -> bool:
     return found.get(host_annotations.PAUSED) == checks.HELD and host_annotations.STATUS in found
 
 
-def _pause(host: Object) -> dict[str, Any] | None:
-    return None if host_annotations.PAUSED in host_annotations.of(host) else {host_annotations.PAUSED: checks.HELD}
+def _pause(host: Object, former_ironic: str | None) -> dict[str, Any] | None:
+    found = host_annotations.of(host)
+    if host_annotations.PAUSED in found:
+        return None
+    # One that somebody has resumed by hand may have that of before.
+    is_noted = former_ironic or host_annotations.FORMER_IRONIC in found
+    return {host_annotations.PAUSED: checks.HELD,
+            **({host_annotations.FORMER_IRONIC: former_ironic or None} if is_noted else {})}
 
 
 def _save(host: Object) -> dict[str, Any] | None:
@@ -250,8 +280,10 @@ def resume(host: Object, what_for: str) -> dict[str, Any] | None:
 
     :param what_for: the value of its pause; with another one it stays as it is
     """
-    is_ours = host_annotations.of(host).get(host_annotations.PAUSED) == what_for
-    return {host_annotations.PAUSED: None} if is_ours else None
+    found = host_annotations.of(host)
+    if found.get(host_annotations.PAUSED) != what_for:
+        return None
+    return dict.fromkeys(name for name in (host_annotations.PAUSED, host_annotations.FORMER_IRONIC) if name in found)
 
 
 def annotate(client: Any, namespace: str, hosts: list[Object], check_mode: bool, progress: Any,

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._common.problems.problem import Problem
-from ..._host.state import handed_over
 from ..._host.state.reading import BMH, hosts_everywhere
 from ..._metal3.kinds import KNOWN
 from ..._plane.parts import fit_service
@@ -16,7 +15,7 @@ from ..checks import access
 from ..checks import rules as checks
 from ..checks.other_hosts import OtherHosts
 from ..handover import bmc_reach
-from ..objects import graph
+from ..objects import graph, handed_over_notes
 from ..objects.reading import Side
 from . import copies as host_copies
 from . import obstacles as host_obstacles
@@ -46,7 +45,7 @@ def problems(here: Side, there: Side, leaving: list[Object], stages: Mapping[str
     taken, warnings = _not_taken(here, there, leaving)
     found += taken
     if leaving:
-        found += _notes_immutable(here, there)
+        found += handed_over_notes.immutable(here, there)
         found += checks.older(*(fit_service.read(side.client, side.definitions)[0] for side in (here, there)))
         found += _forbidden(here, there, leaving)
         unreached, unasked = bmc_reach.from_where(bmc_reach.place(there, params), [
@@ -81,15 +80,6 @@ def _not_taken(here: Side, there: Side, leaving: list[Object]) -> tuple[list[Pro
     going = [obj for host in leaving if not host_copies.copy_of(host, own.get(host["metadata"]["name"]), here.uid)
              for obj in host_copies.companions(host, here.objects)]
     return found + checks.target(going, there.by_key, there.served, here.kinds), [warning] if warning else []
-
-
-def _notes_immutable(here: Side, there: Side) -> list[Problem]:
-    found = []
-    for side, option in ((here, "kubeconfig"), (there, "to_kubeconfig")):
-        if (side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME) or {}).get("immutable"):
-            found.append(Problem("move-note", f"ConfigMap {side.namespace}/{handed_over.NAME}", option, "immutable",
-                                 "one that can be written", "delete it; it says which hosts have left that plane"))
-    return found
 
 
 def _forbidden(here: Side, there: Side, hosts: list[Object]) -> list[Problem]:

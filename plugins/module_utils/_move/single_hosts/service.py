@@ -20,7 +20,6 @@ from ..._common.redaction.redaction import secret_texts
 from ..._common.texts.formats import timestamp
 from ..._host.actions.actions import ACTIONS, has_status
 from ..._host.description import annotations as host_annotations
-from ..._host.state import handed_over
 from ..._host.state.goals import HostHistory, state_of
 from ..._host.state.reading import BMH, hosts_of
 from ..._host.state.wait import wait_for_hosts
@@ -29,7 +28,7 @@ from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from ..checks import rules as checks
-from ..objects import copies, graph
+from ..objects import copies, graph, handed_over_notes
 from ..objects.reading import Side
 from ..pauses import hosts as hosts_service
 from . import copies as host_copies
@@ -38,8 +37,6 @@ from . import preflight as host_preflight
 from .copies import THERE
 
 Object = dict[str, Any]
-
-_CONFIG_MAP = KNOWN["ConfigMap"]
 
 
 class HostMove:
@@ -264,20 +261,7 @@ class HostMove:
 
     def _note(self, names: list[str]) -> dict[str, str]:
         """Keep here who manages the hosts, so that nobody enrols them here again; the other plane has none of it."""
-        at = timestamp(self._now())
-        notes = dict((host["metadata"]["name"], handed_over.note(host, self._there.client.server, at))
-                     for host in self._of(self._here, names))
-        if notes:
-            if self._here.client.get(_CONFIG_MAP, self._here.namespace, handed_over.NAME) is None:
-                self._here.client.create(_CONFIG_MAP, self._here.namespace, {
-                    "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
-                        "name": handed_over.NAME, "namespace": self._here.namespace}, "data": notes})
-            else:
-                self._here.client.patch(_CONFIG_MAP, self._here.namespace, handed_over.NAME, {"data": notes})
-        known = handed_over.read(self._there.client.get(_CONFIG_MAP, self._there.namespace, handed_over.NAME))
-        if set(known) & set(names):
-            self._there.client.patch(_CONFIG_MAP, self._there.namespace, handed_over.NAME, {
-                "data": dict.fromkeys(set(known) & set(names))})
+        handed_over_notes.write(self._here, self._there, self._of(self._here, names), names, timestamp(self._now()))
         return {}
 
     def _delete(self, names: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._common.problems.problem import Problem
-from ..._common.texts.plain_text import few
+from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..._kube.objects.finalizers import is_going
 from ..checks import rules as checks
@@ -116,6 +116,19 @@ def no_copies(begun: record.Record, here: Mapping[Keys, Object], there: Mapping[
     """
     pairs = [(here[entry.key], there[entry.key]) for entry in begun.entries if entry.key in there]
     return [problem for mine, other in pairs for problem in no_copy(mine, other)]
+
+
+def works_for_others(ironic: str, hosts: list[str]) -> list[Problem]:
+    """Return the problem of an Ironic over there that is stopped when a move is taken back, and has hosts of others.
+
+    :param ironic: as messages name it
+    :param hosts: those that are none of the move, as namespace/name
+    """
+    return [Problem(
+        "move-ironic", plain(ironic), "spec.replicas", f"an Ironic with {len(hosts)} hosts that are none of the move "
+        f"({few(sorted(map(plain, hosts)), _SHOWN)})", "one with the hosts of the move alone",
+        "it is stopped when the move is taken back, which interrupts what it does with their servers: finish the move "
+        "(state moved), or have their owners move or delete them first")] if hosts else []
 
 
 def resumed(obj: Object) -> list[Problem]:

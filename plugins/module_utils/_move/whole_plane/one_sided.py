@@ -61,6 +61,6 @@ def planned(client: Any, params: Mapping[str, Any], to_server: str, why: str) ->
     is_due = begun is not None or bool(moving.moved)
     unconfirmed = texts.unconfirmed_move(params["confirm"], texts.hosts(what), to_server) if is_due else []
     return {"changed": is_due, "due": is_due, "begun": begun is not None, "to_server": to_server,
-            **texts.counted(what), "rehearsal": None, "fits": [], "from_uid": here.uid,
-            **provisioning_reading.Both().result(), "diff": texts.difference(moving), "warnings": warnings,
-            "confirmation": texts.words(unconfirmed)}
+            **texts.counted(what), "rehearsal": None, "fits": [], "from_uid": here.uid, "to_uid": "",
+            **former_reading.result(here, params, texts.hosts(what)), **provisioning_reading.Both().result(),
+            "diff": texts.difference(moving), "warnings": warnings, "confirmation": texts.words(unconfirmed)}

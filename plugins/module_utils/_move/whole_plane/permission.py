@@ -10,9 +10,9 @@ from typing import Any
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._plane.parts import fit_service
-from ..checks import admission, preflight
+from ..checks import admission, other_namespaces, preflight
 from ..checks import rules as checks
-from ..handover import former_reading
+from ..handover import former_reading, provisioning_reading
 from ..objects import graph, record
 from ..objects.reading import Side
 from ..rehearsal import operator as operator_rehearsal
@@ -110,9 +110,12 @@ class Permission:
         :param moving: what clusterctl would move
         :raises RefusedError: when something is in the way
         """
-        problems = []
+        coming = [host for name in move_texts.hosts(begun) for host in [self._here.host(name) or self._there.host(name)]
+                  if host is not None]
+        # Somebody may have enrolled a server over there that seemed to be gone.
+        problems = preflight.others_have(self._there, coming)[0]
         if not leftovers.missing(begun, self._here, True):
-            problems = interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
+            problems += interrupted.problems(begun, moving, self._here.kinds, self._here.namespace)
             problems += interrupted.overwritten(begun, self._here.by_key, self._there.by_key)
             problems += interrupted.going_copies(begun, self._there.by_key)
             if not self._check_mode:
@@ -150,8 +153,20 @@ class Permission:
                   "among it")
         unconfirmed = move_texts.unconfirmed(self._params["confirm"], move_texts.hosts(begun), effect) \
             + self.held_elsewhere(begun)
-        self._refuse(interrupted.no_copies(begun, self._here.by_key, self._there.by_key), unconfirmed)
+        problems = interrupted.no_copies(begun, self._here.by_key, self._there.by_key)
+        self._refuse(problems + self._works_for_others(begun), unconfirmed)
         return unconfirmed
+
+    def _works_for_others(self, begun: record.Record) -> list[Problem]:
+        """Return the problem of an Ironic over there that has got hosts of others, and would be stopped."""
+        both = provisioning_reading.both(self._here, self._there, self._params)
+        back = both.handover()
+        if both.next_one is None or not (back.address or back.dhcp):
+            return []
+        names = other_namespaces.read(self._there.client, self._there.namespace, in_ironic=True)[0]
+        names += [f"{self._there.namespace}/{name}" for group, kind, name in self._there.by_key
+                  if (group, kind) == graph.HOST and name not in move_texts.hosts(begun)]
+        return interrupted.works_for_others(both.next_one.name, names)
 
     def _unconfirmed_again(self, begun: record.Record) -> list[Problem]:
         return self._unconfirmed_move(move_texts.hosts(begun)) + self.held_elsewhere(begun)

@@ -12,12 +12,13 @@ from typing import Any
 
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
+from ..._common.texts.formats import timestamp
 from ..._common.texts.plain_text import few
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
-from ..handover import provisioning_reading
-from ..objects import clusterctl, graph, record
+from ..handover import former_reading, provisioning_reading
+from ..objects import clusterctl, graph, handed_over_notes, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
 from ..rehearsal import service as rehearsal
@@ -48,6 +49,7 @@ class Move:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param journal: of the moves from this machine, or None to keep none
+    :param now: seconds since 1970
     :raises KubeError: when one of the API servers can't be asked
     """
 
@@ -56,14 +58,14 @@ class Move:
                  rehearse: Callable[..., rehearsal.Outcome] = rehearsal.move,
                  clock: Callable[[], float] = time.monotonic, sleep: Callable[[float], Any] = time.sleep,
                  alone: Callable[..., AbstractContextManager[int]] = clusterctl.alone,
-                 journal: Journal | None = None) -> None:
+                 journal: Journal | None = None, now: Callable[[], float] = time.time) -> None:
         self._params = params
         self._check_mode = check_mode
         self._progress = progress
         self._run = run
         self._alone = alone
         self._lock = -1
-        self._clock, self._sleep = clock, sleep
+        self._clock, self._sleep, self._now = clock, sleep, now
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
         self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
@@ -130,6 +132,12 @@ class Move:
 
         :raises RefusedError: when it has none and no move has started it
         """
+        if self._is_done():
+            # Whoever goes by the result starts the former Ironic again.
+            raise RefusedError([Problem(
+                "move-undone", "plane_move", "state", "undone, and a move that has ended", "a move that has not ended",
+                "move back by the playbook pivot with both kubeconfigs exchanged; when hosts are held over there yet, "
+                "run it with state moved, which releases them")])
         both, problems = (provisioning_reading.Both(), []) if self._is_used() else (
             provisioning_reading.without_record(self._here, self._there, self._params))
         half = self._records.half()
@@ -205,7 +213,7 @@ class Move:
             # A clusterctl that was killed leaves them paused, and the next one refuses what is.
             self._resume_clusters(self._here, begun)
             self._require_still_held(begun)
-            source, target = (clusterctl.side(side.client, self._params[option]) for side, option in (
+            source, target = (clusterctl.side(side.client, self._params[option], side.uid) for side, option in (
                 (self._here, "kubeconfig"), (self._there, "to_kubeconfig")))
             self._run(self._params["clusterctl"], source, target, self._here.namespace, self._params["work_dir"],
                       self._progress.event, self._lock)
@@ -221,8 +229,20 @@ class Move:
                                 "again")
         unknown = self._compare(begun, before)
         self._resume_clusters(self._there, begun)
+        unknown += self._noted(begun)
         self._records.end(begun)
         return unknown
+
+    def _noted(self, begun: record.Record) -> list[str]:
+        """Note here where the hosts are by now, and return warnings: a move does not fail for it."""
+        names = move_texts.hosts(begun)
+        hosts = [host for name in names for host in [self._there.host(name)] if host is not None]
+        try:
+            handed_over_notes.write(self._here, self._there, hosts, names, timestamp(self._now()))
+        except KubeError as exc:
+            return [f"which hosts have left {self._here.client.server} was not noted, so that enroll does not refuse "
+                    f"them there: {exc.message}"]
+        return []
 
     def _require_still_held(self, begun: record.Record) -> None:
         """Look once more at the hosts before clusterctl takes them, since the checks take their time.
@@ -314,7 +334,9 @@ class Move:
     def _result(self, what: record.Record | None, changed: bool, begun: bool = False) -> dict[str, Any]:
         return {"changed": changed, "due": changed, "begun": begun, "to_server": self._there.client.server,
                 **move_texts.counted(what), "rehearsal": self._permission.rehearsed,
-                "fits": self._permission.fits, "from_uid": self._here.uid, **self._both(what).result()}
+                "fits": self._permission.fits, "from_uid": self._here.uid, "to_uid": self._there.uid,
+                **former_reading.result(self._here, self._params, move_texts.hosts(what) if what else []),
+                **self._both(what).result()}
 
     def _both(self, what: record.Record | None) -> provisioning_reading.Both:
         """Return the Ironics between which something goes in this move, or back."""

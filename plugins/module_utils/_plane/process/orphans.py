@@ -11,12 +11,12 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple
 
 from ..._common.problems.errors import ReportedError
 from ..._common.waiting.wait_loop import until_nothing
-from .supervisor_files import LAB_DIR_VARIABLE, Layout
+from .supervisor_files import LAB_DIR_VARIABLE, NAME_VARIABLE, Layout
 
 TERMINATE_SECONDS = 10
 KILL_SECONDS = 10
@@ -96,18 +96,56 @@ def lab_dirs(proc: str = "/proc") -> set[str]:
 
     :param proc: where procfs is mounted
     """
-    mark, found = f"{LAB_DIR_VARIABLE}=".encode(), set()
-    for entry in os.listdir(proc):
-        if not entry.isdigit():
-            continue
+    return set(program.lab_dir for program in programs(proc))
+
+
+class Program(NamedTuple):
+    """A process of a lab or plane.
+
+    :ivar lab_dir: folder of the lab
+    :ivar name: of its program, as supervisord calls it; empty for a process that supervisord has not started
+    :ivar pid: its id
+    """
+
+    lab_dir: str
+    name: str
+    pid: int
+
+
+def programs(proc: str = "/proc") -> list[Program]:
+    """Return the processes of all labs, those that this user may inspect; children are of the program of their parent.
+
+    :param proc: where procfs is mounted
+    """
+    found = []
+    for pid in sorted(int(entry) for entry in os.listdir(proc) if entry.isdigit()):
         try:
-            with open(f"{proc}/{entry}/environ", "rb") as stream:
-                variables = stream.read().split(b"\0")
+            with open(f"{proc}/{pid}/environ", "rb") as stream:
+                variables = dict(text.partition(b"=")[::2] for text in stream.read().split(b"\0"))
         except OSError:
             # It is gone, or another user's.
             continue
-        found.update(os.fsdecode(variable[len(mark):]) for variable in variables if variable.startswith(mark))
+        lab_dir = variables.get(LAB_DIR_VARIABLE.encode())
+        if lab_dir is not None:
+            found.append(Program(os.fsdecode(lab_dir), os.fsdecode(variables.get(NAME_VARIABLE.encode(), b"")), pid))
     return found
+
+
+def stop_programs(lab_dir: str, names: Collection[str]) -> None:
+    """End the processes of some programs of a lab whose supervisord is gone, at first politely.
+
+    :param lab_dir: the lab's folder
+    :param names: of the programs
+    :raises CleanupError: when some survive
+    """
+    def left() -> list[int]:
+        return [program.pid for program in programs() if program.lab_dir == lab_dir and program.name in names]
+
+    for number, seconds in ((signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
+        _signal(lab_dir, left(), number)
+        if not until_nothing(left, seconds, _LOOK_INTERVAL_SECONDS):
+            return
+    raise _surviving(left())
 
 
 def _signal(lab_dir: str, pids: list[int], number: int) -> None:
@@ -158,9 +196,12 @@ def stop_processes(lab_dir: str) -> list[Any]:
         _signal(lab_dir, left, signal.SIGKILL)
         left = _gone(lab_dir, KILL_SECONDS)
     if left:
-        raise CleanupError(f"processes {', '.join(str(pid) for pid in left)} survive SIGKILL: see /proc/<pid>/status "
-                           "and wchan")
+        raise _surviving(left)
     return found
+
+
+def _surviving(pids: list[int]) -> CleanupError:
+    return CleanupError(f"processes {', '.join(map(str, pids))} survive SIGKILL: see /proc/<pid>/status and wchan")
 
 
 def mounts(lab_dir: str, mountinfo: str = "/proc/self/mountinfo") -> list[str]:

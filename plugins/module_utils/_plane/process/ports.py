@@ -4,9 +4,12 @@
 """Which TCP ports of this machine are taken, and by whom."""
 from __future__ import annotations
 
+import ipaddress
 import os
 import socket
-from typing import Any
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ..._common.waiting.wait_loop import until_nothing
 from . import orphans
@@ -15,6 +18,22 @@ from . import orphans
 _END_SECONDS = 2
 LOOPBACK = "127.0.0.1"
 _LOOK_INTERVAL_SECONDS = 0.05
+
+
+_LISTENS = "0A"
+
+
+class Socket(NamedTuple):
+    """A TCP socket that listens.
+
+    :ivar link: as the links in /proc name it that its processes have
+    :ivar address: IP address that it listens on
+    :ivar port: its port
+    """
+
+    link: str
+    address: Any
+    port: int
 
 
 def taken(ports: dict[str, int], addresses: dict[str, str] | None = None) -> dict[str, int]:
@@ -39,7 +58,40 @@ def taken(ports: dict[str, int], addresses: dict[str, str] | None = None) -> dic
 
 def listeners(proc: str = "/proc") -> dict[Any, Any]:
     """Return who listens on which TCP port as a dict port → pid, those that this user may inspect."""
-    inodes = {}
+    sockets = dict((item.link, item.port) for item in _sockets(proc))
+    return dict((sockets[link], pid) for link, pid in _links(proc) if link in sockets)
+
+
+def holders(address: str, port: int, proc: str = "/proc") -> set[int] | None:
+    """Return the ids of the processes that listen where a connection to an address of this machine leads.
+
+    :param address: the IP address
+    :param port: the port
+    :param proc: where procfs is mounted
+    :returns: those that this user may inspect; None when nobody listens there
+    """
+    wanted = ipaddress.ip_address(address)
+    sockets = set(item.link for item in _sockets(proc) if item.port == port and _answers_for(item.address, wanted))
+    return set(pid for link, pid in _links(proc) if link in sockets) if sockets else None
+
+
+def is_here(address: str) -> bool:
+    """Return whether an IP address is one of this machine."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+def _answers_for(listens: Any, wanted: Any) -> bool:
+    mapped = getattr(listens, "ipv4_mapped", None)
+    # One on all addresses of IPv6 has those of IPv4, too, unless it says otherwise, which /proc does not show.
+    return wanted in (listens, mapped) or (listens.is_unspecified and wanted.version <= listens.version)
+
+
+def _sockets(proc: str) -> Iterator[Socket]:
     for table in ("tcp", "tcp6"):
         try:
             with open(os.path.join(proc, "net", table), encoding="utf-8") as stream:
@@ -48,24 +100,34 @@ def listeners(proc: str = "/proc") -> dict[Any, Any]:
             continue
         for line in lines:
             fields = line.split()
-            if fields[3] == "0A":
-                inodes[f"socket:[{fields[9]}]"] = int(fields[1].rpartition(":")[2], 16)
-    found = {}
+            if fields[3] == _LISTENS:
+                address, _colon, port = fields[1].partition(":")
+                yield Socket(f"socket:[{fields[9]}]", _address(address), int(port, 16))
+
+
+def _address(digits: str) -> Any:
+    """Return an address of /proc/net/tcp, whose words of four bytes are in the order of this machine's processor."""
+    content = bytes.fromhex(digits)
+    if sys.byteorder == "little":
+        content = b"".join(content[start:start + 4][::-1] for start in range(0, len(content), 4))
+    return ipaddress.ip_address(content)
+
+
+def _links(proc: str) -> Iterator[tuple[str, int]]:
+    """Yield what the descriptors of processes lead to, each with the process, of those that this user may inspect."""
     for entry in os.listdir(proc):
         if not entry.isdigit():
             continue
         directory = os.path.join(proc, entry, "fd")
         try:
             for descriptor in os.listdir(directory):
-                port = inodes.get(os.readlink(os.path.join(directory, descriptor)))
-                if port:
-                    found[port] = int(entry)
+                yield os.readlink(os.path.join(directory, descriptor)), int(entry)
         except OSError:
             continue
-    return found
 
 
-def _program(pid: int, proc: str = "/proc") -> str:
+def program(pid: int, proc: str = "/proc") -> str:
+    """Return the name of a process's program, "?" when it has ended."""
     try:
         with open(os.path.join(proc, str(pid), "comm"), encoding="utf-8", errors="replace") as stream:
             return stream.read().strip()
@@ -97,7 +159,7 @@ def owners_of(figures: Any) -> list[tuple[str, str]]:
         pid = owners.get(port)
         if pid in own or (pid is None and part not in unknown):
             continue
-        found.append((part, f"pid {pid} ({_program(pid)})" if pid else "a process of another user"))
+        found.append((part, f"pid {pid} ({program(pid)})" if pid else "a process of another user"))
     return found
 
 

@@ -124,6 +124,9 @@ def stop(supervisor: Any, names: Any, check_mode: bool = False) -> Any:
     if not check_mode:
         # First: roles know by the files which programs a run that is killed meanwhile has left.
         supervisor.stop_programs(names)
+        if not supervisor.alive():
+            # Killed, as by the kernel for want of memory: what it had started goes on.
+            orphans.stop_programs(supervisor.layout.lab_dir, names)
     actions = dict(
         (name, "stopped" if remove_program(supervisor.layout, name, check_mode) else ABSENT) for name in names)
     if check_mode:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,7 +93,7 @@ def _program_problems(nginx_program: str) -> list[Problem]:
 
 def _machine_problems(computed: dict[str, Any]) -> list[Problem]:
     """Return what of the figures this machine does not have, or somebody else uses."""
-    absent = [field for field in ("address", "kubernetes_address") if not _is_here(computed[field])]
+    absent = [field for field in ("address", "kubernetes_address") if not ports.is_here(computed[field])]
     found = [Problem("machine-address", "", f"management_plane.{field}", show(computed[field]),
                      "an address of this machine", "correct it, or configure it on an interface") for field in absent]
     if not absent:
@@ -112,15 +111,6 @@ def _unit_problems(computed: dict[str, Any]) -> list[Problem]:
         return []
     return [Problem("machine-unit", "", "management_plane.name", f"{show(computed['name'])}, whose unit {service.path} "
                     "is that of a plane in another folder", "a name of its own", "set another one")]
-
-
-def _is_here(address: str) -> bool:
-    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as probe:
-        try:
-            probe.bind((address, 0))
-        except OSError:
-            return False
-    return True
 
 
 def _folder_problems(computed: dict[str, Any]) -> list[Problem]:

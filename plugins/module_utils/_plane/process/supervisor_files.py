@@ -18,6 +18,8 @@ from ..._common.problems.errors import ReportedError
 
 LAB_DIR_VARIABLE = "METAL3_LAB_DIR"
 DIGEST_VARIABLE = "METAL3_CONFIG_DIGEST"
+# In which supervisord gives each program its own name (``process.py``: _spawn_as_child).
+NAME_VARIABLE = "SUPERVISOR_PROCESS_NAME"
 _END_OF_LINE = re.compile(r"[\n\r]")
 # sockaddr_un has 108 bytes; supervisord binds to "<socket>.<pid>" before it renames that.
 SOCKET_PATH_LIMIT = 107 - len(".4194304")

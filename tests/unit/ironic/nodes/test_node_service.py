@@ -127,6 +127,30 @@ def test_what_is_deleted(state, values, deleted):
         assert client.sent == []
 
 
+def test_a_node_is_deleted_by_its_uuid_whatever_its_name():
+    """One that is called otherwise has power over the server, too."""
+    client, uuid = FakeIronic(), "7d0f6f0e-3b0c-4a43-8a5d-2c1e0f1b9d11"
+    client.nodes[uuid] = dict(client.nodes.pop(client.add("older-name", "active")), uuid=uuid)
+    assert run(client, option("metal3~a", uuid=uuid, state="absent"), force=["metal3~a"])["changed"]
+    assert client.nodes == {}
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_node_of_the_name_with_another_uuid_is_another_ironics(is_there):
+    client, uuid = FakeIronic(), "7d0f6f0e-3b0c-4a43-8a5d-2c1e0f1b9d11"
+    if is_there:
+        client.add("metal3~a", "active")
+    wanted = option("metal3~a", uuid=uuid, must_exist=not is_there, state="absent")
+    with pytest.raises(RefusedError, match="find out whether this is the Ironic that is meant"):
+        run(client, wanted, force=["metal3~a"])
+    assert client.sent == []
+
+
+def test_a_node_that_a_killed_run_has_deleted_is_no_other_ironics():
+    uuid = "7d0f6f0e-3b0c-4a43-8a5d-2c1e0f1b9d11"
+    assert not run(FakeIronic(), option("metal3~a", uuid=uuid, state="absent"), force=["metal3~a"])["changed"]
+
+
 def test_a_forced_deletion_sets_maintenance_first():
     client = FakeIronic()
     client.add("a", "active")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import os
 
 import pytest
 from fakes import refused_moves
@@ -15,7 +16,15 @@ from fakes.refused_moves import attempt, ironic
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
-from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import former
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover import (
+    former_nodes,
+    former_reading,
+    former_said,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.handover.machine_ironics import (
+    IronicProcess,
+    MachineIronics,
+)
 
 NAMESPACE = "baremetal-operator-system"
 NAME = f"Deployment {NAMESPACE}/ironic"
@@ -189,21 +198,155 @@ def test_an_ironic_that_somebody_has_stopped_still_has_its_nodes(here, there):
     assert attempt(here, there, True, **options)["due"]
 
 
-def test_a_process_that_is_not_found_has_not_stopped(here, there):
-    options = {"former_ironic_found": False}
-    assert attempt(here, there, True, **options)["due"]
+OWN, OTHER = IronicProcess("/plane", "ironic", 12), IronicProcess("/other", "ironic-conductor-1", 13)
+PROCESS = {"former_ironic_mode": "process", "former_ironic_directory": "/plane/",
+           "former_ironic_url": "https://192.0.2.1:6385"}
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a callable that says what this machine has of Ironic."""
+    def has(*configured, **others):
+        monkeypatch.setattr(former_reading.machine_reading, "read",
+                            lambda directory, url: MachineIronics(configured, **others))
+    return has
+
+
+def test_a_process_that_is_not_found_has_not_stopped(here, there, machine):
+    machine()
+    assert attempt(here, there, True, **PROCESS)["due"]
     del here.objects["BareMetalHost", "free"]["metadata"]["annotations"]
-    (problem,) = refused(here, there, **options)
+    (problem,) = refused(here, there, **PROCESS)
     assert str(problem).startswith("Ironic: found no process of it on this machine, expected the one that lets go")
     assert "pivot_ironic_mode to cluster" in problem.hint
+    machine(others=(OTHER,))
+    (problem,) = refused(here, there, **PROCESS)
+    assert problem.actual == ("no process of it on this machine in /plane; others are ironic-conductor-1 in /other "
+                              "(pid 13)")
     for mode in ("none", "external"):
-        assert attempt(here, there, True, **options, former_ironic_mode=mode)["due"]
+        assert attempt(here, there, True, **dict(PROCESS, former_ironic_mode=mode))["due"]
 
 
-def test_a_process_without_a_url_keeps_its_nodes(here, there):
-    (problem,) = refused(here, there, former_ironic_found=True)
+def test_a_process_without_a_url_keeps_its_nodes(here, there, machine):
+    machine("ironic", running=(OWN,))
+    (problem,) = refused(here, there, **dict(PROCESS, former_ironic_url=""))
     assert str(problem).startswith("Ironic: former_ironic_url: found no URL, and a database that outlives it: that in")
-    assert attempt(here, there, True, former_ironic_found=True, former_ironic_url="https://192.0.2.1:6385")["due"]
+    assert attempt(here, there, True, **PROCESS)["due"]
+
+
+@pytest.mark.parametrize("configured, running, words", [
+    (("ironic",), (), "ironic"), ((), (OWN,), "ironic in /plane (pid 12)"),
+    (("ironic",), (OWN, OWN._replace(pid=14)), "ironic in /plane (pid 12 14)")])
+def test_a_process_that_is_left_has_not_stopped(here, there, machine, configured, running, words):
+    """With --step its end may have been left out, or its supervisord was killed."""
+    machine(*configured, running=running, others=(OTHER,))
+    (problem,) = refused(here, there, False, **PROCESS)
+    assert str(problem).startswith(f"Ironic: found {words}, an Ironic that still has power over the servers, expected")
+
+
+def test_a_process_that_its_supervisord_has_lost_is_named_before_hosts_are_held(here, there, machine):
+    machine("ironic-api", running=(OWN,))
+    (problem,) = refused(here, there, **PROCESS)
+    assert problem.actual == "ironic in /plane (pid 12), which no supervisord has any more" and "kill 12" in problem.hint
+
+
+def test_another_ironic_of_this_machine_at_the_url_is_not_the_one_that_is_stopped(here, there, machine):
+    machine("ironic", running=(OWN,), others=(OTHER,), holder="pid 13, program ironic in /other")
+    (problem,) = refused(here, there, **PROCESS)
+    assert str(problem).startswith("Ironic: former_ironic_url: found https://192.0.2.1:6385, where pid 13, program "
+                                   "ironic in /other answers, expected a process of the folder /plane")
+    assert "two Ironics are on this machine" in problem.hint
+
+
+@pytest.mark.parametrize("endpoint, is_refused", [
+    ("https://192.0.2.1:6385", False), ("https://192.0.2.1:16385", True), ("https://192.0.2.1", True),
+    ("https://192.0.2.2:6385", True), ("", False), ("https://[broken", False)])
+def test_of_two_ironics_on_one_machine_the_operators_is_known_by_its_port(here, there, machine, endpoint, is_refused):
+    machine("ironic", running=(OWN,))
+    put(here, *operator(endpoint))
+    options = dict(PROCESS, machine_ironic={"ip": "192.0.2.1", "dhcp_networks": []})
+    if not is_refused:
+        assert attempt(here, there, True, **options)["due"]
+        return
+    (problem,) = refused(here, there, **options)
+    assert (problem.field, problem.actual) == ("IRONIC_ENDPOINT", endpoint)
+    assert problem.expected.startswith("https://192.0.2.1:6385, the Ironic that is a process of this machine")
+    # The run that writes does not know the machine's address, but the URL.
+    machine()
+    assert refused(here, there, False, **PROCESS)[0].field == "IRONIC_ENDPOINT"
+
+
+@pytest.mark.parametrize("endpoint, address, url, is_named", [
+    ("https://192.0.2.9:6385", "192.0.2.1", "", True), ("https://192.0.2.1:6385", "192.0.2.1", "", False),
+    ("https://ironic.example:6385", "192.0.2.1", "", False), ("https://192.0.2.9:6385", "", "", False),
+    ("https://192.0.2.9:6385", "192.0.2.1", "https://192.0.2.1:6385", False), ("", "192.0.2.1", "", False)])
+def test_a_deployment_at_another_address_than_the_operators_ironic_is_named(
+        here, there, endpoint, address, url, is_named):
+    """A Service may lead from one to the other, so that it is no refusal; by a URL its nodes are asked for."""
+    put(here, ironic(env=[{"name": "PROVISIONING_IP", "value": address}]), *operator(endpoint))
+    warnings = attempt(here, there, True, **CLUSTER, former_ironic_url=url)["warnings"]
+    assert [text for text in warnings if "works with the Ironic" in text] == ([
+        f"the Bare Metal Operator works with the Ironic at {endpoint}, and {NAME}, which is stopped, has the address "
+        f"{address}: when these are two, that one goes on with power over the servers. Set former_ironic_url (playbook: "
+        "pivot_ironic_url, and its login), by which it is asked for the hosts' nodes"] if is_named else [])
+
+
+def held_for(here, place):
+    for name in ("free", "used"):
+        here.objects["BareMetalHost", name]["metadata"]["annotations"][host_annotations.FORMER_IRONIC] = place
+
+
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+def test_what_another_run_has_held_for_another_ironic_may_not_have_stopped_it(here, there, machine, check_mode):
+    """On this machine, or in this folder, it is not found: held hosts would count for its end."""
+    machine()
+    held_for(here, "process other-machine:/plane")
+    (problem,) = refused(here, there, check_mode, **PROCESS)
+    assert str(problem).startswith(
+        f"BareMetalHost free, used: metadata.annotations.{host_annotations.FORMER_IRONIC}: found process other-machine:"
+        f"/plane, expected process {os.uname().nodename}:/plane; an earlier run has held them for the end of that Ironic")
+    for options in (dict(PROCESS, former_ironic_mode="external"), CLUSTER):
+        put(here, ironic(replicas=0))
+        assert "found process other-machine:/plane" in str(refused(here, there, check_mode, **options)[0])
+
+
+@pytest.mark.parametrize("place, options", [
+    (f"process {os.uname().nodename}:/plane", PROCESS), (f"cluster {NAMESPACE}/ironic", CLUSTER),
+    ("external https://192.0.2.1:6385", dict(PROCESS, former_ironic_mode="external")),
+    ("external https://192.0.2.1:6385", dict(PROCESS, former_ironic_mode="external",
+                                             former_ironic_url="https://me:word@192.0.2.1:6385/")),
+    ("process elsewhere:/plane", {"former_ironic_mode": "none"}), ("process elsewhere:/plane", {})])
+def test_the_run_that_has_held_them_goes_on(here, there, machine, place, options):
+    """With the mode none its user says that it has stopped for good."""
+    machine()
+    put(here, ironic(replicas=0))
+    held_for(here, place)
+    result = attempt(here, there, True, **options)
+    assert result["due"] and result["former_ironic_place"] in (place, "") and "word" not in str(result)
+
+
+UUID = "1be26c0b-03f2-4d2e-ae87-c02d7f33c123"
+
+
+@pytest.mark.parametrize("known, is_held, expected", [
+    (UUID.upper(), False, {"uuid": UUID, "must_exist": True}), (UUID, True, {"uuid": UUID, "must_exist": False}),
+    ("../nodes", False, {"must_exist": False}), ("", False, {"must_exist": False}),
+    (None, False, {"must_exist": False})])
+def test_the_nodes_of_the_hosts_are_known_by_what_the_operator_says(here, there, known, is_held, expected):
+    """By their UUIDs another Ironic is known, with nodes of the same names or with none."""
+    free = here.objects["BareMetalHost", "free"]
+    free["status"]["provisioning"]["ID"] = known
+    if not is_held:
+        del free["metadata"]["annotations"]
+    nodes = attempt(here, there, True, former_ironic_mode="none")["nodes"]
+    assert dict({"name": "metal3~free"}, **expected) in nodes and len(nodes) == 2
+
+
+def test_of_a_host_without_a_status_the_saved_one_says_its_node(here, there):
+    free = here.objects["BareMetalHost", "free"]
+    free["metadata"]["annotations"][host_annotations.STATUS] = '{"provisioning": {"ID": "%s", "state": "available"}}' % UUID
+    assert {"name": "metal3~free", "uuid": UUID, "must_exist": False} in former_nodes.of_hosts(
+        ["free"], [dict(free, status={})], "metal3")
 
 
 @pytest.mark.parametrize("kind, is_named", [("list", False), ("get", True)])
@@ -257,4 +400,4 @@ def test_all_checks_go_by_one_read_of_it(here, there):
 
 
 def test_the_modes_are_those_of_the_role():
-    assert former.MODES == ("process", "cluster", "external", "none")
+    assert former_said.MODES == ("process", "cluster", "external", "none")

@@ -85,7 +85,7 @@ class Planes:
         (self.dir / "lab.json").write_text('{"mode": "process", "name": "rack1", "dir": "%s", "ports": {}}' % self.dir)
         (self.dir / "kubeconfig").write_text("{}")
         self.params = dict({"name": "rack1", "plane_dir": str(self.dir), "cluster": "c", "cluster_namespace": "metal3",
-                            "namespace": "metal3", "endpoint_host": "192.0.2.9"}, **params)
+                            "namespace": "metal3", "endpoint_host": "192.0.2.9", "endpoint_port": 6443}, **params)
         self.here = server("a", "https://127.0.0.1:6443", [host("h"), self.secret(config())])
         self.there = server("b", "https://192.0.2.9:6443")
         self.down = set()
@@ -136,7 +136,9 @@ def test_the_record_follows_the_hosts(planes):
 
 
 @pytest.mark.parametrize("content, text", [
-    (config("https://203.0.113.6:6443"), "one of cluster_endpoint.host, 192.0.2.9"),
+    (config("https://203.0.113.6:6443"), "one of cluster_endpoint, host 192.0.2.9, port 6443"),
+    # Who may make Services of the cluster can listen at a port of its nodes.
+    (config("https://192.0.2.9:30443"), "found https://192.0.2.9:30443, expected one of cluster_endpoint"),
     (config(ca=base64.b64encode(b"-----BEGIN CERTIFICATE-----\nother").decode()),
      "with the authority that was recorded")])
 def test_a_secret_does_not_lead_elsewhere(planes, content, text):

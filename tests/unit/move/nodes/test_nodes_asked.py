@@ -107,7 +107,8 @@ def test_a_node_that_reaches_ironic_is_known_and_its_pod_gone(here, there):
     found, others = asked(here, there, cluster)
     assert others == ["c"] and found["targets"] == TARGETS
     assert [request[1:3] for request in there.requests if request[0] == "GET"] == [
-        ("Deployment", "ironic"), ("ConfigMap", "ironic-configmap")]
+        ("Deployment", "ironic"), ("ConfigMap", "ironic-configmap"), ("Namespace", "kube-system")]
+    assert (found["from_uid"], found["to_uid"]) == ("a-kube-system", "b-kube-system")
     assert [(item["status"], item["text"]) for item in found["checks"]] == [
         ("unknown", f"BareMetalHost free: {NOBODY}"), ("ok", "BareMetalHost used: reached from Node m of cluster c")]
     made, = cluster.made

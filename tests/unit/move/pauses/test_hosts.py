@@ -14,7 +14,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
+    DETACHED,
     FOR_RESTORE,
+    FORMER_IRONIC,
     PAUSED,
     PAUSED_BY_CAPM3,
     STATUS,
@@ -62,6 +64,57 @@ def test_all_hosts_are_paused_first_and_then_their_status_is_saved(server):
         assert saved["provisioning"]["state"] == state and "hardware" not in saved
     assert {verb for verb, _kind, _name in server.stored} == {"PATCH"}
     assert hold(server)["changed"] is False
+
+
+def test_for_which_ironics_end_hosts_are_held_is_noted_until_they_are_released(server, monkeypatch):
+    """A later run that does not find this Ironic must not take it for one that has stopped."""
+    annotations(server, "used")[FORMER_IRONIC] = "of a run whose hosts somebody has resumed by hand"
+    for place in ("process bastion:/plane", "process other:/plane"):
+        hosts_service.held(server, NAMESPACE, False, Progress(None), lambda _seconds: None, former_ironic=place)
+        # The second one holds nothing.
+        assert {annotations(server, name)[FORMER_IRONIC] for name in ("used", "free")} == {"process bastion:/plane"}
+    result = release(server, monkeypatch, {})
+    assert result["changed"] and not {FORMER_IRONIC, PAUSED} & {
+        *annotations(server, "used"), *annotations(server, "free")}
+    annotations(server, "used")[FORMER_IRONIC] = "of before"
+    hold(server)
+    assert FORMER_IRONIC not in annotations(server, "used")
+
+
+def twice(server):
+    """Give the server of a held host to another one."""
+    hold(server)
+    server.objects["BareMetalHost", "free"]["spec"]["bmc"] = {"address": "ipmi://192.0.2.2"}
+    other = host("another")
+    other["spec"]["bmc"] = {"address": "ipmi://192.0.2.2"}
+    other["metadata"]["namespace"] = "rack2"
+    server.objects["BareMetalHost", "another"] = other
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_host_whose_server_somebody_has_enrolled_meanwhile_stays_held(server, monkeypatch, check_mode):
+    """Two hosts would switch and clean one server."""
+    twice(server)
+    monkeypatch.setattr(host_wait, "follow", Operator(server, {}))
+    result = hosts_service.released(server, NAMESPACE, check_mode, Progress(None), 60, lambda: 0.0,
+                                    lambda _seconds: None)
+    assert [text.partition(", expected")[0] for text in result["errors"] if "not released" in text] == [
+        "host free: not released: spec.bmc.address: found ipmi://192.0.2.2, which the host rack2/another has, too"]
+    assert annotations(server, "free")[PAUSED] == HELD
+    assert (PAUSED in annotations(server, "used")) is check_mode
+
+
+def test_a_detached_host_has_no_power_over_the_server_of_another_one(server, monkeypatch):
+    twice(server)
+    annotations(server, "another")[DETACHED] = ""
+    release(server, monkeypatch, {})
+    assert PAUSED not in annotations(server, "free")
+
+
+def test_hosts_of_other_namespaces_that_may_not_be_read_are_a_warning(server, monkeypatch):
+    hold(server)
+    server.only_one_namespace = True
+    assert "allow listing baremetalhosts in all namespaces" in release(server, monkeypatch, {})["warnings"][0]
 
 
 def test_check_mode_holds_nothing(server):

@@ -1,0 +1,53 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notes in the plane that hosts have left which plane manages them, so that nobody enrols them there again."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..._common.problems.problem import Problem
+from ..._host.state import handed_over
+from ..._metal3.kinds import KNOWN
+from .reading import Side
+
+Object = dict[str, Any]
+
+_CONFIG_MAP = KNOWN["ConfigMap"]
+_KEY = ("", "ConfigMap", handed_over.NAME)
+
+
+def immutable(here: Side, there: Side) -> list[Problem]:
+    """Return a problem for each plane whose notes cannot be written.
+
+    :param here: the plane that hosts leave
+    :param there: the plane that they come to
+    """
+    return [Problem("move-note", f"ConfigMap {side.namespace}/{handed_over.NAME}", option, "immutable",
+                    "one that can be written", "delete it; it says which hosts have left that plane")
+            for side, option in ((here, "kubeconfig"), (there, "to_kubeconfig"))
+            if side.by_key.get(_KEY, {}).get("immutable")]
+
+
+def write(here: Side, there: Side, hosts: Iterable[Object], names: Iterable[str], at: str) -> None:
+    """Note hosts in the plane that they leave; the other plane has no note of them.
+
+    :param here, there: as for :func:`immutable`
+    :param hosts: BareMetalHosts that leave, or their copies
+    :param names: of the hosts that come, with those that have left before
+    :param at: RFC 3339 in UTC
+    :raises KubeError: when an API server refuses
+    """
+    notes = dict((host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
+    if notes:
+        if here.client.get(_CONFIG_MAP, here.namespace, handed_over.NAME) is None:
+            here.client.create(_CONFIG_MAP, here.namespace, {
+                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+                    "name": handed_over.NAME, "namespace": here.namespace}, "data": notes})
+        else:
+            here.client.patch(_CONFIG_MAP, here.namespace, handed_over.NAME, {"data": notes})
+    known = handed_over.read(there.client.get(_CONFIG_MAP, there.namespace, handed_over.NAME))
+    come = set(known) & set(names)
+    if come:
+        there.client.patch(_CONFIG_MAP, there.namespace, handed_over.NAME, {"data": dict.fromkeys(come)})

@@ -1,0 +1,77 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules that write after another task has checked a cluster refuse another one, to which the kubeconfig leads by then."""
+from __future__ import annotations
+
+import importlib
+import json
+
+import pytest
+from ansible.module_utils.testing import patch_module_args
+from fakes.planes import obj, server, world
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube import module as kube_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._move import module as move_module
+
+TWO = {"kubeconfig": "/here", "to_kubeconfig": "/there", "confirm": "2"}
+MOVED = dict(TWO, clusterctl="/nowhere", work_dir="/dev/null/work")
+HERE = ("/here", "cluster_uid", "a-kube-system")
+THERE = ("/there", "to_cluster_uid", "b-kube-system")
+# Module, arguments, and which cluster was checked.
+CASES = {
+    "move, the plane that lets go": ("plane_move", MOVED, HERE),
+    "move, the plane that takes over": ("plane_move", MOVED, THERE),
+    "take back": ("plane_move", dict(TWO, state="undone"), HERE),
+    "take back, the plane that takes over": ("plane_move", dict(TWO, state="undone"), THERE),
+    "hold": ("plane_move_hosts", {"kubeconfig": "/here", "state": "held"}, HERE),
+    "release": ("plane_move_hosts", {"kubeconfig": "/here", "state": "released", "wait_timeout_seconds": 1}, HERE),
+    "stop pods": ("plane_scale", {"kubeconfig": "/here", "namespace": "metal3", "name": "ironic", "replicas": 0,
+                                  "confirm": "ironic", "wait_timeout_seconds": 1}, HERE),
+    "back up": ("plane_backup", {"kubeconfig": "/here", "directory": "/dev/null/backups", "recipients": [
+        "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"]}, HERE),
+}
+
+
+@pytest.fixture
+def planes(monkeypatch):
+    """Both planes by the path of their kubeconfig."""
+    found = {"/here": server("a", "https://198.18.0.1:6443", [
+        *world(), obj("apps/v1", "Deployment", "ironic", spec={"replicas": 1, "selector": {"matchLabels": {"a": "b"}}})]),
+        "/there": server("b", "https://198.18.0.2:6443")}
+    for module in (kube_module, move_module):
+        monkeypatch.setattr(module, "KubeClient", lambda params: found[params["kubeconfig"]])
+    del found["/here"].objects["BareMetalHost", "free"]["metadata"]["annotations"]
+    return found
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capfd):
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+
+    def call(name, arguments):
+        module = importlib.import_module(f"ansible_collections.metal3.baremetal.plugins.modules.{name}")
+        with patch_module_args(dict(arguments, _ansible_remote_tmp=str(tmp_path))), pytest.raises(SystemExit):
+            module.main()
+        return json.loads(capfd.readouterr().out)
+    return call
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_another_cluster_is_refused_before_anything_is_written(planes, run, case):
+    name, arguments, (path, option, checked) = CASES[case]
+    # What answers by this kubeconfig now.
+    planes[path].objects["Namespace", "kube-system"]["metadata"]["uid"] = "another"
+    answer = run(name, dict(arguments, **{option: checked}))
+    assert answer["failed"] and [problem["code"] for problem in answer["problems"]] == ["cluster-other"], answer
+    assert f"{option}: found another, expected {checked}, the cluster that was checked" in answer["msg"]
+    assert not any(plane.writes() for plane in planes.values())
+
+
+def test_the_one_that_was_checked_is_written_to(planes, run):
+    answer = run("plane_move_hosts", {"kubeconfig": "/here", "state": "held", "cluster_uid": "a-kube-system"})
+    assert answer["changed"], answer
+    found = planes["/here"].objects["BareMetalHost", "free"]["metadata"]["annotations"]
+    assert found[host_annotations.PAUSED] == host_annotations.FOR_MOVE

@@ -1,0 +1,85 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Programs whose supervisord was killed: they go on, are known by their environment, and are stopped with the others."""
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import orphans, process_group
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor import Supervisor
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
+    LAB_DIR_VARIABLE,
+    NAME_VARIABLE,
+    Layout,
+)
+
+OBEYS = "import sys; print(flush=True); sys.stdin.read()"
+IGNORES = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); sys.stdin.read()"
+
+
+@contextlib.contextmanager
+def program(folder, name, text=OBEYS):
+    """Run a process as a program of a plane's supervisord; yields it when it has begun."""
+    environment = dict(os.environ, **{LAB_DIR_VARIABLE: str(folder)}, **({NAME_VARIABLE: name} if name else {}))
+    with subprocess.Popen([sys.executable, "-c", text], env=environment, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE) as found:
+        try:
+            found.stdout.readline()
+            yield found
+        finally:
+            found.stdin.close()
+            found.kill()
+
+
+@pytest.fixture
+def plane(tmp_path):
+    """A plane with the configuration of two programs and no supervisord."""
+    layout = Layout(str(tmp_path / "supervisor"))
+    for folder in (layout.programs_dir, layout.ready_dir):
+        os.makedirs(folder)
+    for name in ("ironic", "etcd"):
+        with open(layout.program_file(name), "w", encoding="utf-8") as stream:
+            stream.write(f"[program:{name}]\n")
+    return Supervisor(layout)
+
+
+def test_processes_are_known_by_folder_and_program(tmp_path):
+    with program(tmp_path, "ironic") as one, program(tmp_path / "other", "ironic-api") as two, \
+            program(tmp_path, "") as three:
+        found = [item for item in orphans.programs() if item.lab_dir.startswith(str(tmp_path))]
+        assert sorted(found, key=lambda item: item.pid) == sorted(
+            [orphans.Program(str(tmp_path), "ironic", one.pid),
+             orphans.Program(str(tmp_path / "other"), "ironic-api", two.pid),
+             orphans.Program(str(tmp_path), "", three.pid)], key=lambda item: item.pid)
+        assert {str(tmp_path), str(tmp_path / "other")} <= orphans.lab_dirs()
+
+
+@pytest.mark.parametrize("text", [OBEYS, IGNORES], ids=["polite", "hard"])
+def test_a_program_whose_supervisord_was_killed_is_stopped(plane, monkeypatch, text):
+    """It would be taken for one that has stopped: an Ironic goes on with power over servers."""
+    monkeypatch.setattr(orphans, "TERMINATE_SECONDS", 0.2)
+    folder = plane.layout.lab_dir
+    with program(folder, "ironic", text) as lost, program(folder, "etcd") as stays, \
+            program(folder + "-2", "ironic") as others:
+        assert process_group.stop(plane, ["ironic"], check_mode=True) == {"ironic": "stopped"}
+        assert lost.poll() is None
+        assert process_group.stop(plane, ["ironic"]) == {"ironic": "stopped"}
+        assert lost.wait(10) < 0 and stays.poll() is None and others.poll() is None
+    assert not os.path.exists(plane.layout.program_file("ironic"))
+
+
+def test_one_that_survives_is_named(plane, monkeypatch):
+    monkeypatch.setattr(orphans, "TERMINATE_SECONDS", 0.1)
+    monkeypatch.setattr(orphans, "KILL_SECONDS", 0.1)
+    monkeypatch.setattr(orphans, "_signal", lambda *_arguments: None)
+    with program(plane.layout.lab_dir, "ironic") as lost, pytest.raises(
+            orphans.CleanupError, match=rf"processes {lost.pid} survive SIGKILL"):
+        process_group.stop(plane, ["ironic"])
+    # The next run knows by it that it is there.
+    assert os.path.exists(plane.layout.program_file("ironic"))
