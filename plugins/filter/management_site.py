@@ -34,10 +34,11 @@ EXAMPLES = r"""
 RETURN = r"""
 _value:
   description:
-    - C(host), the inventory host that stands for the cluster; C(cluster) and C(cluster_namespace); C(endpoint_host)
-      and C(endpoint_port); C(name) and C(plane_dir) of the bootstrap plane; C(management_plane) of the plane in the cluster; C(warnings), a
-      list of texts; C(manages), whether the cluster manages the site now, as was recorded. Only C(refused), a text, and
-      C(host) as far as it is known, when there are mistakes. Empty when no cluster has C(cluster_management).
+    - C(host), the inventory host that stands for the cluster; C(cluster) and C(cluster_namespace); C(endpoint_host) and
+      C(endpoint_port); C(name) and C(plane_dir) of the bootstrap plane; C(management_plane) of the plane in the
+      cluster; C(warnings), a list of texts; C(manages), whether the cluster manages the site now, as was recorded. Only
+      C(refused), a text, and C(host) as far as it is known, when there are mistakes. Empty when no cluster has
+      C(cluster_management).
   type: dict
 """
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules that write after another task has checked a cluster refuse another one, to which the kubeconfig leads by then."""
+"""Modules that write after another task has checked a cluster refuse another one, where a kubeconfig leads by then."""
 from __future__ import annotations
 
 import importlib
@@ -37,9 +37,9 @@ CASES = {
 @pytest.fixture
 def planes(monkeypatch):
     """Both planes by the path of their kubeconfig."""
-    found = {"/here": server("a", "https://198.18.0.1:6443", [
-        *world(), obj("apps/v1", "Deployment", "ironic", spec={"replicas": 1, "selector": {"matchLabels": {"a": "b"}}})]),
-        "/there": server("b", "https://198.18.0.2:6443")}
+    ironic = obj("apps/v1", "Deployment", "ironic", spec={"replicas": 1, "selector": {"matchLabels": {"a": "b"}}})
+    found = {"/here": server("a", "https://198.18.0.1:6443", [*world(), ironic]),
+             "/there": server("b", "https://198.18.0.2:6443")}
     for module in (kube_module, move_module):
         monkeypatch.setattr(module, "KubeClient", lambda params: found[params["kubeconfig"]])
     del found["/here"].objects["BareMetalHost", "free"]["metadata"]["annotations"]

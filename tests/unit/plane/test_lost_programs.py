@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Programs whose supervisord was killed: they go on, are known by their environment, and are stopped with the others."""
+"""Programs whose supervisord was killed: they go on, are known by their environment, and are stopped with others."""
 from __future__ import annotations
 
 import contextlib

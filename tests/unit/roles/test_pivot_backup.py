@@ -30,7 +30,8 @@ def _shown(task):
 def _run(folder, *options, begun=False, **variables):
     tasks = [_shown(task) for task in ansible_yaml.read(ROLE / "tasks" / "backup.yml")]
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars": {
-        **ansible_yaml.read(ROLE / "defaults" / "main.yml"), "pivot_plan": {"begun": begun, "due": True},
+        **ansible_yaml.read(ROLE / "defaults" / "main.yml"),
+        "pivot_plan": {"begun": begun, "due": True, "from_uid": "uid-here"},
         "pivot_kubeconfig": "/k", "pivot_namespace": "metal3", "pivot_bin": "/bin-of-engine", **variables},
         "tasks": tasks}])
     code, output = playbook.play(folder, INVENTORY, text, "play.yml", *options)
@@ -42,7 +43,8 @@ def _run(folder, *options, begun=False, **variables):
     ({}, "~/.local/state/metal3.baremetal/backups"), ({"backup_directory": "/var/backups"}, "/var/backups")])
 def test_with_a_key_the_plane_that_lets_go_is_backed_up(tmp_path, variables, folder):
     output = _run(tmp_path, backup_recipients=[KEY], **variables)
-    for words in ('"role": "metal3.baremetal.backup"', f'"backup_directory": "{folder}"', '"backup_kubeconfig": "/k"',
+    for words in ('"role": "metal3.baremetal.backup"', '"backup_cluster_uid": "uid-here"',
+                  f'"backup_directory": "{folder}"', '"backup_kubeconfig": "/k"',
                   '"backup_rehearsal_programs": "/bin-of-engine"', '"backup_clusterctl": "/bin-of-engine/clusterctl"'):
         assert words in output, output
     assert "No backup is made" not in output

@@ -74,7 +74,7 @@ def test_a_kubeconfig_that_leads_elsewhere_is_not_used(tmp_path, server, place):
     """Who may make Services of the cluster can listen at a port of its nodes."""
     other = dict(CONFIG, clusters=[{"name": "c", "cluster": {"server": server}}])
     code, output = _run(tmp_path, "prod", other)
-    assert code and f"metal3/prod-kubeconfig: server: found {place}, expected host and port of cluster_endpoint" in output
+    assert code and f"prod-kubeconfig: server: found {place}, expected host and port of cluster_endpoint of" in output
     assert not (tmp_path / "kept").exists(), output
 
 

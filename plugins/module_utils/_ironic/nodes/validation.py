@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from ..._common.addresses.mac_address import mac_error
-from ..._common.options.field_checks import UUID, shown
+from ..._common.options.field_checks import UUID, show, shown
 from ..._common.problems.problem import Problem
 from ..api import states
 from . import bmc as node_bmc
@@ -114,12 +114,12 @@ def _check_meant(option: dict[str, Any], current: dict[str, Any] | None, known: 
     uuid = option.get("uuid")
     other = known.node_called(option["name"]) if uuid and current is None and option["state"] == "absent" else None
     if other:
-        return [Problem("node", f"node {option['name']}", "uuid", shown(other["uuid"]), shown(uuid),
+        return [Problem("node", f"node {option['name']}", "uuid", shown(other["uuid"]), show(uuid),
                         "it is another node of this name: find out whether this is the Ironic that is meant; correct "
                         "its URL, or uuid")]
     if current is None and option.get("must_exist"):
         return [Problem("node", f"node {option['name']}", "must_exist", "no such node",
-                        f"the node with UUID {shown(uuid)}" if uuid else "the node",
+                        f"the node with UUID {show(uuid)}" if uuid else "the node",
                         "find out whether this is the Ironic that is meant; correct its URL")]
     return []
 

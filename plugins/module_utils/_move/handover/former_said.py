@@ -85,12 +85,12 @@ def noted(what: Said, objects: Iterable[Object]) -> list[Problem]:
             names.setdefault(str(note), []).append(str(obj["metadata"]["name"]))
     return [Problem(
         CODE, f"BareMetalHost {few(sorted(hosts), _SHOWN)}", f"metadata.annotations.{host_annotations.FORMER_IRONIC}",
-        plain(note), what.place, "an earlier run has held them for the end of that Ironic, and may not have come to "
-        "it: run again with the variables of that run, on its machine; or take it back so (playbook: "
-        "pivot_state=undone); "
+        plain(note), what.place or f"one of the mode {what.mode}, of which no more is said",
+        "an earlier run has held them for the end of that Ironic, and may not have come to it: run again with the "
+        "variables of that run, on its machine; or take it back so (playbook: pivot_state=undone); "
         "when that Ironic has stopped for good, set former_ironic_mode to none (playbook: pivot_ironic_mode=none)")
         for note, hosts in sorted(names.items())
-        if what.mode != NONE and what.place and note != what.place]
+        if what.mode != NONE and note != what.place]
 
 
 def without_url(subject: str, database: str) -> Problem:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 
 import pytest
@@ -247,7 +248,8 @@ def test_a_process_that_is_left_has_not_stopped(here, there, machine, configured
 def test_a_process_that_its_supervisord_has_lost_is_named_before_hosts_are_held(here, there, machine):
     machine("ironic-api", running=(OWN,))
     (problem,) = refused(here, there, **PROCESS)
-    assert problem.actual == "ironic in /plane (pid 12), which no supervisord has any more" and "kill 12" in problem.hint
+    assert problem.actual == "ironic in /plane (pid 12), which no supervisord has any more"
+    assert "kill 12" in problem.hint
 
 
 def test_another_ironic_of_this_machine_at_the_url_is_not_the_one_that_is_stopped(here, there, machine):
@@ -287,8 +289,8 @@ def test_a_deployment_at_another_address_than_the_operators_ironic_is_named(
     warnings = attempt(here, there, True, **CLUSTER, former_ironic_url=url)["warnings"]
     assert [text for text in warnings if "works with the Ironic" in text] == ([
         f"the Bare Metal Operator works with the Ironic at {endpoint}, and {NAME}, which is stopped, has the address "
-        f"{address}: when these are two, that one goes on with power over the servers. Set former_ironic_url (playbook: "
-        "pivot_ironic_url, and its login), by which it is asked for the hosts' nodes"] if is_named else [])
+        f"{address}: when these are two, that one goes on with power over the servers. Set former_ironic_url "
+        "(playbook: pivot_ironic_url, and its login), by which it is asked for the hosts' nodes"] if is_named else [])
 
 
 def held_for(here, place):
@@ -304,8 +306,8 @@ def test_what_another_run_has_held_for_another_ironic_may_not_have_stopped_it(he
     (problem,) = refused(here, there, check_mode, **PROCESS)
     assert str(problem).startswith(
         f"BareMetalHost free, used: metadata.annotations.{host_annotations.FORMER_IRONIC}: found process other-machine:"
-        f"/plane, expected process {os.uname().nodename}:/plane; an earlier run has held them for the end of that Ironic")
-    for options in (dict(PROCESS, former_ironic_mode="external"), CLUSTER):
+        f"/plane, expected process {os.uname().nodename}:/plane; an earlier run has held them for the end of that ")
+    for options in (dict(PROCESS, former_ironic_mode="external"), CLUSTER, {}):
         put(here, ironic(replicas=0))
         assert "found process other-machine:/plane" in str(refused(here, there, check_mode, **options)[0])
 
@@ -315,7 +317,7 @@ def test_what_another_run_has_held_for_another_ironic_may_not_have_stopped_it(he
     ("external https://192.0.2.1:6385", dict(PROCESS, former_ironic_mode="external")),
     ("external https://192.0.2.1:6385", dict(PROCESS, former_ironic_mode="external",
                                              former_ironic_url="https://me:word@192.0.2.1:6385/")),
-    ("process elsewhere:/plane", {"former_ironic_mode": "none"}), ("process elsewhere:/plane", {})])
+    ("process elsewhere:/plane", {"former_ironic_mode": "none"})])
 def test_the_run_that_has_held_them_goes_on(here, there, machine, place, options):
     """With the mode none its user says that it has stopped for good."""
     machine()
@@ -344,7 +346,7 @@ def test_the_nodes_of_the_hosts_are_known_by_what_the_operator_says(here, there,
 
 def test_of_a_host_without_a_status_the_saved_one_says_its_node(here, there):
     free = here.objects["BareMetalHost", "free"]
-    free["metadata"]["annotations"][host_annotations.STATUS] = '{"provisioning": {"ID": "%s", "state": "available"}}' % UUID
+    free["metadata"]["annotations"][host_annotations.STATUS] = json.dumps({"provisioning": {"ID": UUID}})
     assert {"name": "metal3~free", "uuid": UUID, "must_exist": False} in former_nodes.of_hosts(
         ["free"], [dict(free, status={})], "metal3")
 
