@@ -138,10 +138,11 @@ def test_machines_are_replaced_one_after_another_and_the_service_answers(lab, si
 def test_a_rollout_to_what_does_not_boot_stops_at_the_first_machine_and_goes_back(lab, site, workload):
     before, own = workload.hosts("pool-a"), site.pool.get("image")
     wrong = lab.dir / "www" / "images" / "not-it.sha256"
-    wrong.write_text(f"{0:064d}  node.qcow2\n")
+    image = own or site.variables["cluster_image"]
+    wrong.write_text(f"{0:064d}  {image['url'].rpartition('/')[2]}\n")
     try:
         with Polled(workload.address(control_plane=True)) as polled:
-            bad = dict(own or site.variables["cluster_image"],
+            bad = dict(image,
                        checksum=lab.figures["urls"]["image_server"] + "/images/not-it.sha256")
             site.run(confirm=2, pool={"image": bad}).failed("the image's checksum is not the given one")
             assert set(before) <= set(workload.machines("pool-a")) and len(workload.ready()) == 3

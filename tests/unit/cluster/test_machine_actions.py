@@ -119,8 +119,7 @@ def test_a_replacement_says_what_it_costs_and_what_stands_against_it(plane):
     plane.objects["BareMetalHost", "host-of-c1-one-1"]["spec"]["automatedCleaningMode"] = "disabled"
     machine = plane.objects["Machine", "c1-one-0"]
     machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
-    machine["status"]["conditions"].append(
-        {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": "2026-01-01T00:12:00Z"})
+    machine["status"].update(phase="Running", lastUpdated="2026-01-01T00:12:00Z")
     machine["spec"]["deletion"] = {"nodeDrainTimeoutSeconds": 600}
     plane.make_ready("c1-one-2")
     plane.objects["Machine", "c1-one-2"]["status"]["conditions"] = [

@@ -99,14 +99,24 @@ def test_a_node_that_is_not_ready_is_named(plane):
 def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
     machine = plane.objects["Machine", "c1-two-0"]
     machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
-    machine["status"]["conditions"].append(
-        {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": "2026-01-01T00:15:00Z"})
+    machine["status"].update(phase="Running", lastUpdated="2026-01-01T00:15:00Z")
     for limit, is_named in ((600, True), (901, False), (0, False)):
         changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE, "health_check": {
             "node_startup_timeout_seconds": limit}})
         warnings = run(plane, check_mode=True, workers=changed)["warnings"]
         assert any("Machine c1-two-0 took 15 min to become a node" in line and "set it to twice that, 1800" in line
                    for line in warnings) == is_named, limit
+
+
+def test_how_long_a_machine_took_is_unknown_when_it_was_created_again_by_a_move(plane):
+    machine = plane.objects["Machine", "c1-two-0"]
+    machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+    machine["status"].update(phase="Running", lastUpdated="2026-01-01T00:15:00Z")
+    plane.objects["BareMetalHost", "host-of-c1-two-0"]["status"] = {
+        "operationHistory": {"provision": {"end": "2025-12-31T00:00:00Z"}}}
+    changed = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE, "health_check": {
+        "node_startup_timeout_seconds": 600}})
+    assert not any("to become a node" in line for line in run(plane, check_mode=True, workers=changed)["warnings"])
 
 
 def figures_of(plane, **changes):
@@ -125,8 +135,7 @@ def test_a_refusal_names_how_long_it_took_what_is_free_and_what_is_wiped(plane):
     for position, minutes in enumerate((12, 15, 12)):
         machine = plane.objects["Machine", f"c1-one-{position}"]
         machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
-        machine["status"]["conditions"].append(
-            {"type": "InfrastructureReady", "status": "True", "lastTransitionTime": f"2026-01-01T00:{minutes}:00Z"})
+        machine["status"].update(phase="Running", lastUpdated=f"2026-01-01T00:{minutes}:00Z")
     plane.add("metal3.io/v1alpha1", "BareMetalHost", "spare", spec={})
     plane.objects["BareMetalHost", "spare"]["status"] = {"provisioning": {"state": "available"}}
     plane.objects["BareMetalHost", "host-of-c1-one-1"]["spec"]["automatedCleaningMode"] = "disabled"

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..._common.texts.formats import duration, moment
 from ..._common.texts.plain_text import few
-from ..._kube.objects.conditions import condition
 from ..workflow.steps import machine_steps
 
 Object = Mapping[str, Any]
@@ -38,17 +37,30 @@ def unready_line(step: Mapping[str, Any], effect: str) -> str:
             "bring it back first, or delete the Machine for its owner to make another")
 
 
-def boot_seconds(machine: Object) -> float | None:
-    """Return how long a Machine took from its creation until CAPM3 had found its Node, None while it has not."""
+def boot_seconds(snapshot: Any, machine: Object) -> float | None:
+    """Return how long a Machine took from its creation until it had a Node, None while nobody knows.
+
+    A Machine that was moved or restored was created again after its host had been deployed. CAPM3's v1beta2 says of a
+    Metal3Machine that it is Ready once its meta data is, so its Machine's InfrastructureReady tells nothing of a boot.
+
+    :param snapshot: a workflow Snapshot
+    """
+    status = machine.get("status") or {}
     made = moment(machine["metadata"].get("creationTimestamp"))
-    ready = condition(machine, "InfrastructureReady")
-    ended = moment(ready.get("lastTransitionTime")) if ready.get("status") == "True" else None
-    return ended - made if made is not None and ended is not None and ended > made else None
+    # Cluster API, Machine v1beta2: the phase is Running once there is a nodeRef, lastUpdated when it has changed.
+    ended = moment(status.get("lastUpdated")) if status.get("phase") == "Running" else None
+    if made is None or ended is None or ended <= made:
+        return None
+    host = snapshot.host(snapshot.metal3_machine(machine)) or {}
+    history = (host.get("status") or {}).get("operationHistory") or {}
+    deployed = moment((history.get("provision") or {}).get("end"))
+    return None if deployed is not None and deployed < made else ended - made
 
 
 def time_texts(snapshot: Any, names: Iterable[str]) -> list[str]:
     """Say how long Machines took: nobody knows better how long the next ones will."""
-    took = sorted(seconds for name in names for seconds in [boot_seconds(snapshot.get("Machine", name))] if seconds)
+    machines = [snapshot.get("Machine", name) for name in names]
+    took = sorted(seconds for machine in machines if machine for seconds in [boot_seconds(snapshot, machine)] if seconds)
     return [f"from its creation to its Node a machine took {span_of(took)}"] if took else []
 
 

@@ -47,7 +47,7 @@ def _unready(snapshot, owners):
 def _short_checks(description, snapshot, owners):
     """Name the health checks that end before the slowest machine of the cluster had become a node."""
     slowest = max(((seconds, machine["metadata"]["name"]) for machine in snapshot.mine("Machine")
-                   for seconds in [boot_seconds(machine)] if seconds), default=None)
+                   for seconds in [boot_seconds(snapshot, machine)] if seconds), default=None)
     result = []
     for group in description.groups:
         check = group.get("health_check")
