@@ -60,6 +60,32 @@ def test_processes_are_known_by_folder_and_program(tmp_path):
         assert {str(tmp_path), str(tmp_path / "other")} <= orphans.lab_dirs()
 
 
+@contextlib.contextmanager
+def titled(plane, title):
+    """Run a process that has written a title over its environment, as Ironic does, in the supervisord's session."""
+    with open(plane.layout.pid_file, "w", encoding="utf-8") as stream:
+        stream.write(str(os.getsid(0)))
+    with subprocess.Popen([title], executable="/bin/cat", env={}, cwd=plane.layout.lab_dir,
+                          stdin=subprocess.PIPE) as found:
+        try:
+            yield found
+        finally:
+            found.stdin.close()
+            found.kill()
+
+
+@pytest.mark.parametrize("title, name", [
+    ("ironic: master process [ironic]", "ironic"), ("ironic-conductor: worker(0)", "ironic-conductor-2")])
+def test_a_lost_program_that_hides_its_environment_is_stopped(plane, title, name):
+    with titled(plane, title) as lost:
+        found = [item for item in orphans.programs(lab_dir=plane.layout.lab_dir) if item.pid == lost.pid]
+        assert [item.is_of(name) for item in found] == [True] and not found[0].is_of("ironic-api")
+        process_group.stop(plane, ["ironic-api"])
+        assert lost.poll() is None
+        process_group.stop(plane, [name])
+        assert lost.wait(10) < 0
+
+
 @pytest.mark.parametrize("text", [OBEYS, IGNORES], ids=["polite", "hard"])
 def test_a_program_whose_supervisord_was_killed_is_stopped(plane, monkeypatch, text):
     """It would be taken for one that has stopped: an Ironic goes on with power over servers."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 # Names of its programs: one process, or with ironic_processes=separate the API and each conductor.
-_API, _CONDUCTOR = ("ironic", "ironic-api"), "ironic-conductor-"
+_API, _CONDUCTOR = ("ironic", "ironic-api"), "ironic-conductor"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 

@@ -19,13 +19,13 @@ def read(directory: str, url: str, proc: str = "/proc") -> MachineIronics:
     :param url: of the API that is meant, empty for none
     :param proc: where procfs is mounted
     """
-    folder, found = os.path.realpath(directory), orphans.programs(proc)
-    ironics = [IronicProcess(item.lab_dir, item.name, item.pid) for item in found if is_ironic(item.name)]
+    folder, found = os.path.realpath(directory), orphans.programs(proc, directory)
+    names = tuple(name for name in configured(Layout(os.path.join(directory, "supervisor"))) if is_ironic(name))
+    ironics = [IronicProcess(item.lab_dir, next(filter(item.is_of, names), item.name), item.pid)
+               for item in found if is_ironic(item.name)]
     running = tuple(item for item in ironics if os.path.realpath(item.folder) == folder)
-    layout = Layout(os.path.join(directory, "supervisor"))
-    return MachineIronics(
-        tuple(name for name in configured(layout) if is_ironic(name)), running,
-        tuple(item for item in ironics if item not in running), _holder(folder, url, found, proc))
+    return MachineIronics(names, running, tuple(item for item in ironics if item not in running),
+                          _holder(folder, url, found, proc))
 
 
 def _holder(folder: str, url: str, found: list[orphans.Program], proc: str) -> str:

@@ -64,7 +64,7 @@ def _is_inside(path: str, folder: str) -> bool:
 def processes(lab_dir: str, proc: str = "/proc") -> list[int]:
     """Return the ids of the processes that belong to a lab.
 
-    They carry the lab's folder in their environment. Some programs (nginx) write their title over it: those are known
+    They carry the lab's folder in their environment. Some programs (nginx, Ironic) write their title over it: those are known
     by the session of the lab's supervisord and a working directory in the lab's folder, which only together are proof.
 
     :param lab_dir: the lab's folder
@@ -84,10 +84,18 @@ def _belongs(lab_dir: str, session: int | None, pid: int, proc: str = "/proc") -
         with open(f"{proc}/{pid}/environ", "rb") as stream:
             if f"{LAB_DIR_VARIABLE}={lab_dir}".encode() in stream.read().split(b"\0"):
                 return True
-        stat = _stat(proc, pid) if session else None
-        return stat is not None and stat[1] == session and _is_inside(os.readlink(f"{proc}/{pid}/cwd"), lab_dir)
     except OSError:
         # It is gone, or another user's.
+        return False
+    return _is_in_session(lab_dir, session, pid, proc)
+
+
+def _is_in_session(lab_dir: str, session: int | None, pid: int, proc: str) -> bool:
+    """Return whether a process is one of the session of a lab's supervisord, and works in the lab's folder."""
+    stat = _stat(proc, pid) if session else None
+    try:
+        return stat is not None and stat[1] == session and _is_inside(os.readlink(f"{proc}/{pid}/cwd"), lab_dir)
+    except OSError:
         return False
 
 
@@ -105,19 +113,27 @@ class Program(NamedTuple):
     :ivar lab_dir: folder of the lab
     :ivar name: of its program, as supervisord calls it; empty for a process that supervisord has not started
     :ivar pid: its id
+    :ivar is_title: whether the name is the first word of its title, because it has written that over its environment
     """
 
     lab_dir: str
     name: str
     pid: int
+    is_title: bool = False
+
+    def is_of(self, program: str) -> bool:
+        """Say whether it is of a program; a title leaves out the number of one of several."""
+        return self.name == program or (self.is_title and program.removeprefix(f"{self.name}-").isdecimal())
 
 
-def programs(proc: str = "/proc") -> list[Program]:
+def programs(proc: str = "/proc", lab_dir: str | None = None) -> list[Program]:
     """Return the processes of all labs, those that this user may inspect; children are of the program of their parent.
 
     :param proc: where procfs is mounted
+    :param lab_dir: folder of a lab of which also those are found that hide their environment; others are found when one
+        of their processes does not
     """
-    found = []
+    found, hidden = [], []
     for pid in sorted(int(entry) for entry in os.listdir(proc) if entry.isdigit()):
         try:
             with open(f"{proc}/{pid}/environ", "rb") as stream:
@@ -125,10 +141,24 @@ def programs(proc: str = "/proc") -> list[Program]:
         except OSError:
             # It is gone, or another user's.
             continue
-        lab_dir = variables.get(LAB_DIR_VARIABLE.encode())
-        if lab_dir is not None:
-            found.append(Program(os.fsdecode(lab_dir), os.fsdecode(variables.get(NAME_VARIABLE.encode(), b"")), pid))
-    return found
+        marked = variables.get(LAB_DIR_VARIABLE.encode())
+        if marked is not None:
+            found.append(Program(os.fsdecode(marked), os.fsdecode(variables.get(NAME_VARIABLE.encode(), b"")), pid))
+        elif not any(variables):
+            hidden.append(pid)
+    folders = set(program.lab_dir for program in found) | ({lab_dir} if lab_dir else set())
+    sessions = [(_session(folder), folder) for folder in sorted(folders)]
+    return found + [Program(folder, _title(pid, proc), pid, True) for pid in hidden for session, folder in sessions
+                    if _is_in_session(folder, session, pid, proc)]
+
+
+def _title(pid: int, proc: str) -> str:
+    """Return the first word of a process's title, for example ``ironic`` of ``ironic: master process […]``."""
+    try:
+        with open(f"{proc}/{pid}/cmdline", "rb") as stream:
+            return os.fsdecode(stream.read()).partition(":")[0]
+    except OSError:
+        return ""
 
 
 def stop_programs(lab_dir: str, names: Collection[str]) -> None:
@@ -139,7 +169,8 @@ def stop_programs(lab_dir: str, names: Collection[str]) -> None:
     :raises CleanupError: when some survive
     """
     def left() -> list[int]:
-        return [program.pid for program in programs() if program.lab_dir == lab_dir and program.name in names]
+        return [program.pid for program in programs(lab_dir=lab_dir)
+                if program.lab_dir == lab_dir and any(map(program.is_of, names))]
 
     for number, seconds in ((signal.SIGTERM, TERMINATE_SECONDS), (signal.SIGKILL, KILL_SECONDS)):
         _signal(lab_dir, left(), number)

@@ -69,7 +69,9 @@ def test_two_ironics_of_one_machine_are_told_apart_by_folder_and_port(folders, a
 def test_a_process_that_is_no_program_of_a_plane_is_named_by_its_id(folders, tmp_path):
     with process(tmp_path, "") as (pid, port):
         found = machine_reading.read(str(folders[0]), f"http://127.0.0.1:{port}")
-        assert found.holder.startswith(f"pid {pid}, program ? in {tmp_path}") and found.others == ()
+        assert found.holder.startswith(f"pid {pid}, program ? in {tmp_path}")
+        # Labs may run beside this.
+        assert pid not in [item.pid for item in found.others]
 
 
 @pytest.mark.parametrize("url", ["", "https://ironic.example:6385", "https://192.0.2.1:6385", "https://[broken"])
