@@ -156,7 +156,8 @@ hosts:
       description:
         - >-
           V(on), V(off), V(held) when the host must be on and a keyed reboot annotation keeps it off, V(starting) when
-          it must be on and is not yet; empty when there is no host.
+          it must be on and is not yet, or is served by Ironic, or its reboot was asked for; empty when there is no
+          host.
       type: str
       returned: when the object is there
     components:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._common.waiting.wait_report import FAILED, WAITING, Verdict
-from .._host.description import annotations as host_annotations
+from .._host.state import power_coming
 from .._host.state.goals import RUNNING, error_of, state_of
 from .._kube.objects.conditions import condition, is_true
 from .base import HOST, Object, ObjectIndex, host_verdict, is_observed, is_working
@@ -109,16 +109,17 @@ def host_power(obj: Any, index: ObjectIndex) -> str:
     """Return ``on``, ``off``, ``held`` or ``starting`` of an object's host for results, empty when there is none.
 
     A host that is to be off is ``off``; one that is to be on and that a keyed reboot annotation keeps off is ``held``;
-    one that is to be on and is not is ``starting``: BMO switches it on, also after a service of it has failed.
+    one that BMO is about to switch on is ``starting``, also after a service of it has failed. So is one that it serves,
+    or whose reboot was asked for: what is pending changes without another reboot.
     """
     host = index.host_of(obj)
     if host is None:
         return ""
     if not (host.get("spec") or {}).get("online"):
         return "off"
-    if host_annotations.held_by(host, forced_only=state_of(host) not in RUNNING):
+    if power_coming.held_by(host):
         return "held"
-    return "on" if (host.get("status") or {}).get("poweredOn") else "starting"
+    return "starting" if power_coming.waits_for(host) else "on"
 
 
 READS = (HOST, POLICY)

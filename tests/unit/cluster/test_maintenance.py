@@ -184,8 +184,31 @@ def refused():
 def test_a_server_that_is_off_does_not_come_back(plane, workload):
     go(plane, workload)
     plane.objects["BareMetalHost", HOST]["status"]["poweredOn"] = False
+    plane.objects["BareMetalHost", HOST]["spec"]["online"] = False
     with pytest.raises(RefusedError, match="found a server that is off, expected one that is on"):
         go(plane, workload, "returned")
+
+
+@pytest.mark.parametrize("annotation, status, text", [
+    ({"reboot.metal3.io": ""}, {}, "the reboot that its annotation reboot.metal3.io asks for"),
+    ({}, {"operationalStatus": "servicing"}, "the end of its service by Ironic"),
+    ({}, {"poweredOn": False}, "the operator to switch it on"),
+], ids=["asked for", "served", "going on"])
+def test_a_server_that_is_about_to_be_rebooted_does_not_come_back(plane, workload, annotation, status, text):
+    """Its node is Ready, and its kubelet alive, until it goes down."""
+    go(plane, workload)
+    host = plane.objects["BareMetalHost", HOST]
+    host["spec"]["online"] = True
+    host["metadata"]["annotations"].update(annotation)
+    before = dict(host["status"])
+    host["status"].update(status)
+    with pytest.raises(DrainError, match=f"{HOST}.*{text}"):
+        go(plane, workload, "returned")
+    assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}
+    for key in annotation:
+        del plane.objects["BareMetalHost", HOST]["metadata"]["annotations"][key]
+    plane.objects["BareMetalHost", HOST]["status"] = before
+    assert go(plane, workload, "returned")["changed"]
 
 
 @pytest.mark.parametrize("silent, text", [(True, "a sign of life of the kubelet of node c1-one-0, after beat 1"),

@@ -19,17 +19,20 @@ OBJECTS = {"HostFirmwareSettings": {"metadata": META, "spec": {"settings": {"A":
                                       "status": {"conditions": CONDITIONS}}}
 
 
-def index(online=True, on=True, **annotations):
+def index(online=True, on=True, status="OK", **annotations):
     policy = {"metadata": META, "spec": {"firmwareSettings": "onReboot", "firmwareUpdates": "onReboot"}}
     return ObjectIndex({"HostUpdatePolicy": [policy], "BareMetalHost": [{
         "metadata": dict(META, annotations=annotations), "spec": {"online": online},
-        "status": {"provisioning": {"state": "provisioned"}, "operationalStatus": "OK", "poweredOn": on}}]})
+        "status": {"provisioning": {"state": "provisioned"}, "operationalStatus": status, "poweredOn": on}}]})
 
 
 @pytest.mark.parametrize("kind", sorted(OBJECTS))
 @pytest.mark.parametrize("others, power", [
     (index(), "on"),
     (index(on=False), "starting"),
+    # Asked for, or begun, by a run that was killed.
+    (index(**{"reboot.metal3.io": ""}), "starting"),
+    (index(status="servicing"), "starting"),
     (index(online=False), "off"),
     (index(**HELD), "held"),
     (index(on=False, **HELD), "held"),

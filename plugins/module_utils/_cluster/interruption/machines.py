@@ -59,8 +59,8 @@ def boot_seconds(snapshot: Any, machine: Object) -> float | None:
 
 def time_texts(snapshot: Any, names: Iterable[str]) -> list[str]:
     """Say how long Machines took: nobody knows better how long the next ones will."""
-    machines = [snapshot.get("Machine", name) for name in names]
-    took = sorted(seconds for machine in machines if machine for seconds in [boot_seconds(snapshot, machine)] if seconds)
+    machines = [machine for machine in (snapshot.get("Machine", name) for name in names) if machine]
+    took = sorted(seconds for machine in machines for seconds in [boot_seconds(snapshot, machine)] if seconds)
     return [f"from its creation to its Node a machine took {span_of(took)}"] if took else []
 
 

@@ -14,6 +14,8 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
 from ..._host.actions.action_rules import identity_of
+from ..._host.state import power_coming
+from ..._host.state.reading import hosts_of
 from ..._kube.api import bulk
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.finalizers import is_going
@@ -237,7 +239,8 @@ class MaintenanceService:
 
     def _bring_back(self, found: list[Place]) -> None:
         members = [place for place in found if place.node]
-        off = [place.name for place in members if not (place.host.get("status") or {}).get("poweredOn")]
+        off = [place.name for place in members if not (place.host.get("status") or {}).get("poweredOn")
+               and not power_coming.waits_for(place.host)]
         if off and not self.check_mode:
             raise RefusedError([Problem(
                 "host-maintenance", f"BareMetalHost {self.namespace}/{name}", "status.poweredOn",
@@ -262,16 +265,27 @@ class MaintenanceService:
                                 or self.params["max_unavailable_per_pool"] is not None])
 
     def _wait_ready(self, members: list[Place]) -> DrainError | None:
-        """Wait until each kubelet has renewed its lease and its node is Ready.
+        """Wait until each server stays on, its kubelet has renewed its lease since, and its node is Ready.
 
-        The condition alone is that of before for as long as the control plane waits for a silent kubelet.
+        The condition alone is that of before for as long as the control plane waits for a silent kubelet, and a server
+        that is about to be rebooted has a kubelet until then.
         """
         first: dict[str, Any] = {}
 
         def read() -> dict[str, Any]:
-            return dict((place.name, self._alive(place, first)) for place in members)
+            hosts = hosts_of(self.client, self.namespace)
+            return dict((place.name, self._comes_on(place, hosts.get(place.name), first) or self._alive(place, first))
+                        for place in members)
 
         return self._until("Ready", members, read, lambda text: text)
+
+    @staticmethod
+    def _comes_on(place: Place, host: Any, first: dict[str, Any]) -> str:
+        coming = power_coming.waits_for(host) if host else ""
+        if coming:
+            # A sign of life from before it counts no more.
+            first.pop(place.name, None)
+        return coming
 
     def _alive(self, place: Place, first: dict[str, Any]) -> str:
         client = self._client_of(place)

@@ -64,8 +64,9 @@ def _is_inside(path: str, folder: str) -> bool:
 def processes(lab_dir: str, proc: str = "/proc") -> list[int]:
     """Return the ids of the processes that belong to a lab.
 
-    They carry the lab's folder in their environment. Some programs (nginx, Ironic) write their title over it: those are known
-    by the session of the lab's supervisord and a working directory in the lab's folder, which only together are proof.
+    They carry the lab's folder in their environment. Some programs (nginx, Ironic) write their title over it: those are
+    known by the session of the lab's supervisord and a working directory in the lab's folder, which only together are
+    proof.
 
     :param lab_dir: the lab's folder
     :param proc: where procfs is mounted
