@@ -95,7 +95,10 @@ class TopologyPlane(Plane):
                 self._pool(name, topology, made_class, pool)
         wanted = [f"{name}-{pool['name']}" for pool in pools]
         for found in [key for key in self.objects if key[0] == "MachineDeployment" and key[1] not in wanted]:
-            del self.objects[found]
+            if self.objects[found]["metadata"].get("finalizers"):
+                self.objects[found]["metadata"]["deletionTimestamp"] = "2026-11-29T08:00:00Z"
+            else:
+                del self.objects[found]
         cluster["status"] = {"conditions": [{
             "type": "TopologyReconciled", "status": "False" if pending else "True",
             "message": "pending upgrade" if pending else "",

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
 from ..._kube.responses.errors import KubeError
 from ..rollout import losses as cluster_losses
@@ -37,10 +38,12 @@ def apply(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster,
     runs = wait is not None and workflow_goals.missing(checked.snapshot, "initialized") is None
     later = cluster_rollout.workers_that_roll(planned.entries, planned.changes, planned.going_on) if runs else []
     run.write([entry for entry in planned.entries if entry not in later])
+    gone = set(item["metadata"]["name"] for item in planned.removed + planned.leaving) & set(planned.going_on)
     if planned.going_on:
         follow(run, wait)
-        stopping.release(run, set(planned.going_on) - set(entry.name for entry in later))
+        stopping.release(run, set(planned.going_on) - set(entry.name for entry in later) - gone)
     run.delete(planned.removed, run.writes.still_undescribed)
+    stopping.release_deleted(run, gone)
     if wait is not None:
         _roll(run, later, wait, planned.going_on)
     changing = [entry for entry in planned.entries if entry.changes]
@@ -61,7 +64,9 @@ def follow(run: ClusterRun, wait: ClusterWait | None) -> None:
         return
     for _number in range(_FOLLOWED_SECONDS):
         snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
-        if cluster_topology.missing(snapshot.cluster, snapshot.owners()) is None:
+        # A pool that has left is deleted when the stop is taken away.
+        if cluster_topology.missing(snapshot.cluster, [
+                owner for owner in snapshot.owners() if not is_going(owner)]) is None:
             return
         run.sleep(1)
 

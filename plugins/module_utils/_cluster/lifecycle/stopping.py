@@ -188,6 +188,26 @@ def release(run: ClusterRun, names: Collection[str]) -> None:
         _note(run, _Marks(run, made).mark(items))
 
 
+def release_deleted(run: ClusterRun, names: Collection[str]) -> None:
+    """Delete owners with the MachineSets that are stopped with them, and take the stops away from them afterwards.
+
+    Cluster API looks at the pause, then at the deletion, and only then at the machines that it would create or replace
+    (``KubeadmControlPlaneReconciler.Reconcile``, and those of MachineDeployments and MachineSets): what is released
+    before it is being deleted goes on with its rollout. A control plane waits by itself for the workers' machines
+    (its ``reconcileDelete``).
+
+    :param names: of the owners, which are to be gone; those that others have paused meanwhile stay so
+    :raises KubeError: when the API server can't be asked, or refuses
+    """
+    if run.check_mode or not names:
+        return
+    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
+    parts = owners + [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]
+    run.delete([item for item in parts if is_stopped(item)], lambda _entry, _stored: [])
+    release(run, names)
+
+
 def _note(run: ClusterRun, entries: list[Entry]) -> None:
     """Note what was written: a run that fails later on has changed something all the same."""
     for entry in entries:
