@@ -10,7 +10,7 @@ import pytest
 from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 from fakes.progress import Reports
-from fakes.topology import TopologyPlane
+from fakes.topology import ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
@@ -406,7 +406,7 @@ def test_a_former_entry_of_nothing_is_none():
     assert former.of_class({"spec": {"topology": {"controlPlane": {}}}}) is None
     assert former.lacks("KubeadmControlPlane", {"version": "v1.35.4"}, {}) == \
         "its former kubeadm configuration is not noted"
-    assert "ClusterClass" in former.lacks("Cluster", {"version": "v1.35.4", "class": "c1-x"}, {})
+    assert "ClusterClass" in former.lacks("Cluster", {"version": "v1.35.4", "class": "c1-x"}, {}, "v1.35.4")
 
 
 def test_errors_of_the_server_are_not_taken_for_a_stop(plane, waits, monkeypatch):
@@ -428,40 +428,12 @@ def class_of(plane):
 def by_class(monkeypatch):
     """A cluster by ClusterClass with its machines, whose control plane is initialized."""
     monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
-    found = TopologyPlane()
-    run(found, topology=True)
-    found.reconcile()
-    for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
-        found.add_machines(owner, number)
-    found.objects["Cluster", "c1"]["status"]["initialization"] = {"controlPlaneInitialized": True}
-    return found
-
-
-def run_class(plane, asked=None, **options):
-    """Run with a Cluster API that follows the topology as soon as somebody waits for it, which ``asked`` counts."""
-    initialized = {"controlPlaneInitialized": True}
-    service = service_of(plane, wait_for="available", topology=True, **options)
-
-    def follow(seconds):
-        if asked is not None:
-            asked.append(seconds)
-        plane.reconcile()
-        plane.objects["Cluster", "c1"]["status"]["initialization"] = initialized
-        for (kind, name), note in kept.items():
-            plane.objects[kind, name]["metadata"]["annotations"].update(note)
-
-    # The fake makes owners anew; Cluster API keeps what others have written.
-    kept = dict((key, dict((name, value) for name, value in (item["metadata"].get("annotations") or {}).items()
-                           if name in (NOTE, PAUSED))) for key, item in plane.objects.items()
-                if key[0] in ("MachineDeployment", "KubeadmControlPlane"))
-    service.sleep = follow
-    return service.present()
+    return ready_by_class()
 
 
 def class_stopped(plane, waits):
     def meanwhile():
-        plane.reconcile()
-        plane.objects["Cluster", "c1"]["status"]["initialization"] = {"controlPlaneInitialized": True}
+        plane.follow()
         new_machine(plane)
 
     waits.fails, waits.meanwhile = "available", meanwhile
