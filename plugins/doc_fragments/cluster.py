@@ -135,8 +135,9 @@ options:
     description:
       - Whether the cluster is made by a ClusterClass. The description becomes a class with its templates, which are the
         collection's, and a Cluster with C(spec.topology). Of these Cluster API makes the objects of a plain cluster
-        under the same names, and decides on the order of a rollout. With another O(kubernetes_version) pools wait for
-        the control plane; another change of both replaces machines of all groups at the same time.
+        under the same names. Pools wait for the control plane and for each other, with another O(kubernetes_version) by
+        Cluster API, with another change by the module M(metal3.baremetal.cluster), which pauses them until it is their
+        turn. A run that does not wait would not end that, so with it machines of all groups are replaced at once.
       - A cluster is made with a topology or without one, and stays so.
       - Cluster API's feature gate C(ClusterTopology) must be on, see C(capi_cluster_topology) of the role
         P(metal3.baremetal.capi#role).

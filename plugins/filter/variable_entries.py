@@ -12,7 +12,8 @@ short_description: Entries for a module from one variable of servers
 version_added: "0.1.0"
 description:
   - Returns a list of dictionaries with the name of a server and the value of a variable, for modules such as
-    M(metal3.baremetal.host_firmware_settings). Servers without the variable are left out.
+    M(metal3.baremetal.host_firmware_settings). Servers without the variable are left out; one whose variable has an
+    undefined variable in it is an error with the server's name.
 positional: names, variable, option
 options:
   variable:
@@ -52,13 +53,14 @@ def variable_entries(hostvars, names, variable, option=None):
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("variable_entries", hostvars, names)
+    found = named_hosts.values("variable_entries", hostvars, names, variable)
     if option is None:
-        wrong = [name for name in names if not isinstance(hostvars[name].get(variable) or {}, dict)]
+        wrong = [name for name in names if not isinstance(found[name] or {}, dict)]
         if wrong:
-            kinds = ", ".join(f"{name} ({type_name(hostvars[name][variable])})" for name in wrong)
+            kinds = ", ".join(f"{name} ({type_name(found[name])})" for name in wrong)
             raise AnsibleFilterError(
                 f"variable_entries: {variable}: found {kinds}, expected a dictionary for each host")
-    return host_inventory.entries_of(hostvars, names, variable, option)
+    return host_inventory.entries_of(found, names, option)
 
 
 class FilterModule:

@@ -70,8 +70,9 @@ options:
         is stopped, and nothing else, whatever the description says. Machines that have become nodes since are confirmed
         by their number, as in any rollout. The next run without it does what the description says, and so asks for the
         number of the same rollout unless the description was corrected. Without a stopped rollout it writes nothing.
-      - A cluster with O(topology) goes back to the class of before, and not to a former Kubernetes version, which
-        Cluster API refuses. With O(cluster_class) there is no way back but the description.
+      - A cluster with O(topology) goes back to the class of before, one with O(cluster_class) to the class, the
+        variables and the classes of pools of before. There is no way back to a former Kubernetes version, which Cluster
+        API refuses for both.
       - A pause of others is never taken away.
     type: str
     choices: [described, resume, rollback]

@@ -66,7 +66,10 @@ options:
     type: str
     default: ""
   kubernetes_dir:
-    description: Folder on the target with the programs C(kubeadm), C(kubelet) and C(kubectl).
+    description:
+      - Folder on the target with the programs C(kubeadm), C(kubelet) and C(kubectl), all of O(kubernetes_version).
+      - They are run here and on each node, so only root and the user of the task may be able to write folder and
+        programs, and links do not lead out of the folder.
     type: path
   kubernetes_repository:
     description: Repository of Debian packages C(kubeadm), C(kubelet) and C(kubectl), in place of O(kubernetes_dir).

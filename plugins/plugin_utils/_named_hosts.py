@@ -4,8 +4,10 @@
 """What filters that take ``hostvars`` and names of hosts have in common."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ansible.errors import AnsibleError, AnsibleFilterError
-from jinja2 import TemplateError
+from jinja2 import TemplateError, Undefined, UndefinedError
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 
@@ -86,6 +88,43 @@ def _text(variables, name):
     except (AnsibleError, TemplateError):
         # The latter is what an undefined value raises in a filter from ansible-core 2.19 on.
         return ""
+
+
+def values(plugin, hostvars, names, variable):
+    """Return a variable of each host as ``{name: value}``, None where it is not set.
+
+    A value that cannot be known is none that is not set: a server must not be left out for a name that is mistyped.
+
+    :param plugin: name of the filter, for the message
+    :param hostvars: mapping of host names to variables
+    :param names: list of host names
+    :param variable: name of the variable
+    :raises AnsibleFilterError: naming all hosts whose value has an undefined variable in it, or cannot be templated
+    """
+    found, unknown = {}, []
+    for name in names:
+        try:
+            found[name] = _read(hostvars[name].get(variable))
+        except (AnsibleError, TemplateError) as exc:
+            unknown.append(f"{name}: {variable}: found what cannot be templated ({' '.join(str(exc).split())})")
+    if unknown:
+        raise AnsibleFilterError(f"{plugin}: {'; '.join(unknown)}, expected a value; define what it is made of, or "
+                                 f"leave out {variable}")
+    return found
+
+
+def _read(value):
+    """Return a value after everything in it was templated, which happens when it is looked at."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            _read(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _read(item)
+    elif isinstance(value, Undefined):
+        # In place of an error, from ansible-core 2.19 on, where a template is read within another one.
+        raise UndefinedError(value._undefined_message)
+    return value
 
 
 def require(plugin, hostvars, names):

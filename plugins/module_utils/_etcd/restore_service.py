@@ -216,11 +216,10 @@ class Restore:
         They wait for nothing where a Node is not there, so that this must be before an API server answers.
         """
         going = set(machine["metadata"]["uid"] for machine in doomed)
-        for machine in self._machines():
-            if node_name(machine) and machine["metadata"]["uid"] not in going and not is_going(machine):
-                # It may be gone by now.
-                with contextlib.suppress(EtcdError):
-                    self._steps.patch("Machine", machine, cluster_node.keep)
+        self._steps.patch_all("Machine", [
+            machine for machine in self._machines()
+            if node_name(machine) and machine["metadata"]["uid"] not in going and not is_going(machine)],
+            cluster_node.keep)
 
     def _give_to_checks(self, missing: list[str]) -> None:
         """Let health checks look at the machines again whose Nodes are there, unless they are being maintained.
@@ -228,13 +227,13 @@ class Restore:
         :param missing: names of the Machines whose Nodes are not
         """
         snapshot = snapshot_of(self._client, self._namespace, self._name)
-        for machine in snapshot.mine("Machine"):
+
+        def is_due(machine: Object) -> bool:
             host = snapshot.host(snapshot.infrastructure_machine(machine))
-            if machine["metadata"]["name"] in missing or cluster_node.give_back(machine) is None \
-                    or host_annotations.MAINTENANCE in host_annotations.of(host or {}):
-                continue
-            with contextlib.suppress(EtcdError):
-                self._steps.patch("Machine", machine, cluster_node.give_back)
+            return machine["metadata"]["name"] not in missing \
+                and host_annotations.MAINTENANCE not in host_annotations.of(host or {})
+
+        self._steps.patch_all("Machine", list(filter(is_due, snapshot.mine("Machine"))), cluster_node.give_back)
 
     def _give_files(self, data: delivery.Data) -> None:
         """Write the Secret with the files of the machine, over one that a run of before has left."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._cluster.maintenance.patches import Patches
@@ -52,6 +52,17 @@ class RestoreSteps:
         written = writes.write([writes.entry(KNOWN[kind], current)])
         self._done["changed"] = self._done["changed"] or any(item.changed for item in written)
         raise_refused(self._client, written)
+
+    def patch_all(self, kind: str, objects: Iterable[Object], make: Callable[[Object], Object | None]) -> None:
+        """Write the merge patches of many objects side by side; those that are gone by now are left out.
+
+        :param objects: as they were just read
+        :raises KubeError: with all that the API server refuses
+        """
+        writes = Patches(self._client, False, self._progress, self._sleep, make)
+        written = writes.write([writes.entry(KNOWN[kind], obj) for obj in objects])
+        self._done["changed"] = self._done["changed"] or any(item.changed for item in written)
+        raise_refused(self._client, [item for item in written if item.error is None or item.error.status != 404])
 
     def wait(self, look: Callable[[], Any], what: str) -> Any:
         """Look until there is something, and return it.

@@ -11,9 +11,8 @@ from typing import Any
 
 from .._common.problems.errors import ReportedError
 from .._common.texts.formats import duration
-from .._common.waiting.wait_loop import poll
 from .._kube.kinds.resources import KNOWN
-from .._kube.responses.patience import Patience
+from .._kube.responses.patient_poll import poll
 
 INTERVAL_SECONDS = 0.2
 REQUEST_TIMEOUT_SECONDS = 10
@@ -51,15 +50,13 @@ class ServiceProbe:
         :raises ProbeError: when they do not come in time
         :raises KubeError: when the API server refuses to ask
         """
-        began_at, answers, patience = self.clock(), set(), Patience(self.clock)
+        began_at, answers = self.clock(), set()
         timeout_seconds, wanted = self.params["wait_timeout_seconds"], self.params["answers"]
         error = "no answer"
         # A Service that is not there yet, or whose pods do not answer yet, is what this waits for.
         for step in poll(lambda: self._ask(began_at + timeout_seconds - self.clock()), began_at + timeout_seconds,
-                         INTERVAL_SECONDS, self.clock, self.sleep, lambda exc: not patience.is_final(exc) and (
-                             exc.retriable or exc.status in (401, 404))):
+                         INTERVAL_SECONDS, self.clock, self.sleep):
             if step.listed:
-                patience.answered()
                 answers.add(step.objects)
                 if len(answers) >= wanted:
                     return {"answers": sorted(answers), "seconds": round(self.clock() - began_at, 1)}

@@ -10,7 +10,7 @@ import pytest
 from fakes.cluster_wait import Waits
 from fakes.clusters import OTHER_IMAGE, Plane, run, service_of
 from fakes.progress import Reports
-from fakes.topology import TopologyPlane
+from fakes.topology import ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
@@ -28,6 +28,7 @@ WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
 BAD = dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE})
 GOOD = dict(WORKERS, one={"replicas": 3, "image": dict(OTHER_IMAGE, url="https://x/c.raw")})
 POOL, PLANE = ("MachineDeployment", "c1-one"), ("KubeadmControlPlane", "c1-control-plane")
+SET = ("MachineSet", "c1-one-abcde")
 
 
 @pytest.fixture
@@ -72,6 +73,12 @@ def marks(plane, key):
     return plane.objects[key]["metadata"].get("annotations") or {}
 
 
+def hold(plane, *keys):
+    """Give objects Cluster API's finalizers, so that they stay when they are deleted."""
+    for key in keys:
+        plane.objects[key]["metadata"]["finalizers"] = ["cluster.x-k8s.io"]
+
+
 def image_of(plane, key=POOL):
     spec = plane.spec(*key)
     machine = spec["template"]["spec"] if "template" in spec else spec["machineTemplate"]["spec"]
@@ -94,7 +101,7 @@ def stopped(plane, waits, workers=None, **options):
 
 def test_the_owner_and_the_set_of_the_new_machine_are_paused_and_nothing_else(plane, waits):
     text = stopped(plane, waits)
-    assert marks(plane, POOL)[PAUSED] == NOTE and marks(plane, ("MachineSet", "c1-one-abcde"))[PAUSED] == NOTE
+    assert marks(plane, POOL)[PAUSED] == NOTE and marks(plane, SET)[PAUSED] == NOTE
     paused = [name for key, item in plane.objects.items() for name in [key[1]]
               if PAUSED in (item["metadata"].get("annotations") or {})]
     assert sorted(paused) == ["c1-one", "c1-one-abcde"]
@@ -125,9 +132,9 @@ def test_another_description_goes_on_and_takes_the_pause_away_in_the_same_write(
     before = len(plane.stored)
     go(plane, workers=GOOD, confirm="3")
     writes = [entry for entry in plane.stored[before:] if entry[2] in ("c1-one", "c1-one-abcde")]
-    assert writes == [("APPLY", *POOL), ("PATCH", "MachineSet", "c1-one-abcde")]
+    assert writes == [("APPLY", *POOL), ("PATCH", *SET)]
     assert NOTE not in marks(plane, POOL) and PAUSED not in marks(plane, POOL)
-    assert marks(plane, ("MachineSet", "c1-one-abcde")) == {} and image_of(plane) == "https://x/c.raw"
+    assert marks(plane, SET) == {} and image_of(plane) == "https://x/c.raw"
 
 
 def test_resume_goes_on_unchanged_without_a_number(plane, waits):
@@ -306,15 +313,18 @@ def test_templates_of_another_cluster_are_none_to_go_back_to(plane, waits):
         go(plane, workers=BAD, rollout="rollback")
 
 
-def test_a_pool_that_is_not_described_any_more_is_released_and_deleted(plane, waits):
+def test_a_pool_that_is_not_described_any_more_is_deleted_and_released(plane, waits):
+    """Released before, it would go on with its rollout until it is deleted."""
     stopped(plane, waits)
+    hold(plane, POOL, SET)
     with pytest.raises(RefusedError, match="it is not described any more"):
         go(plane, workers={"two": {"replicas": 1}}, rollout="rollback")
     before = len(plane.stored)
     go(plane, workers={"two": {"replicas": 1}}, confirm="4")
+    assert [entry for entry in plane.stored[before:] if entry[1:] in (POOL, SET)] == [
+        ("DELETE", *POOL), ("DELETE", *SET), ("PATCH", *POOL), ("PATCH", *SET)]
     # Cluster API deletes nothing that is paused.
-    assert [entry[0] for entry in plane.stored[before:] if entry[1:] == POOL] == ["PATCH", "DELETE"]
-    assert marks(plane, ("MachineSet", "c1-one-abcde")) == {}
+    assert PAUSED not in marks(plane, POOL) and marks(plane, SET) == {}
 
 
 def test_the_configuration_of_machines_is_in_no_difference(plane, waits):
@@ -396,7 +406,7 @@ def test_a_former_entry_of_nothing_is_none():
     assert former.of_class({"spec": {"topology": {"controlPlane": {}}}}) is None
     assert former.lacks("KubeadmControlPlane", {"version": "v1.35.4"}, {}) == \
         "its former kubeadm configuration is not noted"
-    assert "ClusterClass" in former.lacks("Cluster", {"version": "v1.35.4", "class": "c1-x"}, {})
+    assert "ClusterClass" in former.lacks("Cluster", {"version": "v1.35.4", "class": "c1-x"}, {}, "v1.35.4")
 
 
 def test_errors_of_the_server_are_not_taken_for_a_stop(plane, waits, monkeypatch):
@@ -418,38 +428,12 @@ def class_of(plane):
 def by_class(monkeypatch):
     """A cluster by ClusterClass with its machines, whose control plane is initialized."""
     monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
-    found = TopologyPlane()
-    run(found, topology=True)
-    found.reconcile()
-    for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
-        found.add_machines(owner, number)
-    found.objects["Cluster", "c1"]["status"]["initialization"] = {"controlPlaneInitialized": True}
-    return found
-
-
-def run_class(plane, **options):
-    """Run with a Cluster API that follows the topology as soon as somebody waits for it."""
-    initialized = {"controlPlaneInitialized": True}
-    service = service_of(plane, wait_for="available", topology=True, **options)
-
-    def follow(_seconds):
-        plane.reconcile()
-        plane.objects["Cluster", "c1"]["status"]["initialization"] = initialized
-        for (kind, name), note in kept.items():
-            plane.objects[kind, name]["metadata"]["annotations"].update(note)
-
-    # The fake makes owners anew; Cluster API keeps what others have written.
-    kept = dict((key, dict((name, value) for name, value in (item["metadata"].get("annotations") or {}).items()
-                           if name in (NOTE, PAUSED))) for key, item in plane.objects.items()
-                if key[0] in ("MachineDeployment", "KubeadmControlPlane"))
-    service.sleep = follow
-    return service.present()
+    return ready_by_class()
 
 
 def class_stopped(plane, waits):
     def meanwhile():
-        plane.reconcile()
-        plane.objects["Cluster", "c1"]["status"]["initialization"] = {"controlPlaneInitialized": True}
+        plane.follow()
         new_machine(plane)
 
     waits.fails, waits.meanwhile = "available", meanwhile
@@ -467,7 +451,7 @@ def test_a_pool_of_a_topology_is_stopped_and_resumed(by_class, waits):
         run_class(by_class, workers=BAD)
     run_class(by_class, workers=BAD, rollout="resume")
     assert PAUSED not in marks(by_class, POOL) and NOTE not in marks(by_class, POOL)
-    assert marks(by_class, ("MachineSet", "c1-one-abcde")) == {}
+    assert marks(by_class, SET) == {}
 
 
 def test_a_topology_goes_on_with_another_description_when_cluster_api_has_it(by_class, waits):
@@ -477,6 +461,17 @@ def test_a_topology_goes_on_with_another_description_when_cluster_api_has_it(by_
     assert PAUSED not in marks(by_class, POOL)
     kinds = [entry[1] for entry in by_class.stored[before:]]
     assert kinds.index("Cluster") < kinds.index("MachineDeployment") < kinds.index("MachineSet")
+
+
+def test_a_pool_that_leaves_its_topology_is_released_when_it_is_being_deleted(by_class, waits):
+    class_stopped(by_class, waits)
+    hold(by_class, POOL, SET)
+    before, asked = len(by_class.stored), []
+    run_class(by_class, asked, workers={"two": {"replicas": 1}}, confirm="4")
+    assert [entry for entry in by_class.stored[before:] if entry[1:] in (POOL, SET)] == [
+        ("DELETE", *SET), ("PATCH", *POOL), ("PATCH", *SET)]
+    # Cluster API has deleted it by then; it goes when it is released, and not before.
+    assert by_class.objects[POOL]["metadata"]["deletionTimestamp"] and len(asked) == 1
 
 
 def test_a_topology_goes_back_to_the_class_of_before(by_class, waits):
@@ -515,10 +510,34 @@ def test_a_stopped_cluster_is_deleted_and_one_that_others_have_paused_is_not(pla
         service_of(plane, confirm="c1").absent()
     assert PAUSED in marks(plane, POOL)
     plane.objects[PLANE]["metadata"]["annotations"] = {}
+    hold(plane, POOL, SET)
     before = len(plane.stored)
     service_of(plane, confirm="c1").absent()
-    assert plane.stored[before:][:3] == [("DELETE", "Cluster", "c1"), ("PATCH", *POOL),
-                                         ("PATCH", "MachineSet", "c1-one-abcde")]
+    # What is not being deleted yet would go on with its rollout when it is released.
+    assert plane.stored[before:][:5] == [("DELETE", "Cluster", "c1"), ("DELETE", *POOL), ("DELETE", *SET),
+                                         ("PATCH", *POOL), ("PATCH", *SET)]
+    assert ("DELETE", "MachineDeployment", "c1-two") not in plane.stored
+    assert NOTE not in marks(plane, POOL) and marks(plane, SET) == {}
+
+
+def test_a_stopped_control_plane_is_being_deleted_before_it_is_released(plane, waits):
+    waits.fails, waits.meanwhile = "available", lambda: new_machine(plane, "c1-control-plane", 1)
+    with pytest.raises(WaitFailedError):
+        go(plane, control_plane={"image": OTHER_IMAGE}, workers=WORKERS, confirm="1")
+    waits.fails = None
+    hold(plane, ("Cluster", "c1"), PLANE)
+    before = len(plane.stored)
+    service_of(plane, confirm="c1").absent()
+    assert plane.stored[before:][:3] == [("DELETE", "Cluster", "c1"), ("DELETE", *PLANE), ("PATCH", *PLANE)]
+    assert plane.objects[PLANE]["metadata"]["deletionTimestamp"] and PAUSED not in marks(plane, PLANE)
+
+
+def test_what_others_have_paused_meanwhile_stays_paused_at_a_deletion(plane, waits):
+    stopped(plane, waits)
+    hold(plane, POOL, SET)
+    plane.meanwhile["Cluster", "c1"] = lambda: marks(plane, POOL).update({PAUSED: "mine"})
+    service_of(plane, confirm="c1").absent()
+    assert ("DELETE", *POOL) not in plane.stored and marks(plane, POOL) == {PAUSED: "mine"}
 
 
 def test_a_stopped_rollout_stays_stopped_when_the_deletion_of_its_cluster_is_refused(plane, waits):
@@ -527,7 +546,7 @@ def test_a_stopped_rollout_stays_stopped_when_the_deletion_of_its_cluster_is_ref
         paused=True))
     with pytest.raises(KubeError, match="it is paused"):
         service_of(plane, confirm="c1").absent()
-    assert PAUSED in marks(plane, POOL) and PAUSED in marks(plane, ("MachineSet", "c1-one-abcde"))
+    assert PAUSED in marks(plane, POOL) and PAUSED in marks(plane, SET)
 
 
 @pytest.mark.parametrize("is_pool_released", [True, False])
@@ -536,12 +555,12 @@ def test_what_is_stopped_of_a_cluster_that_is_being_deleted_is_released(plane, w
     stopped(plane, waits)
     if is_pool_released:
         plane.objects[POOL]["metadata"]["annotations"] = {}
-    for key in (("Cluster", "c1"), POOL, ("MachineSet", "c1-one-abcde")):
+    for key in (("Cluster", "c1"), POOL, SET):
         plane.objects[key]["metadata"].update(deletionTimestamp="2026-11-29T08:00:00Z", finalizers=["x"])
     service_of(plane, confirm="c1").absent()
-    for key in (POOL, ("MachineSet", "c1-one-abcde")):
+    for key in (POOL, SET):
         assert key not in plane.objects or PAUSED not in marks(plane, key)
-    assert ("PATCH", "MachineSet", "c1-one-abcde") in plane.stored
+    assert ("PATCH", *SET) in plane.stored
 
 
 def test_what_is_being_deleted_is_not_stopped(plane, waits):
@@ -554,7 +573,7 @@ def test_what_is_being_deleted_is_not_stopped(plane, waits):
     waits.fails, waits.meanwhile = "available", meanwhile
     with pytest.raises(WaitFailedError):
         go(plane, workers=BAD, confirm="3")
-    assert PAUSED in marks(plane, POOL) and PAUSED not in marks(plane, ("MachineSet", "c1-one-abcde"))
+    assert PAUSED in marks(plane, POOL) and PAUSED not in marks(plane, SET)
 
 
 def test_a_machine_of_a_stopped_rollout_is_replaced_later(plane, waits):

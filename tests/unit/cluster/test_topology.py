@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from fakes import clusters
 from fakes.clusters import OTHER_IMAGE
-from fakes.topology import TopologyPlane
+from fakes.topology import TopologyPlane, add_users_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
@@ -327,17 +327,7 @@ def of_class(plane, **changes):
 @pytest.fixture
 def theirs(plane):
     """A plane with a user's class, which is the collection's own of another cluster, and a cluster of it."""
-    source = dict((item["kind"], item) for item in check_description(
-        dict(PARAMS, name="k", workers={"worker": {"replicas": 1}})).objects)
-    for kind in ("Metal3ClusterTemplate", "KubeadmControlPlaneTemplate", "KubeadmConfigTemplate"):
-        plane.add(source[kind]["apiVersion"], kind, source[kind]["metadata"]["name"], spec=source[kind]["spec"])
-    for item in check_description(dict(PARAMS, name="k", workers={"worker": {"replicas": 1}})).objects:
-        if item["kind"] == "Metal3MachineTemplate":
-            plane.add(item["apiVersion"], item["kind"], item["metadata"]["name"], spec=item["spec"])
-    plane.add("cluster.x-k8s.io/v1beta2", "ClusterClass", "theirs", spec=dict(
-        source["ClusterClass"]["spec"], variables=[{"name": "image"}, {"name": "a"}]))
-    for item in plane.objects.values():
-        item["metadata"]["labels"] = {}
+    add_users_class(plane)
     return plane
 
 
@@ -360,9 +350,6 @@ def test_a_cluster_of_a_users_class_has_its_variables_and_leaves_the_class_alone
     ({"node_drain_timeout_seconds": 5}, 0)])
 def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, changes, count):
     of_class(theirs)
-    for pool in theirs.spec("Cluster", "c1")["topology"]["workers"]["machineDeployments"]:
-        pool["metadata"] = {"annotations": {}}
-    theirs.spec("Cluster", "c1")["topology"]["controlPlane"]["metadata"] = {"annotations": {}}
     theirs.reconcile()
     theirs.add_machines("c1-control-plane", 1)
     theirs.add_machines("c1-one", 2)

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import tarfile
+import threading
 from pathlib import Path
 
 import pyrage
@@ -627,6 +628,23 @@ def test_health_checks_replace_no_worker_whose_node_the_snapshot_does_not_know(r
     assert run.restore(send=send)["missing_nodes"] == ["young"]
     assert kept[0] == [True, True]
     assert [is_kept(run.plane, name) for name in ("young", "worker", "maintained")] == [True, False, True]
+
+
+def test_machines_are_kept_from_checks_side_by_side_and_one_that_has_gone_meanwhile_is_left_out(run, monkeypatch):
+    """Of hundreds of workers one after another takes as many round trips, while the control plane is lost."""
+    add_workers(run, "young", "worker", "gone")
+    together, patch = threading.Barrier(3, timeout=20), run.plane.patch
+
+    def beside_the_others(resource, namespace, name, *arguments, **options):
+        if resource.kind == "Machine" and name in ("young", "worker", "gone") and not is_kept(run.plane, name):
+            together.wait()
+        if name == "gone":
+            raise KubeError("machines gone not found", 404)
+        return patch(resource, namespace, name, *arguments, **options)
+
+    monkeypatch.setattr(run.plane, "patch", beside_the_others)
+    assert run.restore()["missing_nodes"] == ["gone", "young"]
+    assert is_kept(run.plane, "young") and not is_kept(run.plane, "worker")
 
 
 def test_an_address_that_is_right_stays(run):

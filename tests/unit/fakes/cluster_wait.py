@@ -25,6 +25,9 @@ class Waits:
     def until_rolled(self, _kind, name, goal, _seconds):
         self._until(name, goal)
 
+    def until_followed(self, _seconds):
+        self._until("followed", "followed")
+
     def until(self, goal, _seconds):
         self._until(goal, goal)
 

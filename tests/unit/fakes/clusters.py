@@ -51,7 +51,13 @@ class Plane(Server):
             self._happen(resource.kind, name)
         if checked is not None:
             self._compare(self.objects.get((resource.kind, name)), checked)
-        return super().delete(resource, namespace, name, propagation, uid, dry_run)
+        stored = self.objects.get((resource.kind, name))
+        result = super().delete(resource, namespace, name, propagation, uid, dry_run)
+        if stored and stored["metadata"].get("finalizers") and not dry_run:
+            stored["metadata"]["deletionTimestamp"] = "2026-11-29T08:00:00Z"
+            self.objects[resource.kind, name] = stored
+            self.touch(resource.kind, name)
+        return result
 
     def _happen(self, kind, name):
         """Let others do what a test wants them to do just before a write."""

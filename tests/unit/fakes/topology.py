@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import copy
 
-from fakes.clusters import Plane
+from fakes.clusters import PARAMS, Plane, run, service_of
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 CAPI = "cluster.x-k8s.io/v1beta2"
 OWNED = "topology.cluster.x-k8s.io/owned"
 POOL = "topology.cluster.x-k8s.io/deployment-name"
 CLONED = "cluster.x-k8s.io/cloned-from-name"
+# What others have written on what it makes, and it leaves.
+OF_OTHERS = ("cluster.x-k8s.io/paused", "metal3.baremetal/rollout-stopped")
 
 
 class TopologyPlane(Plane):
@@ -85,7 +88,7 @@ class TopologyPlane(Plane):
             "spec": {"infrastructureRef": self._copied(
                 plane["machineInfrastructure"], current and current["spec"]["machineTemplate"]["spec"][
                     "infrastructureRef"])}})
-        annotations = dict(topology["controlPlane"]["metadata"]["annotations"])
+        annotations = dict(topology["controlPlane"].get("metadata", {}).get("annotations", {}))
         annotations[CLONED] = plane["templateRef"]["name"]
         self._put("controlplane.cluster.x-k8s.io/v1beta2", "KubeadmControlPlane", f"{name}-control-plane", spec, {},
                   annotations)
@@ -95,11 +98,20 @@ class TopologyPlane(Plane):
                 self._pool(name, topology, made_class, pool)
         wanted = [f"{name}-{pool['name']}" for pool in pools]
         for found in [key for key in self.objects if key[0] == "MachineDeployment" and key[1] not in wanted]:
-            del self.objects[found]
+            if self.objects[found]["metadata"].get("finalizers"):
+                self.objects[found]["metadata"]["deletionTimestamp"] = "2026-11-29T08:00:00Z"
+            else:
+                del self.objects[found]
         cluster["status"] = {"conditions": [{
             "type": "TopologyReconciled", "status": "False" if pending else "True",
             "message": "pending upgrade" if pending else "",
             "observedGeneration": cluster["metadata"]["generation"]}]}
+
+    def follow(self):
+        """Do so for a cluster whose control plane is initialized, and stays so."""
+        self.reconcile()
+        self.objects["Cluster", "c1"]["status"]["initialization"] = {
+            "controlPlaneInitialized": True, "infrastructureProvisioned": True}
 
     def _pool(self, name, topology, made_class, pool):
         owner = f"{name}-{pool['name']}"
@@ -112,7 +124,7 @@ class TopologyPlane(Plane):
             "infrastructureRef": self._copied(about["infrastructure"], machine.get("infrastructureRef"))}}}
         if pool.get("failureDomain"):
             spec["template"]["spec"]["failureDomain"] = pool["failureDomain"]
-        annotations = pool["metadata"]["annotations"]
+        annotations = pool.get("metadata", {}).get("annotations", {})
         spec["replicas"] = self._number(owner, pool, current, annotations)
         self._put(CAPI, "MachineDeployment", owner, spec, {POOL: pool["name"]}, annotations)
 
@@ -143,9 +155,14 @@ class TopologyPlane(Plane):
         return {"apiGroup": named["apiVersion"].partition("/")[0], "kind": named["kind"], "name": name}
 
     def _put(self, api_version, kind, name, spec, labels, annotations=None):
-        item = self.add(api_version, kind, name, spec=spec)
+        before = self.objects.get((kind, name)) or {"metadata": {}}
+        kept = before["metadata"].get("annotations") or {}
+        annotations = dict(dict((key, kept[key]) for key in OF_OTHERS if key in kept), **(annotations or {}))
+        item = self.add(api_version, kind, name, spec=spec, status=before.get("status") or {})
+        item["metadata"].update((key, before["metadata"][key]) for key in ("ownerReferences", "finalizers")
+                                if key in before["metadata"])
         item["metadata"].update(labels={"cluster.x-k8s.io/cluster-name": "c1", OWNED: "", **labels},
-                                annotations=dict(annotations or {}))
+                                annotations=annotations)
 
     def add_machines(self, owner, number):
         """Give an owner machines that are nodes, made of the templates that it has now."""
@@ -165,3 +182,39 @@ class TopologyPlane(Plane):
                 config["metadata"]["annotations"] = {CLONED: machine["bootstrap"]["configRef"]["name"]}
             self.objects["Metal3Machine", name]["metadata"]["annotations"] = {
                 CLONED: machine["infrastructureRef"]["name"]}
+
+
+def add_users_class(plane):
+    """Give a plane a user's class, ``theirs``, which is the collection's own of another cluster."""
+    items = check_description(dict(PARAMS, topology=True, name="k", workers={"worker": {"replicas": 1}})).objects
+    for item in items:
+        if item["kind"] in ("Metal3ClusterTemplate", "KubeadmControlPlaneTemplate", "KubeadmConfigTemplate",
+                            "Metal3MachineTemplate"):
+            plane.add(item["apiVersion"], item["kind"], item["metadata"]["name"], spec=item["spec"])
+    made = next(item for item in items if item["kind"] == "ClusterClass")
+    plane.add(CAPI, "ClusterClass", "theirs", spec=dict(made["spec"], variables=[{"name": "image"}, {"name": "a"}]))
+    for item in plane.objects.values():
+        item["metadata"]["labels"] = {}
+
+
+def ready_by_class(found=None, **description):
+    """Return a plane with a cluster by ClusterClass, its five machines, and an initialized control plane."""
+    found = found or TopologyPlane()
+    run(found, topology=True, **description)
+    found.follow()
+    for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
+        found.add_machines(owner, number)
+    return found
+
+
+def run_class(plane, asked=None, **options):
+    """Run with a Cluster API that follows the topology as soon as somebody waits for it, which ``asked`` counts."""
+    service = service_of(plane, **dict({"wait_for": "available", "topology": True}, **options))
+
+    def follow(seconds):
+        if asked is not None:
+            asked.append(seconds)
+        plane.follow()
+
+    service.sleep = follow
+    return service.present()

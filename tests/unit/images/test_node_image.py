@@ -21,6 +21,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.p
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, node_disk
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.node import (
+    given_programs,
     node_build,
     node_options,
     node_service,
@@ -240,16 +241,67 @@ def test_the_key_depends_on_everything_that_the_image_is_made_of(tmp_path):
     assert node_build.NodeBuild(given).key != keys[1]
 
 
-def test_programs_of_another_version_are_refused_before_anything_is_installed(params, tmp_path, monkeypatch):
+@pytest.fixture
+def given(params, tmp_path, monkeypatch):
+    """Return the options of an image of programs in a folder, which say that they are of the version."""
+    folder = tmp_path / "programs"
+    folder.mkdir()
     for name in ("kubeadm", "kubelet", "kubectl"):
-        (tmp_path / name).write_text("#!/bin/sh\necho Kubernetes v1.35.3\n")
-        (tmp_path / name).chmod(0o755)
+        (folder / name).write_text("#!/bin/sh\necho Kubernetes v1.35.4\necho Kustomize Version: v5.7.1\n")
+        (folder / name).chmod(0o755)
     monkeypatch.setattr(node_build.debian_root, "check_means", lambda *_arguments: None)
-    wanted = dict(params, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"),
-                  kubernetes_version="v1.35.4", kubernetes_dir=str(tmp_path))
-    with pytest.raises(Exception, match=r"kubernetes_version: kubeadm is v1.35.3, expected v1.35.4"):
-        ensure(wanted)
+    return dict(params, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"),
+                kubernetes_version="v1.35.4", kubernetes_dir=str(folder))
+
+
+@pytest.mark.parametrize("name", ["kubeadm", "kubelet", "kubectl"])
+def test_programs_of_another_version_are_refused_before_anything_is_installed(given, tmp_path, name):
+    (tmp_path / "programs" / name).write_text("#!/bin/sh\necho Kubernetes v1.35.3\n")
+    with pytest.raises(Exception, match=rf"kubernetes_version: {name} is v1.35.3, expected v1.35.4"):
+        ensure(given)
     assert not (tmp_path / "cache").exists()
+
+
+def _links_out(folder):
+    (folder / "kubelet").rename(folder.parent / "elsewhere")
+    (folder / "kubelet").symlink_to(folder.parent / "elsewhere")
+
+
+def _is_a_pipe(folder):
+    (folder / "kubelet").unlink()
+    os.mkfifo(folder / "kubelet")
+
+
+@pytest.mark.parametrize("change, found", [
+    (_links_out, r'programs/kubelet", a link to ".*/elsewhere", expected a file of this folder'),
+    (_is_a_pipe, r'programs/kubelet", no regular file, expected a file'),
+    (lambda folder: (folder / "kubelet").chmod(0o644), r'programs/kubelet", mode 0644, expected an executable'),
+    (lambda folder: (folder / "kubelet").chmod(0o757), r'programs/kubelet", owner \d+, mode 0757, expected a program '
+     "that only root"),
+    (lambda folder: folder.chmod(0o777), r'programs", owner \d+, mode 0777, expected a folder that only root'),
+    (lambda folder: (folder / "kubelet").unlink(), r'programs/kubelet", which is missing, expected a file')])
+def test_what_is_no_program_of_the_folder_s_owner_is_neither_run_nor_put_into_an_image(given, tmp_path, change, found):
+    """As root it would do what another user has written, and so would each node."""
+    change(tmp_path / "programs")
+    with pytest.raises(RefusedError, match=rf"kubernetes_dir: found \".*{found}"):
+        ensure(given)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_link_within_the_folder_is_followed(given, tmp_path):
+    folder = tmp_path / "programs"
+    (folder / "kubelet").rename(folder / "kubelet-v1.35.4")
+    (folder / "kubelet").symlink_to("kubelet-v1.35.4")
+    assert given_programs.problems(str(folder), node_build.PROGRAMS) == []
+    assert given_programs.place_of(str(folder), "kubelet") == str(folder / "kubelet-v1.35.4")
+
+
+def test_a_program_that_is_exchanged_after_the_image_got_its_name_goes_into_none(given, tmp_path):
+    build, root = node_build.NodeBuild(given), tmp_path / "root"
+    (root / "usr/bin").mkdir(parents=True)
+    (tmp_path / "programs" / "kubelet").write_text("#!/bin/sh\n")
+    with pytest.raises(debian_root.ImageBuildError, match="kubelet is another file than when this run began"):
+        build._add(str(root))
 
 
 def test_the_recipe_has_what_the_lab_s_image_has():

@@ -273,6 +273,12 @@ def test_a_service_is_asked_until_enough_different_answers_have_come():
     assert set(pods.paths) == {"/api/v1/namespaces/n/services/echo:http/proxy/hostname"}
 
 
+@pytest.mark.parametrize("error", [
+    KubeError("a balancer's page", reason="InvalidAnswer"), KubeError("unauthorized", 401), KubeError("none", 404)])
+def test_a_probe_goes_on_after_what_any_wait_goes_on_after(error):
+    assert probe(Pods(error, "a"), 1)["answers"] == ["a"]
+
+
 def test_a_probe_tells_what_it_saw():
     with pytest.raises(ProbeError, match=r"Service n/echo: found 1 different answers within 2 s \(a\), expected 2"):
         probe(Pods("a"), 2)

@@ -12,6 +12,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
     ReportedError,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import scale_service
 
 
@@ -61,6 +62,20 @@ def test_pods_are_taken_away_only_with_a_confirmation(plane, confirm):
 def test_with_one_they_go_and_come_back_without(plane, confirm):
     assert run(plane, 1, confirm)["changed"] and run(plane, 0, confirm)["replicas"] == 1
     assert run(plane, 2)["changed"] and not run(plane, 2)["changed"] and len(plane.writes) == 3
+
+
+@pytest.mark.parametrize("error", [
+    KubeError("a balancer's page", reason="InvalidAnswer"), KubeError("unauthorized", 401), KubeError("gone", 410)])
+def test_a_wait_for_pods_to_go_outlasts_what_any_wait_outlasts(plane, monkeypatch, error):
+    errors, listed = [error], plane.list
+
+    def once(*arguments, **options):
+        if errors:
+            raise errors.pop()
+        return listed(*arguments, **options)
+
+    monkeypatch.setattr(plane, "list", once)
+    assert run(plane, 0, "ironic")["changed"] and errors == []
 
 
 def test_an_image_that_does_not_come_ends_the_wait_and_is_named(plane):

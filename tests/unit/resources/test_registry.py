@@ -352,8 +352,8 @@ def test_entries_from_inventory_variables():
     hostvars = {"h1": {"bmh_firmware_settings": {"Turbo": "Disabled"}, "bmh_update_policy": {"firmware_settings": "x"}},
                 "h2": {"bmh_firmware_settings": None}, "h3": {}}
     names = ["h1", "h2", "h3"]
-    assert host_inventory.entries_of(hostvars, names, "bmh_firmware_settings", "settings") == [
-        {"name": "h1", "settings": {"Turbo": "Disabled"}}]
-    assert host_inventory.entries_of(hostvars, names, "bmh_update_policy") == [
-        {"name": "h1", "firmware_settings": "x"}]
+    settings, policies = (dict((name, hostvars[name].get(variable)) for name in names)
+                          for variable in ("bmh_firmware_settings", "bmh_update_policy"))
+    assert host_inventory.entries_of(settings, names, "settings") == [{"name": "h1", "settings": {"Turbo": "Disabled"}}]
+    assert host_inventory.entries_of(policies, names) == [{"name": "h1", "firmware_settings": "x"}]
     assert "firmware_settings" not in host_inventory.entry("h1", hostvars["h1"])

@@ -43,6 +43,30 @@ def test_nothing_is_in_the_way_otherwise(tmp_path, program, servers):
     assert code == 0, output
 
 
+@pytest.mark.parametrize(("variable", "value"), [("bmh_boot_mode", "legacy"), ("bmc_address", "192.0.2.13")])
+def test_a_server_of_which_it_cannot_be_known_is_named(tmp_path, variable, value):
+    """Left out, its boot media would lack what its BIOS boots."""
+    servers = SERVERS.replace("{bmc_address: 192.0.2.13, bmh_boot_mode: legacy}", str(dict(
+        {"bmc_address": "192.0.2.13", "bmh_boot_mode": "legacy"}, **{variable: "{{ nowhere.value }}"})))
+    assert value not in servers[servers.index("by-ipmi"):servers.index("uefi")]
+    code, output = checked(tmp_path, "", servers)
+    found = f"by-ipmi: {variable}: found what cannot be templated ('nowhere' is undefined)"
+    assert code != 0 and found in output, output
+
+
+def test_the_addresses_that_ironic_is_checked_for_are_those_of_all_servers(tmp_path):
+    def listed(servers):
+        text = json.dumps([{"hosts": "management", "gather_facts": False, "vars_files": [
+            str(ROLE / "defaults" / "main.yml")], "tasks": [{"debug": {"msg": "{{ ironic_bmc_addresses | sort }}"}}]}])
+        code, output = playbook.play(tmp_path, INVENTORY + servers, text, "play.yml")
+        return code, " ".join(output.split())
+
+    code, output = listed(SERVERS.replace("bmc_address: 192.0.2.13, ", ""))
+    assert code == 0 and [output.count(f"192.0.2.{number}") for number in range(11, 16)] == [1, 1, 0, 1, 1], output
+    code, output = listed(SERVERS.replace("192.0.2.13", '"{{ nowhere.address }}"'))
+    assert code != 0 and "by-ipmi: bmc_address: found what cannot be templated" in output, output
+
+
 def test_ironic_takes_it_from_where_it_is(tmp_path):
     assert rendered(tmp_path, ironic_isolinux_file="/a/isolinux.bin")["conf"]["DEFAULT"]["isolinux_bin"] == (
         "/a/isolinux.bin")

@@ -10,7 +10,7 @@ from ..._kube.objects.titles import title_of
 from ..._kube.responses.errors import KubeError
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
-from ..waiting.service import ClusterWait, WaitFailedError
+from ..waiting.service import ClusterWait, staying
 from ..workflow import goals as workflow_goals
 from ..workflow import topology as cluster_topology
 from ..workflow import tree as workflow_tree
@@ -19,14 +19,13 @@ from ..workflow.snapshot import Snapshot
 from ..workflow.steps import machine_steps
 from ..writing import prune as cluster_prune
 from ..writing import stored as cluster_stored
-from ..writing.entries import entry_result, entry_title, removal_difference
+from ..writing.entries import entry_result, removal_difference
 from . import stopping
+from . import turns as turns_of
 from .checking import CheckedCluster
 from .planning import PlannedCluster
 from .run import ClusterRun
 
-# How long a run waits for machines in between, for each goal of its end: without a network add-on no node is Ready.
-_ROLLED = {"initialized": "nodes", "nodes": "nodes", "available": "available"}
 _FOLLOWED_SECONDS = 30
 
 
@@ -36,13 +35,18 @@ def apply(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster,
     # Before that, a control plane waits for the manifests, which come later, and no worker joins without it.
     runs = wait is not None and workflow_goals.missing(checked.snapshot, "initialized") is None
     later = cluster_rollout.workers_that_roll(planned.entries, planned.changes, planned.going_on) if runs else []
-    run.write([entry for entry in planned.entries if entry not in later])
-    if planned.going_on:
-        follow(run, wait)
-        stopping.release(run, set(planned.going_on) - set(entry.name for entry in later))
+    turns = turns_of.entries(run, later, planned.going_on) if later else \
+        turns_of.pools(run, checked, planned) if runs else []
+    fresh = stopping.hold(run, planned, checked.snapshot, [turn for turn in turns if turn.is_held])
+    _write(run, [entry for entry in planned.entries if entry not in later], fresh)
+    gone = set(item["metadata"]["name"] for item in planned.removed + planned.leaving) & set(planned.going_on)
+    if planned.going_on or run.held:
+        turns_of.naming(turns, lambda: follow(run, wait))
+        stopping.release(run, set(planned.going_on) - set(turn.name for turn in turns) - gone)
     run.delete(planned.removed, run.writes.still_undescribed)
+    stopping.release_deleted(run, gone)
     if wait is not None:
-        _roll(run, later, wait, planned.going_on)
+        turns_of.take(run, turns, wait, checked.snapshot)
     changing = [entry for entry in planned.entries if entry.changes]
     return {"changed": bool(planned.removed or planned.leaving or changing), "changes": planned.changes,
             "losses": cluster_losses.as_result(planned.losses), "warnings": planned.warnings,
@@ -52,41 +56,44 @@ def apply(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster,
             + [removal_difference(item) for item in planned.removed + planned.leaving]}
 
 
-def follow(run: ClusterRun, wait: ClusterWait | None) -> None:
-    """Wait until owners that are paused have what a Cluster's topology says now, for some seconds.
+def _write(run: ClusterRun, entries: list[Any], held: list[str]) -> None:
+    """Write entries; pools that wait for their turn do so no more when the Cluster was not written.
 
-    Of a version that waits for other machines they have it later.
+    :param held: names of the pools that wait for their turn since this run
+    :raises KubeError: with all that the server refused
     """
-    if wait is None or run.check_mode or not run.read().description.by_topology:
-        return
+    try:
+        run.write(entries)
+    except KubeError as exc:
+        if ("Cluster", run.name) not in run.begun:
+            stopping.release(run, held)
+            raise
+        if not held:
+            raise
+        raise KubeError(f"{exc.message}\n- paused until the next run: MachineDeployment {', '.join(held)}",
+                        exc.status, exc.reason) from exc
+
+
+def follow(run: ClusterRun, wait: ClusterWait | None) -> bool:
+    """Wait until owners that are paused have what a Cluster's topology says now, and return whether they have.
+
+    Released before, they would go on with what it said. Of a version that waits for other machines they have it later,
+    so that this is given up after some seconds.
+
+    :raises WaitFailedError: when Cluster API does not write it in time
+    """
+    if run.check_mode or not run.read().description.by_topology:
+        return True
     for _number in range(_FOLLOWED_SECONDS):
         snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
-        if cluster_topology.missing(snapshot.cluster, snapshot.owners()) is None:
-            return
+        owners = staying(snapshot.owners())
+        if cluster_topology.missing(snapshot.cluster, owners) is None:
+            return True
         run.sleep(1)
-
-
-def _roll(run: ClusterRun, later: list[Any], wait: ClusterWait, going_on: list[str]) -> None:
-    """Write pools of workers whose machines are replaced, one after another, each when what was before it is done.
-
-    kubeadm and the kubelets of workers must not be newer than the control plane. A pool that does not come keeps
-    the others as they are.
-
-    :raises WaitFailedError: when the machines of one do not come; it names the pools that were not begun
-    """
-    goal = _ROLLED[run.options["wait_for"]]
-    before = [("KubeadmControlPlane", run.read().description.groups[0].owner)]
-    for position, entry in enumerate(later):
-        try:
-            wait.until_rolled(*before[-1], goal, run.options["node_startup_timeout_seconds"])
-        except WaitFailedError as exc:
-            raise WaitFailedError(f"{exc}\n- not begun: {', '.join(map(entry_title, later[position:]))}; when the "
-                                  "description is corrected, or is that of before again, run again",
-                                  exc.steps) from exc
-        run.write([entry])
-        if entry.name in going_on:
-            stopping.release(run, [entry.name])
-        before.append((entry.resource.kind, entry.name))
+    if wait is None or cluster_topology.is_upgrading(snapshot.cluster, owners):
+        return False
+    wait.until_followed(run.options["node_startup_timeout_seconds"])
+    return True
 
 
 def until_goal(run: ClusterRun, checked: CheckedCluster, result: dict[str, Any], wait: ClusterWait | None) -> None:

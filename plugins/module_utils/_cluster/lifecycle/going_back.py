@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
-from ..._common.problems.problem import Problem
+from ..._common.problems.problem import Problem, renamed_field
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
 from ..._metal3.kinds import KNOWN
@@ -25,6 +25,7 @@ from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
 from ..workflow.rollout_stop import note_of, stopped_owners
 from ..workflow.snapshot import Snapshot
+from ..workflow.topology import topology_of
 from ..writing.entries import entry_result
 from ..writing.prune import ours
 from . import applying, stopping
@@ -112,11 +113,14 @@ def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
     for owner in stopped:
         noted, title = note_of(owner).former, title_of(owner)
         key = ("Cluster", run.name) if by_topology else (owner["kind"], owner["metadata"]["name"])
-        lack = former.lacks(key[0], noted, templates) if key in rendered else "it is not described any more"
+        lack = former.lacks(key[0], noted, templates, topology_of(snapshot.cluster).get("version")) \
+            if key in rendered else "it is not described any more"
         if lack or noted is None:
             problems.append(Problem(
                 "rollback-impossible", run.subject, "rollout", f"{title}: {lack}", "templates to go back to",
-                "describe what was there before, and run without it"))
+                "describe an image and a configuration that work with that version, and run without it"
+                if by_topology and noted and former.has_another_version(noted, snapshot.cluster)
+                else "describe what was there before, and run without it"))
         elif by_topology:
             numbered, = with_stored_numbers(run.read().description, [rendered[key]], objects)
             wanted[key] = former.cluster_as_before(numbered, noted)
@@ -142,8 +146,13 @@ def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -
     for entry in planned.entries:
         run.write([entry])
         if entry.resource == KNOWN["Cluster"]:
-            applying.follow(run, wait)
-            stopping.release(run, planned.going_on)
+            if applying.follow(run, wait):
+                stopping.release(run, planned.going_on)
+            else:
+                option = renamed_field("rollout", run.names)
+                run.done["warnings"].append(
+                    f"{run.subject}: {', '.join(planned.going_on)} stay paused, because Cluster API has not yet "
+                    f"written the former templates into them; run again with {option}={ROLLBACK}")
             continue
         stopping.release(run, [entry.name])
         if wait is not None:

@@ -32,7 +32,8 @@ from ..rollout.rollout_figures import figure_lines
 from ..rollout.rollout_gates import at_once_warnings, gate_warnings
 from ..rollout.under_way import RESUME, pause_warnings, refusals, resumed_lines
 from ..workflow import topology as cluster_topology
-from ..workflow.rollout_stop import OWNERS, as_stopped, stopped_owners
+from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, stopped_owners
+from ..workflow.topology import described_name
 from ..writing import prune as cluster_prune
 from ..writing import stored as cluster_stored
 from ..writing.entries import entry_title
@@ -150,11 +151,16 @@ def _going_on(run: ClusterRun, stopped: list[dict[str, Any]], otherwise: Collect
     :param otherwise: names of those that are described otherwise by now
     :param going: stored objects that are to be deleted
     """
-    names = [item["metadata"]["name"] for item in stopped]
     if run.options.get("rollout") == RESUME:
-        return names
+        return [item["metadata"]["name"] for item in stopped]
+    description = run.read().description
     gone = [item["metadata"]["name"] for item in going if item["kind"] in OWNERS]
-    return [name for name in names if name in otherwise or name in gone]
+    decided = [item["metadata"]["name"] for item in stopped if item["metadata"]["name"] in gone
+               or {item["metadata"]["name"], described_name(item, description)} & set(otherwise)]
+    # What only waits for its turn comes with those before it.
+    waits = all(is_held(item) or item["metadata"]["name"] in decided for item in stopped)
+    return [item["metadata"]["name"] for item in stopped
+            if item["metadata"]["name"] in decided or (waits and is_held(item))]
 
 
 def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answers: Any,
@@ -196,7 +202,8 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
     several = [change for change in changes if change["rolls"] and change["machines"]]
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
         checked.snapshot, rolling) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
-        checked.description, several, checked.snapshot.cluster) + drain_warnings(
+        checked.description, several, checked.snapshot.cluster, run.options["wait_for"] != "none"
+        and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
         run.workload, checked.description, nodes) + (
         verifying.before(run) if rolling and run.options.get("verify") else [])
 

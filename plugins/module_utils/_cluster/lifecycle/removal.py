@@ -79,7 +79,7 @@ def remove(run: ClusterRun) -> dict[str, Any]:
         run.progress.event(f"cluster {run.name}: deleting it, with {', '.join(taken) or 'no host'}")
         run.delete([snapshot.cluster], run.writes.still_deleted)
         # Cluster API deletes nothing that is paused; released before, a rollout would go on if the deletion is refused.
-        stopping.release(run, [item["metadata"]["name"] for item in snapshot.owners() if any(
+        stopping.release_deleted(run, [item["metadata"]["name"] for item in snapshot.owners() if any(
             map(is_stopped, [item, *sets_of(snapshot, item["metadata"]["name"])]))])
     else:
         run.delete(rest, run.writes.still_deleted)

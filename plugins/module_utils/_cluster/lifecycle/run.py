@@ -80,6 +80,8 @@ class ClusterRun:
         self.replaced: dict[tuple[str, str], Object] = {}
         # Kind and name of the objects whose changes were sent.
         self.begun: set[tuple[str, str]] = set()
+        # Names of the pools of a topology whose rollout waits for its turn.
+        self.held: set[str] = set()
         self._described: Checked | None = None
         self.writes = ClusterWrites(client, check_mode, progress, sleep, self.namespace, self.name,
                                     options.get("adopt"), provider_of(params.get("provider")))

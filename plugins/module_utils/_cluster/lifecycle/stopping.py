@@ -4,7 +4,7 @@
 """Stops rollouts whose new machines do not come, and takes these stops away."""
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Callable
 
 from ..._common.problems.problem import renamed_field
@@ -29,9 +29,10 @@ from ..workflow.rollout_stop import (
     note_of,
     released,
     sets_of,
+    stopped_owners,
 )
 from ..workflow.snapshot import PAUSED_ANNOTATION, Snapshot, is_paused_alone
-from ..workflow.topology import is_by_topology
+from ..workflow.topology import described_name, is_by_topology
 from ..writing.entries import entry_title
 from ..writing.stored import with_stored_replicas
 from .run import ClusterRun
@@ -82,6 +83,32 @@ def _pause_of(item: Object | None) -> Object:
     return {} if value is None else {"metadata": {"annotations": {PAUSED_ANNOTATION: value}}}
 
 
+def hold(run: ClusterRun, planned: Any, before: Snapshot, pools: Iterable[Any]) -> list[str]:
+    """Pause pools of a topology until it is their turn; those that are paused already stay so.
+
+    :param planned: a PlannedCluster, whose Cluster is not written yet
+    :param before: Snapshot of the cluster before the run
+    :param pools: their ``turns.Turn``
+    :returns: names of those that were not paused before
+    :raises KubeError: when the API server refuses; nothing is held then
+    """
+    pools = [pool for pool in pools if not is_paused_by_others(pool.owner)]
+    if not pools:
+        return []
+    fresh = [pool.name for pool in pools if not is_stopped(pool.owner)]
+    cluster = next(entry for entry in planned.entries if entry.resource.kind == "Cluster")
+    mark = marks(Note(timestamp(run.now()), _former_topology(cluster, before), True))
+    run.progress.event(f"cluster {run.name}: {', '.join(pool.title for pool in pools)} wait for their turn")
+    run.held |= set(pool.name for pool in pools)
+    try:
+        _note(run, _Marks(run, lambda item: None if _stays_unmarked(item) else (
+            _PATCH, {"metadata": {"annotations": mark}})).mark([pool.owner for pool in pools]))
+    except KubeError:
+        release(run, fresh)
+        raise
+    return fresh
+
+
 def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedError) -> WaitFailedError:
     """Pause the owners that are replacing machines, and return the failure with what was paused and what to do.
 
@@ -103,12 +130,16 @@ def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedErro
 
 def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
-    rolled = set(change["owner"] for change in planned.changes if change["rolls"])
-    found = under_way(snapshot, rolled | set(planned.going_on))
+    described = set(change["owner"] for change in planned.changes if change["rolls"])
+    rolled = set(item["metadata"]["name"] for item in snapshot.owners()
+                 if {item["metadata"]["name"], described_name(item, run.read().description)} & described)
+    # Those that wait for their turn are paused already.
+    found = [entry for entry in under_way(snapshot, rolled | set(planned.going_on))
+             if entry.owner["metadata"]["name"] not in run.held]
     left = [entry for entry in found if is_paused_by_others(entry.owner)]
     due = [entry for entry in found if entry not in left]
     if not due:
-        return stop_lines([], left, False, "")
+        return stop_lines([], left, "", "")
     at = timestamp(run.now())
     # What was not begun is not what its machines are being replaced by.
     entries = dict((key, entry) for entry in planned.entries for key in [(entry.resource.kind, entry.name)]
@@ -134,8 +165,8 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     mark = marks(Note(at, None))
     _note(run, _Marks(run, lambda item: None if _stays_unmarked(item) else (
         _PATCH, {"metadata": {"annotations": mark}})).mark([item for entry in due for item in entry.sets]))
-    can_go_back = all(note.former is not None for note in notes.values())
-    return stop_lines(due, left, can_go_back, renamed_field("rollout", run.names))
+    option = renamed_field("rollout", run.names)
+    return stop_lines(due, left, former.no_way_back([note.former for note in notes.values()], snapshot.cluster), option)
 
 
 def _stays_unmarked(item: Object) -> bool:
@@ -160,13 +191,23 @@ def _former(entry: UnderWay, entries: Mapping[tuple[str, str], Entry], snapshot:
         return note_of(stored).former
     cluster = entries.get(("Cluster", snapshot.cluster_name))
     if cluster is not None and is_by_topology(cluster.desired):
-        return former.of_class(cluster.current) if cluster.changes else None
+        return _former_topology(cluster, before)
     mine = entries.get(_key(entry.owner)) if entry.owner["metadata"]["name"] in rolled else None
     known = former.of_entry(mine) if mine is not None else None
     if known is None and entry.owner["kind"] == "MachineDeployment" and entry.old:
         # An earlier run, which was killed, has begun it.
         return former.of_machine(entry.old[0], snapshot)
     return known
+
+
+def _former_topology(cluster: Entry, before: Snapshot) -> Object | None:
+    """Return the topology to go back to, one for all owners: that of before the first of them was stopped.
+
+    :param cluster: the entry of the Cluster
+    :param before: Snapshot from before this run
+    """
+    noted = [note_of(owner).former for owner in stopped_owners(before)]
+    return next(filter(None, noted), None) or (former.of_class(cluster.current) if cluster.changes else None)
 
 
 def release(run: ClusterRun, names: Collection[str]) -> None:
@@ -186,6 +227,26 @@ def release(run: ClusterRun, names: Collection[str]) -> None:
     owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
     for items in (owners, [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]):
         _note(run, _Marks(run, made).mark(items))
+
+
+def release_deleted(run: ClusterRun, names: Collection[str]) -> None:
+    """Delete owners with the MachineSets that are stopped with them, and take the stops away from them afterwards.
+
+    Cluster API looks at the pause, then at the deletion, and only then at the machines that it would create or replace
+    (``KubeadmControlPlaneReconciler.Reconcile``, and those of MachineDeployments and MachineSets): what is released
+    before it is being deleted goes on with its rollout. A control plane waits by itself for the workers' machines
+    (its ``reconcileDelete``).
+
+    :param names: of the owners, which are to be gone; those that others have paused meanwhile stay so
+    :raises KubeError: when the API server can't be asked, or refuses
+    """
+    if run.check_mode or not names:
+        return
+    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
+    parts = owners + [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]
+    run.delete([item for item in parts if is_stopped(item)], lambda _entry, _stored: [])
+    release(run, names)
 
 
 def _note(run: ClusterRun, entries: list[Entry]) -> None:

@@ -4,12 +4,13 @@
 """What the machines of an owner were made of before a rollout, as it is noted, and the owner as it was then; pure.
 
 Of a KubeadmControlPlane the kubeadm configuration belongs to it, which is in no template. Of a cluster by ClusterClass
-it is the class and the version: what the class names says the rest.
+it is the class and the version: what the class names says the rest. With a class of the user's it is the version, the
+class and what the topology gives it: variables, classes of pools and their failure domains.
 """
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..render.objects import TEMPLATE_KINDS
@@ -20,6 +21,8 @@ Object = dict[str, Any]
 
 _VERSION = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+[-+.0-9A-Za-z]*")
 _CONFIG = "kubeadmConfigSpec"
+# What of a topology with a class of the user's decides on machines.
+_SHARED, _OF_GROUP = ("classRef", "variables"), ("class", "variables", "failureDomain")
 
 
 def of_entry(entry: Any) -> Object | None:
@@ -52,9 +55,19 @@ def of_machine(machine: Object, snapshot: Any) -> Object:
 
 
 def of_class(cluster: Object | None) -> Object | None:
-    """Return what a cluster with a class of this collection is made of; None of another one."""
-    name = noted_class(cluster)
-    return {"class": name, "version": topology_of(cluster).get("version")} if name else None
+    """Return what a cluster by ClusterClass is made of; None of another one."""
+    name, topology = noted_class(cluster), topology_of(cluster)
+    if name:
+        return {"class": name, "version": topology.get("version")}
+    if not (topology.get("classRef") or {}).get("name"):
+        return None
+    return {"version": topology.get("version"), "topology": {
+        **_picked(topology, _SHARED), "controlPlane": _picked(topology.get("controlPlane"), _OF_GROUP),
+        "pools": dict((pool["name"], _picked(pool, _OF_GROUP)) for pool in pools_of(cluster))}}
+
+
+def _picked(part: Mapping[str, Any] | None, keys: Iterable[str]) -> Object:
+    return dict((key, (part or {})[key]) for key in keys if key in (part or {}))
 
 
 def _template_of(obj: Object | None) -> Object | None:
@@ -73,7 +86,29 @@ def _reference(reference: Mapping[str, Any] | None) -> Object | None:
     return {"kind": reference.get("kind"), "name": reference.get("name")} if reference else None
 
 
-def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], Object]) -> str | None:
+def no_way_back(noted: Iterable[Object | None], cluster: Object | None) -> str:
+    """Return why a rollback is not possible, and what is instead; empty when it is.
+
+    :param noted: what owners were made of before, as it is noted
+    :param cluster: the stored Cluster
+    """
+    noted = list(noted)
+    if any(former is None for former in noted):
+        return "to go back, describe what was there before and run again (what it was is not noted, so rollback can't)"
+    if topology_of(cluster) and any(has_another_version(former, cluster) for former in noted if former):
+        return ("there is no way back to the former Kubernetes version, since Cluster API takes none for a cluster "
+                "with a topology: describe an image and a configuration that work with "
+                f"{topology_of(cluster).get('version')}, and run again")
+    return ""
+
+
+def has_another_version(former: Object, cluster: Object | None) -> bool:
+    """Say whether what is noted has another Kubernetes version than a Cluster's topology."""
+    return former.get("version") != topology_of(cluster).get("version")
+
+
+def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], Object],
+          stored_version: str | None = None) -> str | None:
     """Return why an owner can't be made as it was, in words, or None.
 
     Anybody may have written the note.
@@ -81,12 +116,18 @@ def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], 
     :param kind: of the owner; ``Cluster`` of a cluster by ClusterClass
     :param former: as it is noted
     :param templates: the cluster's own templates and classes that are stored, ``{(kind, name): object}``
+    :param stored_version: of Kubernetes, that of the stored topology
     """
     if former is None:
         return "what it was made of before is not noted"
     version = former.get("version")
     if not isinstance(version, str) or not _VERSION.fullmatch(version):
         return "the noted Kubernetes version is none"
+    if kind == "Cluster" and version != stored_version:
+        # ``validateTopologyVersionUpdate``, and without it ``DefaultAndValidateUpgradePlans``.
+        return f"its topology has {stored_version}, and Cluster API takes no lower version, such as {version} of before"
+    if kind == "Cluster" and "topology" in former:
+        return None if _is_topology(former["topology"]) else "what is noted of its topology is none"
     if kind == "Cluster":
         return None if ("ClusterClass", former.get("class")) in templates else \
             "the ClusterClass that is noted is not there any more"
@@ -100,6 +141,15 @@ def lacks(kind: str, former: Object | None, templates: Mapping[tuple[str, str], 
         if key is None or key[0] not in TEMPLATE_KINDS or key not in templates:
             return f"the {part} template that is noted is not there any more"
     return None
+
+
+def _is_topology(noted: Any) -> bool:
+    """Say whether a note has the shape of what :func:`of_class` writes; what it names the API server checks."""
+    if not isinstance(noted, dict) or not isinstance(noted.get("classRef"), dict):
+        return False
+    groups = [noted.get("controlPlane"), *(noted["pools"].values() if isinstance(noted.get("pools"), dict) else [None])]
+    return all(isinstance(group, dict) and set(group) <= set(_OF_GROUP) for group in groups) \
+        and set(noted) <= {*_SHARED, "controlPlane", "pools"}
 
 
 def owner_as_before(owner: Object, former: Object, replicas: Any) -> Object:
@@ -134,14 +184,31 @@ def _named(reference: Object, former: Mapping[str, Any]) -> Object:
 
 
 def cluster_as_before(cluster: Object, former: Object) -> Object:
-    """Return a rendered Cluster with the class and the version of before; all of its groups note that class."""
+    """Return a rendered Cluster with the class and the version of before; all of its groups note that class.
+
+    With a class of the user's with its variables of before, and those of the groups that were there.
+    """
     topology = dict(topology_of(cluster), version=former["version"])
+    if "topology" in former:
+        noted = former["topology"]
+        topology = _replaced(topology, _SHARED, noted)
+        topology["controlPlane"] = _replaced(topology["controlPlane"], _OF_GROUP, noted["controlPlane"])
+        if topology.get("workers"):
+            topology["workers"] = dict(topology["workers"], machineDeployments=[
+                _replaced(pool, _OF_GROUP, noted["pools"][pool["name"]]) if pool["name"] in noted["pools"] else pool
+                for pool in pools_of(cluster)])
+        return dict(cluster, spec=dict(cluster["spec"], topology=topology))
     topology["classRef"] = dict(topology["classRef"], name=former["class"])
     topology["controlPlane"] = _noting(topology["controlPlane"], former["class"])
     if topology.get("workers"):
         topology["workers"] = dict(topology["workers"], machineDeployments=[
             _noting(pool, former["class"]) for pool in pools_of(cluster)])
     return dict(cluster, spec=dict(cluster["spec"], topology=topology))
+
+
+def _replaced(part: Mapping[str, Any], keys: Iterable[str], noted: Mapping[str, Any]) -> Object:
+    """Return a part with what is noted of some keys, and without those of them that are not."""
+    return {**dict((key, value) for key, value in part.items() if key not in keys), **_picked(noted, keys)}
 
 
 def _noting(group: Mapping[str, Any], name: str) -> Object:

@@ -63,21 +63,24 @@ def _short_checks(description, snapshot, owners):
     return result
 
 
-def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], cluster: Object | None) -> list[str]:
+def at_once_warnings(description: Any, changes: Iterable[Mapping[str, Any]], cluster: Object | None,
+                     in_turn: bool) -> list[str]:
     """Return what is begun before the first new machine has shown that it becomes ready.
 
     :param description: a ClusterDescription
     :param changes: those of ``rollout.preview`` that replace machines
     :param cluster: the stored Cluster
+    :param in_turn: whether the run lets pools begin one after another: it waits, and no upgrade is under way
     """
     changes = list(changes)
     groups = dict((group.owner, group) for group in description.groups)
     found = [_at_once(groups[change["owner"]], change) for change in changes if change["owner"] in groups]
     topology = topology_of(cluster)
-    if len(changes) > 1 and topology and topology.get("version") == description.kubernetes_version:
+    if len(changes) > 1 and topology and not in_turn and topology.get("version") == description.kubernetes_version:
         names = ", ".join(sorted(change["owner"] for change in changes))
         found.append(f"{names} replace machines at the same time: of a cluster with a topology Cluster API puts only "
-                     "another Kubernetes version in an order")
+                     "another Kubernetes version in an order, and this run nothing: wait_for is none, or an upgrade is "
+                     "under way")
     return [line for line in found if line]
 
 

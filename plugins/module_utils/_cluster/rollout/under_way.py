@@ -12,7 +12,7 @@ from ..._common.texts.plain_text import few
 from ..._kube.objects.conditions import condition
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
-from ..workflow.rollout_stop import OWNERS, is_paused_by_others, note_of, sets_of
+from ..workflow.rollout_stop import OWNERS, is_held, is_paused_by_others, note_of, sets_of
 from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, is_of
 from ..workflow.steps import machine_steps
 
@@ -71,12 +71,12 @@ def under_way(snapshot: Any, rolled: Collection[str]) -> list[UnderWay]:
     return found
 
 
-def stop_lines(stopped: Iterable[UnderWay], left: Iterable[UnderWay], can_go_back: bool, option: str) -> list[str]:
+def stop_lines(stopped: Iterable[UnderWay], left: Iterable[UnderWay], no_way_back: str, option: str) -> list[str]:
     """Return what a failure says of rollouts: which are stopped, and the next steps.
 
     :param stopped: those that are paused now
     :param left: those that somebody else has paused
-    :param can_go_back: whether what the machines were made of before is noted
+    :param no_way_back: why none leads to what the machines were made of before, and what else does; empty when one does
     :param option: the name of the option ``rollout``, as the reader knows it
     """
     stopped = list(stopped)
@@ -89,8 +89,7 @@ def stop_lines(stopped: Iterable[UnderWay], left: Iterable[UnderWay], can_go_bac
         if entry.sets:
             parts.append(f", and so is {', '.join(title_of(item) for item in entry.sets)}")
         lines.append("%s: %s" % ("".join(parts), _effect(entry, names)))
-    back = f"to go back to the former templates, run again with {option}={ROLLBACK}" if can_go_back else \
-        f"to go back, describe what was there before and run again (what it was is not noted, so {ROLLBACK} can't)"
+    back = no_way_back or f"to go back to the former templates, run again with {option}={ROLLBACK}"
     return [*lines, "- next, one of these:",
             "    1. correct the description and run again: the rollout goes on with it",
             f"    2. when the cause lay elsewhere and is gone, run again with {option}={RESUME}", f"    3. {back}"]
@@ -107,6 +106,8 @@ def _effect(entry: UnderWay, names: list[str]) -> str:
 def refusals(subject: str, stopped: Iterable[Object], going_on: Collection[str]) -> list[Problem]:
     """Return a problem for each stopped rollout that the run's description says nothing new of.
 
+    What only waits for its turn comes with them.
+
     :param subject: what messages call the cluster
     :param stopped: the owners that are stopped
     :param going_on: names of those that this run lets go on
@@ -115,7 +116,8 @@ def refusals(subject: str, stopped: Iterable[Object], going_on: Collection[str])
         "rollout-stopped", subject, "rollout", f"{title_of(owner)}, whose rollout a run has stopped at "
         f"{note_of(owner).at}, and the same description of its machines", "another description, or what is to become "
         "of the rollout", f"correct the description, or set rollout to {RESUME} (it goes on as described) or to "
-        f"{ROLLBACK} (back to the former templates)") for owner in stopped if owner["metadata"]["name"] not in going_on]
+        f"{ROLLBACK} (back to the former templates)") for owner in stopped
+        if owner["metadata"]["name"] not in going_on and not is_held(owner)]
 
 
 def resumed_lines(stopped: Iterable[Object], going_on: Collection[str], snapshot: Any) -> list[str]:
@@ -126,7 +128,9 @@ def resumed_lines(stopped: Iterable[Object], going_on: Collection[str], snapshot
             old = [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
                    if is_former(machine, owner, snapshot)]
             rest = f"; to be replaced are {few(old, _LIMIT)}" if old else ""
-            lines.append(f"{title_of(owner)}: its rollout, stopped at {note_of(owner).at}, goes on{rest}")
+            note = note_of(owner)
+            since = "waiting for its turn since" if note.held else "stopped at"
+            lines.append(f"{title_of(owner)}: its rollout, {since} {note.at}, goes on{rest}")
     return lines
 
 

@@ -12,6 +12,7 @@ from ..._common.texts.plain_text import few
 from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import FAILED, REACHED, WAITING, Awaited, Verdict
 from ..._kube.api.follow import follow_kinds
+from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.precondition import uid_of
 from ..._metal3.kinds import KNOWN
 from ..description.providers import provider_of
@@ -19,6 +20,7 @@ from ..description.spec import METAL3
 from ..workflow import goals as workflow_goals
 from ..workflow.snapshot import CLUSTER_LABEL, Snapshot
 from ..workflow.steps import machine_steps, phase_text, step_text
+from ..workflow.topology import missing as topology_missing
 from . import failures as workflow_failures
 from .endpoint_watch import EndpointWatch
 
@@ -89,6 +91,14 @@ class ClusterWait:
         """
         return self._until(goal, node_startup_timeout_seconds,
                            lambda snapshot: workflow_goals.missing(snapshot, goal, self.wall_clock()))
+
+    def until_followed(self, node_startup_timeout_seconds):
+        """Wait until Cluster API has written a Cluster's topology to all that it makes of it.
+
+        :raises WaitFailedError: as :meth:`until`
+        """
+        self._until("as its topology says", node_startup_timeout_seconds,
+                    lambda snapshot: topology_missing(snapshot.cluster, staying(snapshot.owners())))
 
     def until_rolled(self, kind, name, goal, node_startup_timeout_seconds, uid=None):
         """Wait until the machines of one owner are all as it describes them now.
@@ -236,6 +246,11 @@ class ClusterWait:
         name, explanation, message = found
         return Verdict(FAILED, f"BareMetalHost {self.namespace}/{name} can't be deprovisioned: {explanation.cause}",
                        explanation.next_step, message)
+
+
+def staying(owners):
+    """Return the owners of machines that are not being deleted: a pool that is paused goes when it is released."""
+    return [owner for owner in owners if not is_going(owner)]
 
 
 def leftovers(objects, cluster, hosts, is_others=lambda item: False, provider=None):

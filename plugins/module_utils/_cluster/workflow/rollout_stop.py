@@ -31,15 +31,18 @@ class Note(NamedTuple):
 
     :ivar at: RFC 3339 time
     :ivar former: what its machines were made of before, as ``rollout.former`` has it; None when that is not known
+    :ivar held: whether its rollout was not begun yet: it waits until those before it are done
     """
 
     at: str
     former: Object | None
+    held: bool = False
 
 
 def text_of(note: Note) -> str:
     """Return a note as an annotation holds it; without the former templates where these would not fit."""
-    text = json.dumps(note._asdict(), sort_keys=True, separators=(",", ":"))
+    content = dict((key, value) for key, value in note._asdict().items() if key != "held" or value)
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return text if len(text) <= LIMIT_CHARACTERS else text_of(note._replace(former=None))
 
 
@@ -68,7 +71,12 @@ def note_of(item: Mapping[str, Any]) -> Note:
     data = data if isinstance(data, dict) else {}
     former = data.get("former")
     return Note(data["at"] if moment_of(data.get("at")) is not None else "a time that is not known",
-                former if isinstance(former, dict) else None)
+                former if isinstance(former, dict) else None, data.get("held") is True)
+
+
+def is_held(item: Mapping[str, Any]) -> bool:
+    """Say whether this collection has paused an object until it is its turn."""
+    return is_stopped(item) and note_of(item).held
 
 
 def without_contents(part: Object) -> Object:

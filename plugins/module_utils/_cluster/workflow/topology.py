@@ -116,6 +116,31 @@ def missing(cluster: Object | None, owners: Iterable[Object]) -> str | None:
     return next(filter(None, (_behind(topology, owner) for owner in owners)), None)
 
 
+def is_upgrading(cluster: Object | None, owners: Iterable[Object]) -> bool:
+    """Say whether an owner has another version than its Cluster's topology: Cluster API puts these in an order itself.
+
+    :param cluster: as it is, or as it is to be written
+    :param owners: KubeadmControlPlane and MachineDeployments of the cluster
+    """
+    version = topology_of(cluster).get("version")
+    return any(_version_of(owner) != version for owner in owners)
+
+
+def described_name(owner: Object, description: ClusterDescription) -> str:
+    """Return the name by which a description knows an owner: a class of the user's may give it another one."""
+    if owner["kind"] == "KubeadmControlPlane":
+        return description.groups[0].owner
+    pool = (owner["metadata"].get("labels") or {}).get(POOL_LABEL)
+    return f"{description.name}-{pool}" if pool else owner["metadata"]["name"]
+
+
+def _version_of(owner: Object) -> str | None:
+    spec = owner.get("spec") or {}
+    if owner["kind"] != "KubeadmControlPlane":
+        spec = (spec.get("template") or {}).get("spec") or {}
+    return spec.get("version")
+
+
 def _behind(topology: Object, owner: Object) -> str | None:
     """Return what an owner of machines has not taken up; its events may come after that of the Cluster."""
     is_plane = owner["kind"] == "KubeadmControlPlane"
@@ -126,8 +151,7 @@ def _behind(topology: Object, owner: Object) -> str | None:
     if wanted is None:
         return f"{name} is to be deleted"
     spec = owner.get("spec") or {}
-    version = spec.get("version") if is_plane else ((spec.get("template") or {}).get("spec") or {}).get("version")
-    pairs = [(version, topology.get("version"))]
+    pairs = [(_version_of(owner), topology.get("version"))]
     if wanted.get("replicas") is not None:
         pairs.append((spec.get("replicas"), wanted["replicas"]))
     noted = ((wanted.get("metadata") or {}).get("annotations") or {}).get(CLASS_ANNOTATION)

@@ -81,17 +81,15 @@ def entry(name, variables):
     return result
 
 
-def entries_of(hostvars, names, variable, option=None):
-    """Return an entry for each server that has a variable, and not None.
+def entries_of(values, names, option=None):
+    """Return an entry for each server that has a value, and not None.
 
-    :param hostvars: mapping of server to its variables
+    :param values: mapping of server to the value of one variable
     :param names: the servers
-    :param variable: name of the variable
     :param option: option of the entry that its value becomes; None when its value, a dict, holds the options
     """
-    found = [(name, hostvars[name].get(variable)) for name in names]
-    return [dict({"name": name}, **({option: value} if option else value))
-            for name, value in found if value is not None]
+    return [dict({"name": name}, **({option: values[name]} if option else values[name]))
+            for name in names if values[name] is not None]
 
 
 def _data(option, value):

@@ -17,12 +17,14 @@ from ..._common.files import cache_entry, file_digest
 from ..debian import debian_root, signatures
 from ..debian.debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 from ..disks import node_disk
+from . import given_programs
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
 RECIPE = "2"
 IMAGE = "node.qcow2"
 PROGRAMS = ("kubeadm", "kubelet", "kubectl")
-VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",)}
+VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",),
+                     "kubectl": ("version", "--client")}
 PAUSE_MARK = "@PAUSE_IMAGE@"
 AUTHORITIES_DIR = "usr/local/share/ca-certificates"
 KEYRING = "etc/apt/keyrings/kubernetes.asc"
@@ -42,6 +44,7 @@ class NodeBuild(cache_entry.CacheEntry):
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._params = params
         self._source_dir = params["source_dir"]
+        self._digests = dict((name, file_digest.digest(path)) for name, path in self._programs().items())
         self.key = cache_entry.key(self._inputs())
         self.directory = os.path.join(params["cache_dir"], "node-images", self.key)
         cache_entry.require_own(params["cache_dir"], os.path.dirname(self.directory), self.directory)
@@ -53,14 +56,14 @@ class NodeBuild(cache_entry.CacheEntry):
         names = ("kubernetes_version", "kubernetes_repository", "packages", "debian_sources", "ca_certificates",
                  "kernel_parameters", "disk_size_gib", "revision")
         files = [[file["path"], file["mode"], hashlib.sha256(file["content"]).hexdigest()] for file in params["files"]]
-        given = [file_digest.digest(path) for path in self._programs().values()]
+        given = list(self._digests.values())
         archives = [file_digest.digest(path) for path in params["image_archives"]]
         return [RECIPE, os.uname().machine, debian_root.tree_digest(self._source_dir),
                 json.dumps([params[name] for name in names]), json.dumps([files, given, archives])]
 
     def _programs(self) -> dict[str, str]:
         folder = self._params["kubernetes_dir"]
-        return dict((name, os.path.join(folder, name)) for name in PROGRAMS) if folder else {}
+        return dict((name, given_programs.place_of(folder, name)) for name in PROGRAMS) if folder else {}
 
     def build(self, progress: Any) -> None:
         """Build the image unless it is there; an interrupted build leaves nothing.
@@ -73,8 +76,7 @@ class NodeBuild(cache_entry.CacheEntry):
         debian_root.check_means("the node image", node_disk.NEEDED_COMMANDS)
         # Minutes before the same question to what is in the image.
         for name, path in self._programs().items():
-            if name in VERSION_ARGUMENTS:
-                self._check_version([path], name)
+            self._check_version([path], name)
         with cache_entry.making(self.directory, progress) as partial:
             if partial is None:
                 return
@@ -131,9 +133,7 @@ class NodeBuild(cache_entry.CacheEntry):
 
     def _add(self, root: str) -> None:
         for name, path in self._programs().items():
-            target = os.path.join(root, "usr/bin", name)
-            shutil.copyfile(path, target)
-            os.chmod(target, 0o755)
+            given_programs.copy(path, self._digests[name], os.path.join(root, "usr/bin", name))
         for name in VERSION_ARGUMENTS:
             self._check_version(["chroot", root, f"/usr/bin/{name}"], name)
         pause = self._pause_image(root)
@@ -158,8 +158,10 @@ class NodeBuild(cache_entry.CacheEntry):
 
     def _check_version(self, command: list[str], name: str) -> None:
         wanted = self._params["kubernetes_version"]
-        found = run([*command, *VERSION_ARGUMENTS[name]], f"asking the version of {name}",
-                    env=CHROOT_ENVIRONMENT).split()[-1:]
+        # kubectl has further lines, with versions of other things.
+        lines = run([*command, *VERSION_ARGUMENTS[name]], f"asking the version of {name}",
+                    env=CHROOT_ENVIRONMENT).splitlines()
+        found = lines[0].split()[-1:] if lines else []
         if found != [wanted]:
             raise ImageBuildError(f"kubernetes_version: {name} is {' '.join(found)}, expected {wanted}; correct the "
                                   "version, or where the programs come from")

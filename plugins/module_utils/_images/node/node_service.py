@@ -14,7 +14,7 @@ from ..._common.problems.problem import Problem
 from ..disks import disk_image
 from ..publishing.image_folder import ImageFolder, Writer, copied
 from ..sources import contents, fetch
-from . import node_options
+from . import given_programs, node_options
 from .node_build import PROGRAMS, NodeBuild
 
 # Raise it when an image is verified in another way than before: it is verified again then.
@@ -53,14 +53,17 @@ def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
 
 
 def _missing(params: dict[str, Any]) -> list[Problem]:
-    """Return which files that the options name are not there."""
+    """Return which files that the options name are not there, and which programs are not taken."""
     if params["download"]:
         return []
-    folder = params["kubernetes_dir"]
-    wanted = [("source_dir", os.path.join(params["source_dir"] or "", name)) for name in ("packages.txt",
-                                                                                          "import_images.py")]
-    wanted += [("kubernetes_dir", os.path.join(folder, name)) for name in PROGRAMS] if folder else []
-    wanted += [(f"image_archives[{number}]", path) for number, path in enumerate(params["image_archives"])]
+    folder, archives = params["kubernetes_dir"], enumerate(params["image_archives"])
+    return _of_paths([("source_dir", os.path.join(params["source_dir"] or "", name))
+                      for name in ("packages.txt", "import_images.py")]) + (
+        given_programs.problems(folder, PROGRAMS) if folder else []) + _of_paths(
+        [(f"image_archives[{number}]", path) for number, path in archives])
+
+
+def _of_paths(wanted: list[tuple[str, str]]) -> list[Problem]:
     return [Problem("node-image", "", field, f'"{path}", which is missing', "a file", "correct the path")
             for field, path in wanted if not os.path.isfile(path)]
 

@@ -11,12 +11,12 @@ from typing import Any
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
-from ..._common.waiting.wait_loop import WaitLoop, poll
+from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.pods import deployment_pod
 from ..._kube.reconcile.plan import UNCHANGED, Entry
-from ..._kube.responses.patience import Patience
+from ..._kube.responses.patient_poll import poll
 from ..._manifests import rollout_wait
 from .objects import STARTED_BY_MOVE
 
@@ -101,15 +101,12 @@ def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any
         rollout_wait.RolloutWait(client, [Entry(_DEPLOYMENT, namespace, name, UNCHANGED, None, deployment, {}, {})],
                                  progress, clock, sleep).until(seconds)
         return
-    patience = Patience(clock)
     title = f"Deployment {namespace}/{name}"
 
     def read() -> str:
         # A pod that ends still works: its processes are stopped one after the other.
-        answer = ", ".join(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected(
+        return ", ".join(sorted(pod["metadata"]["name"] for pod in deployment_pod.selected(
             client, namespace, deployment)))
-        patience.answered()
-        return answer
 
     def decide(left: str) -> Verdict:
         return Verdict(WAITING, left, f"look at it by: kubectl -n {namespace} describe pods") if left else \
@@ -117,10 +114,8 @@ def _wait(client: Any, deployment: Object, params: dict[str, Any], progress: Any
 
     item = Awaited("at 0 pods", began, decide)
     loop = WaitLoop(f"API server {client.server}", progress, clock)
-    loop.run({title: item}, poll(
-        read, began + seconds, rollout_wait.INTERVAL_SECONDS, clock, sleep,
-        lambda error: not patience.is_final(error) and (error.retriable or error.status == 401)),
-        lambda left, _key: left)
+    loop.run({title: item}, poll(read, began + seconds, rollout_wait.INTERVAL_SECONDS, clock, sleep),
+             lambda left, _key: left)
     error = item.error(seconds, clock(), loop.silence())
     if error:
         raise ReportedError(f"{title}: {error}")
