@@ -358,8 +358,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-network-data) by default. A Secret of that name that others have made is refused, and so is other
-                content for one that hosts outside of the run have.
+                C(<name>-network-data) by default. A Secret of that name that others have made is refused, and so is
+                other content for one that hosts outside of the run have.
             type: str
           content:
             description:
@@ -390,8 +390,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-preprovisioning-network-data) by default. A Secret of that name that others have made is refused,
-                and so is other content for one that hosts outside of the run have.
+                C(<name>-preprovisioning-network-data) by default. A Secret of that name that others have made is
+                refused, and so is other content for one that hosts outside of the run have.
             type: str
           content:
             description:

@@ -136,17 +136,17 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
         return _result(path, before if unchanged else bills.compose(
             params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
             not unchanged)
-    work_folder.make(work_dir)
-    made = bills.compose(params["release"], digests,
-                         _fill(work_dir, items, digests, source, params["files_ca_file"], report))
-    created = timestamp(clock())
-    for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
-                          (bills.CYCLONEDX, bills.cyclonedx(made, created))):
-        whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
-    report(f"writing {path}")
-    archive.write(path, work_dir, made)
-    if not params["work_dir"]:
-        work_folder.remove(work_dir)
+    with work_folder.held(work_dir):
+        made = bills.compose(params["release"], digests,
+                             _fill(work_dir, items, digests, source, params["files_ca_file"], report))
+        created = timestamp(clock())
+        for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
+                              (bills.CYCLONEDX, bills.cyclonedx(made, created))):
+            whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
+        report(f"writing {path}")
+        archive.write(path, work_dir, made)
+        if not params["work_dir"]:
+            work_folder.remove(work_dir)
     return _result(path, made, True)
 
 
@@ -265,16 +265,16 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: 
     work_folder.check(work_dir)
     if check_mode:
         return result
-    work_folder.make(work_dir)
-    archive.extract(path, work_dir, bill, report)
-    if target is not None:
-        for number in numbers:
-            report(f"pushing {bill['images'][number]['name']}")
-            _push(target, bill["images"][number], archive.image_dir(work_dir, number))
-    for entry in files:
-        _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])
-    if not params["work_dir"]:
-        work_folder.remove(work_dir)
+    with work_folder.held(work_dir):
+        archive.extract(path, work_dir, bill, report)
+        if target is not None:
+            for number in numbers:
+                report(f"pushing {bill['images'][number]['name']}")
+                _push(target, bill["images"][number], archive.image_dir(work_dir, number))
+        for entry in files:
+            _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])
+        if not params["work_dir"]:
+            work_folder.remove(work_dir)
     if differs:
         # Last: what it names is there then.
         whole_file.write(params["bill_file"], bills.dump(bill), _DOCUMENT_MODE, False)

@@ -210,8 +210,10 @@ def test_an_image_that_no_longer_fits_is_refused_although_it_is_published(params
 
 
 def test_a_checksum_of_something_else_is_reported(params, tmp_path, monkeypatch):
-    monkeypatch.setattr(node_service.fetch.download, "_read", lambda _url, partial, *_further: Path(
-        partial).write_text("x"))
+    def read(_url, stream, *_further):
+        stream.write(b"x")
+        stream.flush()
+    monkeypatch.setattr(node_service.fetch.download, "_read", read)
     with pytest.raises(Exception, match=r"checksum: found sha256:2d71.*, expected sha256:0000"):
         ensure(dict(params, download=DOWNLOAD))
 

@@ -31,7 +31,7 @@ def shown(task, program):
 
 @pytest.fixture(name="run")
 def runs(tmp_path):
-    """Return a function that runs the role's file, and returns whether the system's server is stopped, and the output."""
+    """Return a function that runs the role's file, and returns whether the system's server is stopped, and output."""
     program = str(tmp_path / "nginx")
     tasks = [shown(task, program) for task in ansible_yaml.read(ROLE / "tasks" / "install.yml")]
     (tmp_path / "install.yml").write_text(json.dumps(tasks))

@@ -86,7 +86,6 @@ class HostRules:
         return [problem_text(problem._replace(subject=""), self.names)
                 for problem in self.problems([host], {host["name"]: bmh}, secrets)]
 
-
     def secret_lines_again(self, hosts, named, current, secrets):
         """Return why a Secret must not be written as it is by now.
 
