@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A bond that carries VLANs: what CAPM3 is told of it, what cannot be, and what cloud-init calls the devices."""
+"""A bond that carries VLANs: what CAPM3 gets of it, what cannot be, and what cloud-init calls the devices."""
 from __future__ import annotations
 
 import copy

@@ -49,8 +49,8 @@ def test_vlans_of_both_families_on_a_bond_are_no_problem():
     (("links", 2, "bond_links"), ["eno1", "bond0.100"], "expected a link that ends at a card"),
     (("networks", 1, "link"), "eno2", 'network_data.networks[1].link: found "eno2", a port of "bond0"'),
     (("networks", 1, "link"), "eno7", 'network_data.networks[1].link: found "eno7", expected one of bond0, '),
-    (("networks", 1, "gateway"), "198.51.100.1", "network_data.networks[1].gateway: found a second default route for "
-                                                 "IPv4, expected one for each family (network_data.networks[0].gateway)"),
+    (("networks", 1, "gateway"), "198.51.100.1", "networks[1].gateway: found a second default route for IPv4, "
+                                                 "expected one for each family (network_data.networks[0].gateway)"),
     (("networks", 1, "routes", 0), {"network": "0.0.0.0", "netmask": "0.0.0.0", "gateway": "198.51.100.1"},
      "network_data.networks[1].routes[0]: found a second default route for IPv4"),
     (("networks", 1, "routes", 0), {"network": "0.0.0.0/0", "gateway": "198.51.100.1"},

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether the links of a cluster's machines fit together, as CAPM3 is told of them; pure."""
+"""Whether the links of a cluster's machines fit together, as CAPM3 gets them; pure."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -12,7 +12,6 @@ from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription
 from ..description.spec import NAME_RULE
 
-
 # CAPM3's CRD of the Metal3DataTemplate, links[].name.
 _DEVICE = re.compile(r"[a-zA-Z][a-zA-Z0-9._-]{0,14}")
 
