@@ -4,6 +4,7 @@
 """Downloads from servers over HTTP: resumed, led elsewhere, cut, without end."""
 from __future__ import annotations
 
+import errno
 import hashlib
 import subprocess
 import sys
@@ -221,3 +222,15 @@ def test_what_somebody_has_put_in_the_place_of_the_partial_file_is_reported(tmp_
     with pytest.raises(ReportedError, match=r"file\.partial: .*; find out who has made it, and delete it"):
         download.file("http://127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM)
     assert not (tmp_path / "elsewhere").exists()
+
+
+def test_what_finds_no_room_leaves_none_taken(tmp_path, monkeypatch):
+    """A server need not say how long its answer is, and a full disk stops what else writes there."""
+    def full(_url, stream, *_further):
+        stream.write(CONTENT)
+        stream.flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(download, "_read", full)
+    with pytest.raises(ReportedError, match="No space left on device; free space, then run again to begin from"):
+        download.file("http://127.0.0.1/file", str(tmp_path / "file"), CHECKSUM)
+    assert list(tmp_path.iterdir()) == []

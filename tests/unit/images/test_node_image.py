@@ -281,3 +281,17 @@ def test_a_disk_that_cannot_be_partitioned_is_an_error_with_its_step(tmp_path, m
     with pytest.raises(debian_root.ImageBuildError, match=expected):
         node_disk.write("root", "raw", 3, "1-2")
     assert not (tmp_path / "table").exists() or (tmp_path / "table").read_text().startswith("label: gpt\n")
+
+
+@pytest.mark.parametrize("output, found", [
+    ("registry.k8s.io/etcd:3.6\nregistry.k8s.io/pause:3.10.1\n", "registry.k8s.io/pause:3.10.1"),
+    ("registry.k8s.io/etcd:3.6\n", None), ("", None)])
+def test_a_kubeadm_that_names_no_pause_image_is_reported(monkeypatch, output, found):
+    monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: output)
+    params = dict(GOOD, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"), cache_dir="/cache")
+    build = node_build.NodeBuild(params)
+    if found:
+        assert build._pause_image("root") == found
+    else:
+        with pytest.raises(debian_root.ImageBuildError, match="asking kubeadm for its images: found no image of pause"):
+            build._pause_image("root")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import http.client
 import os
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from .image_server import AnswerError, opened
 LARGEST_BYTES = 64 * 1024 ** 3
 _SECONDS = 6 * 3600
 _CHUNK_BYTES = 1024 * 1024
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def file(url: str, target: str, checksum: str, ca_file: Any = None,
@@ -80,6 +82,11 @@ def _tried(url: str, stream: IO[bytes], partial: str, checksum: str, ca_file: An
             raise ReportedError(f"{redacted(url)}: {exc}; correct the URL") from exc
         # All of it was there; its checksum says whether it is the right one.
     except (OSError, http.client.HTTPException) as exc:
+        if isinstance(exc, OSError) and exc.errno in _NO_ROOM:
+            # A server need not say how long its answer is; what else writes there has room again.
+            os.unlink(partial)
+            raise ReportedError(f"{redacted(url)}: {exc.strerror}; free space, then run again to begin from the start"
+                                ) from exc
         raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
                             "where it stopped") from exc
     return file_digest.checksum(partial, checksum.partition(":")[0])
