@@ -360,6 +360,10 @@ options:
         C(transmit_hash_policy), C(parameters)) or C(vlan) (C(id), C(network)) say what carries a network;
         C(mac_address) (as in CAPM3), C(link_type), C(link_name) and C(mtu) say more of the link.
       - >-
+        C(mtu) is 1500 bytes by default; that of a VLAN can be no larger than that of what carries it. cloud-init names
+        a bond without C(link_name) C(bond0), the next one C(bond1), by the order of the networks' names (in releases of
+        before August 2026 also one with C(link_name)), and a VLAN after what carries it, for example C(bond0.100).
+      - >-
         C(ipv4) and C(ipv6) say where addresses come from. C(mode) is V(pool) (default), V(dhcp), V(slaac) or V(none).
         With C(ranges), C(prefix), C(gateway), C(dns_servers), C(pre_allocations) and C(allocation_strategy), as in
         M(metal3.baremetal.ip_pool), a pool is made for the cluster; C(pool) names one that is there,

@@ -342,7 +342,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-user-data) by default.
+                C(<name>-user-data) by default. A Secret of that name that others have made is refused, and so is other
+                content for one that hosts outside of the run have.
             type: str
           content:
             description:
@@ -357,7 +358,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-network-data) by default.
+                C(<name>-network-data) by default. A Secret of that name that others have made is refused, and so is
+                other content for one that hosts outside of the run have.
             type: str
           content:
             description:
@@ -372,7 +374,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-meta-data) by default.
+                C(<name>-meta-data) by default. A Secret of that name that others have made is refused, and so is other
+                content for one that hosts outside of the run have.
             type: str
           content:
             description:
@@ -387,7 +390,8 @@ options:
           name:
             description:
               - Name of the Secret. Without C(content) it must exist; with it, it is the name of the Secret to create,
-                C(<name>-preprovisioning-network-data) by default.
+                C(<name>-preprovisioning-network-data) by default. A Secret of that name that others have made is
+                refused, and so is other content for one that hosts outside of the run have.
             type: str
           content:
             description:

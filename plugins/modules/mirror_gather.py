@@ -127,6 +127,52 @@ options:
             description: Whether the pod has a MariaDB.
             type: bool
             default: false
+      ironic_operator:
+        description:
+          - An Ironic that the Ironic operator runs, with options of M(metal3.baremetal.plane_ironic_operator). None
+            without one.
+          - Its images are those of the resource, of its version, of flags and environment of the operator's
+            Deployment, and of the operator's release, in this order.
+        type: dict
+        suboptions:
+          manifests:
+            description:
+              - File with the manifests that the operator is installed from, such as C(install.yaml) of its release,
+                with the ConfigMap of its environment. Its images are gathered as well.
+              - Without it only what the resource says is known; a warning names the rest.
+            type: path
+          registry_mirror:
+            description: Registry, and path if any, of the site, behind which images are gathered by upstream's names.
+            type: str
+          version:
+            description: Version of Ironic in the resource.
+            type: str
+          images:
+            description: Images in the resource.
+            type: dict
+            suboptions:
+              ironic:
+                description: Image of Ironic.
+                type: str
+              keepalived:
+                description: Image of keepalived.
+                type: str
+              deploy_ramdisk_downloader:
+                description: Image that downloads the agent's ramdisk.
+                type: str
+          disable_downloader:
+            description: Whether the pod downloads no ramdisk.
+            type: bool
+            default: false
+          keepalived:
+            description: Whether keepalived gives a node Ironic's address.
+            type: bool
+            default: false
+          other_images:
+            description: Images of containers that the resource adds.
+            type: list
+            elements: str
+            default: []
   files:
     description: Files to download.
     type: list

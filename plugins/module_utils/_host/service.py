@@ -25,6 +25,7 @@ from .._kube.responses.errors import KubeError
 from .._metal3.kinds import KNOWN
 from .description import inventory as host_inventory
 from .description import objects as host_objects
+from .description.named_secrets import named_secrets
 from .enrolment import bmc_change as host_bmc_change
 from .enrolment import credentials as host_credentials
 from .enrolment import images as host_images
@@ -190,10 +191,11 @@ class HostService:
 
     def _read(self):
         def wanted(stored):
-            used = set(map(host_objects.stored_secret_name, stored.values()))
-            written = set(map(host_objects.credentials_secret_name, self.hosts))
-            return (used & written).union(*(host_objects.referenced_secrets(host) for host in self.hosts), *(
-                host_objects.left_references(host, stored.get(host.get("name"))).values() for host in self.hosts))
+            used = set(name for bmh in stored.values() for _field, name in named_secrets(bmh))
+            written = [host_objects.written_secrets(host) for host in self.hosts]
+            return used.intersection(name for names, _given in written for name in names).union(
+                *(given for _names, given in written), *(host_objects.referenced_secrets(host) for host in self.hosts),
+                *(host_objects.left_references(host, stored.get(host.get("name"))).values() for host in self.hosts))
 
         (here, elsewhere, warning), secrets = hosts_and_secrets(self.client, self.namespace, wanted)
         if warning:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
-from .._plane.cluster import ironic_pod
+from .._plane.cluster import ironic_pod, operator_images
 from .._plane.cluster import settings as part_settings
 from .._plane.parts.catalogue import BY_NAME, NAMES
 from . import bill as bills
@@ -21,6 +21,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "version": {"type": "str"},
         "source_dir": {"type": "path"}}},
     "ironic": {"type": "dict", "options": ironic_pod.IMAGE_OPTIONS},
+    "ironic_operator": {"type": "dict", "options": operator_images.OPTIONS},
 }
 
 
@@ -39,6 +40,26 @@ def references(planes: Iterable[Mapping[str, Any]], pinned: Callable[[Mapping[st
         if plane.get("ironic"):
             found += ironic_pod.pulled(plane["ironic"])
     return found
+
+
+def of_operators(planes: Iterable[Mapping[str, Any]],
+                 read: Callable[[str], tuple[list[dict[str, Any]], list[Problem]]]) -> operator_images.Found:
+    """Return the images of planes whose Ironic the Ironic operator runs.
+
+    :param planes: as for :func:`references`
+    :param read: callable that takes a path and returns the objects of the file, and problems
+    """
+    images: list[str] = []
+    problems: list[Problem] = []
+    unknown: list[str] = []
+    for options in (plane.get("ironic_operator") for plane in planes):
+        if not options:
+            continue
+        objects, faults = read(options["manifests"]) if options.get("manifests") else (None, [])
+        found = operator_images.pulled(options, objects) if not faults else operator_images.Found([], faults, [])
+        images, problems = images + found.images, problems + found.problems
+        unknown += [text for text in found.unknown if text not in unknown]
+    return operator_images.Found(images, problems, unknown)
 
 
 def by_digest(images: Iterable[str]) -> tuple[list[str], dict[str, str], list[Problem]]:

@@ -16,7 +16,9 @@ from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.texts.formats import timestamp
 from .._common.transfer import download, registry
+from .._manifests import documents
 from .._plane import program_images
+from .._plane.cluster import operator_images
 from .._plane.parts.catalogue import BY_NAME
 from .._plane.process import engine, go_mod, rendered_manifests
 from . import archive, image_lists, plane_images, verified_copy, work_folder
@@ -32,12 +34,14 @@ class Wanted(NamedTuple):
     :ivar digests: name → digest, of images that must have this one
     :ivar files: dicts ``name``, ``url`` and ``checksum``
     :ivar local: name of a file → its path on this machine
+    :ivar unknown: in words, what the archive may lack
     """
 
     images: list[str]
     digests: dict[str, str]
     files: list[Mapping[str, Any]]
     local: dict[str, str]
+    unknown: list[str]
 
 
 def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[str, Any]],
@@ -55,8 +59,9 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     :param planes: in clusters, see :data:`plane_images.OPTIONS`
     :raises RefusedError: with all that is no name of an image or no file
     """
-    parts, files = list(parts), list(files)
-    named = [*images, *(cluster_images.reference(image, None, None) for add_on in add_ons
+    parts, files, planes = list(parts), list(files), list(planes)
+    operated = plane_images.of_operators(planes, lambda path: documents.read([path]))
+    named = [*images, *operated.images, *(cluster_images.reference(image, None, None) for add_on in add_ons
                         for image in cluster_images.ADD_ONS[add_on]),
              *plane_images.references(planes, lambda settings: _pinned(settings, source_dir))]
     if parts or programs:
@@ -72,6 +77,7 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
             named += [image.reference for image in program_images.program_images(versions)]
     named, digests, found = plane_images.by_digest(named)
     names = sorted(dict.fromkeys(named))
+    found += operated.problems
     found += [problem for name in names for problem in [bills.reference_problem(name)] if problem]
     found += [problem for entry in files for problem in bills.file_problems(entry)]
     local = dict(local or {})
@@ -80,7 +86,7 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     found += [Problem("mirror-file", f'file "{name}"', "name", "twice", "once", "rename one") for name in twice]
     if found:
         raise RefusedError(found)
-    return Wanted(names, digests, files, local)
+    return Wanted(names, digests, files, local, operated.unknown)
 
 
 def _pins(source_dir: str) -> go_mod.GoMod:
@@ -132,22 +138,23 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
     if not unchanged:
         work_folder.check(work_dir)
+    warnings = [_lacking(text) for text in items.unknown]
     if unchanged or check_mode:
-        return _result(path, before if unchanged else bills.compose(
+        return dict(_result(path, before if unchanged else bills.compose(
             params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
-            not unchanged)
-    work_folder.make(work_dir)
-    made = bills.compose(params["release"], digests,
-                         _fill(work_dir, items, digests, source, params["files_ca_file"], report))
-    created = timestamp(clock())
-    for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
-                          (bills.CYCLONEDX, bills.cyclonedx(made, created))):
-        whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
-    report(f"writing {path}")
-    archive.write(path, work_dir, made)
-    if not params["work_dir"]:
-        work_folder.remove(work_dir)
-    return _result(path, made, True)
+            not unchanged), warnings=warnings)
+    with work_folder.held(work_dir):
+        made = bills.compose(params["release"], digests,
+                             _fill(work_dir, items, digests, source, params["files_ca_file"], report))
+        created = timestamp(clock())
+        for name, content in ((bills.BILL, made), (bills.SPDX, bills.spdx(made, created)),
+                              (bills.CYCLONEDX, bills.cyclonedx(made, created))):
+            whole_file.write(os.path.join(work_dir, name), bills.dump(content), _DOCUMENT_MODE, False)
+        report(f"writing {path}")
+        archive.write(path, work_dir, made)
+        if not params["work_dir"]:
+            work_folder.remove(work_dir)
+    return dict(_result(path, made, True), warnings=warnings)
 
 
 def _local(params: Mapping[str, Any]) -> dict[str, str]:
@@ -230,6 +237,11 @@ def _digests(source: registry.Registry, names: list[str],
     return digests, errors
 
 
+def _lacking(text: str) -> str:
+    return (f"{operator_images.MANIFESTS_VARIABLE}: not set, which would say {text}; set it to a file with the "
+            "manifests that the Ironic operator is installed from, or name the image in mirror_images")
+
+
 def _result(path: str, bill: bills.Bill | None, changed: bool) -> dict[str, Any]:
     return {"changed": changed, "archive": path, "bill": bill,
             "checksum": "sha256:" + bills.checksum(bill) if bill else None}
@@ -265,16 +277,16 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: 
     work_folder.check(work_dir)
     if check_mode:
         return result
-    work_folder.make(work_dir)
-    archive.extract(path, work_dir, bill, report)
-    if target is not None:
-        for number in numbers:
-            report(f"pushing {bill['images'][number]['name']}")
-            _push(target, bill["images"][number], archive.image_dir(work_dir, number))
-    for entry in files:
-        _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])
-    if not params["work_dir"]:
-        work_folder.remove(work_dir)
+    with work_folder.held(work_dir):
+        archive.extract(path, work_dir, bill, report)
+        if target is not None:
+            for number in numbers:
+                report(f"pushing {bill['images'][number]['name']}")
+                _push(target, bill["images"][number], archive.image_dir(work_dir, number))
+        for entry in files:
+            _place(entry, archive.file_path(work_dir, entry["name"]), params["files_dir"])
+        if not params["work_dir"]:
+            work_folder.remove(work_dir)
     if differs:
         # Last: what it names is there then.
         whole_file.write(params["bill_file"], bills.dump(bill), _DOCUMENT_MODE, False)

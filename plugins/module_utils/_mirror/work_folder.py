@@ -8,7 +8,9 @@ import contextlib
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 
+from .._common.files import left_over
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
 from . import archive
@@ -52,15 +54,23 @@ def check(path: str) -> None:
         raise _refused(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
 
 
-def make(path: str) -> None:
-    """Make the folder unless it is there, for the own user alone.
+@contextlib.contextmanager
+def held(path: str) -> Iterator[None]:
+    """Make the folder unless it is there, for the own user alone, and work in it alone for the time of a ``with``.
 
     :param path: of the folder
-    :raises RefusedError: see :func:`check`
+    :raises RefusedError: see :func:`check`; and when another run works in it
     """
     with contextlib.suppress(FileExistsError):
         os.makedirs(path, mode=0o700)
     check(path)
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(left_over.locked(path))
+        except OSError as exc:
+            raise _refused(path, "one that another run works in", "one of this run alone",
+                           "wait until that run has ended, or name another one by work_dir") from exc
+        yield
 
 
 def remove(path: str) -> None:
@@ -75,8 +85,8 @@ def remove(path: str) -> None:
         os.rmdir(path)
 
 
-def _refused(path: str, actual: str) -> RefusedError:
+def _refused(path: str, actual: str, expected: str = "", hint: str = "") -> RefusedError:
     return RefusedError([Problem(
         "mirror-work-dir", f'folder "{path}"', "work_dir", actual,
-        f"a folder of the user {os.geteuid()} that nobody else may write into, or none",
+        expected or f"a folder of the user {os.geteuid()} that nobody else may write into, or none", hint or
         "find out who has made it and delete it, take it from others (chmod go-w), or name another one by work_dir")])

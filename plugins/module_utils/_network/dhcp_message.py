@@ -15,12 +15,14 @@ _REQUEST, _REPLY = 1, 2
 DISCOVER, OFFER = 1, 2
 _PAD, _END = 0, 255
 _ROUTER, _MESSAGE, _SERVER, _VENDOR, _FILE, _USER_CLASS, _ARCHITECTURE = 3, 53, 54, 60, 67, 77, 93
+# Of a file's name or URL: an option that comes in parts may fill a whole frame, and each server's is in a message.
+_LONGEST_TEXT = 255
 # Ethernet, IP and UDP headers, then the fixed part of a message.
 _FIXED = 236
 
 
 class Offer(NamedTuple):
-    """What one server offers; texts are as the server wrote them, reduced to printable ASCII.
+    """What one server offers; texts are as the server wrote them, reduced to 255 characters of ASCII.
 
     :param server: its address: the server identifier, else the sender's
     :param server_mac: the card that sent the answer
@@ -124,4 +126,4 @@ def _address(content: bytes) -> str:
 
 
 def _text(content: bytes) -> str:
-    return "".join(chr(byte) for byte in content.split(b"\0")[0] if 32 <= byte < 127)
+    return "".join(chr(byte) for byte in content[:_LONGEST_TEXT].split(b"\0")[0] if 32 <= byte < 127)

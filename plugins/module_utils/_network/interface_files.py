@@ -100,14 +100,16 @@ def files(system: str, network: Mapping[str, Any], port_files: Mapping[str, str]
 
     :param system: as returned by :func:`chosen`
     :param network: a description without mistakes
-    :param port_files: for systemd-networkd, port → the .network file that configures it now
+    :param port_files: for systemd-networkd, port → the .network file that configures it now; for ifupdown, the keys
+        are those that are no cards and have a definition of their own
     :param made: the machine's interfaces that are no cards: other files make them
     """
     if system == "networkd":
         return sorted(_networkd(network, port_files or {}, made or {}))
     if system == "netplan":
         return sorted(_netplan(network, made or {}))
-    return sorted(_network_manager(network, made or {}) if system == "network_manager" else _ifupdown(network))
+    return sorted(_network_manager(network, made or {}) if system == "network_manager" else _ifupdown(
+        network, port_files or {}))
 
 
 def connection_of(interface: str, port: str = "") -> str:
@@ -268,9 +270,11 @@ def _named(ports: Sequence[str], made: Mapping[str, Made]) -> dict[str, dict[str
     return sections
 
 
-def _ifupdown(network: Mapping[str, Any]) -> list[File]:
+def _ifupdown(network: Mapping[str, Any], port_files: Mapping[str, str]) -> list[File]:
     name, kind, ports = network["name"], _kind(network), _ports(network)
-    stanzas = []
+    # At boot interfaces come in the order of the files' names, and a VLAN is not made without what carries it.
+    stanzas = [f"auto {port}\n" for port in ports if kind == "vlan" and port in port_files
+               and ifupdown_name(name) < ifupdown_name(port)]
     if kind in ("bridge", "bond"):
         stanzas += [f"auto {port}\niface {port} inet manual\n" for port in ports]
     special = {

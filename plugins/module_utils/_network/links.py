@@ -90,6 +90,46 @@ def conflicting_kind(network: Mapping[str, Any], links: Iterable[Mapping[str, An
     return ""
 
 
+def unfit(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return what the kernel refuses of a VLAN on what carries it: field, what was found, what is allowed, what to do.
+
+    :param network: a description without mistakes
+    :param links: all interfaces of the machine
+    """
+    if network.get("kind") != "vlan":
+        return []
+    name, below, found = network["name"], network["ports"][0], []
+    for link in links:
+        mtu, about = link.get("mtu"), link.get("linkinfo") or {}
+        if link.get("ifname") == below and isinstance(mtu, int) and (network.get("mtu") or 0) > mtu:
+            found.append(("mtu", str(network["mtu"]), f"at most {mtu}, the MTU of {below}, which carries the VLAN",
+                          f"lower it, or give {below} a larger one first"))
+        if link.get("ifname") != name and link.get("link") == below and about.get("info_kind") == "vlan" \
+                and (about.get("info_data") or {}).get("id") == network.get("vlan"):
+            found.append(("vlan", f"{network['vlan']} on {below}, which {link.get('ifname')} is already",
+                          "a VLAN that no other interface of the machine is", f"name it {link.get('ifname')}, or "
+                          "remove that one"))
+    return found
+
+
+def wider_than_ports(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the ports of a bridge whose MTU is smaller than the one that it is to have, with their own."""
+    ports = network.get("ports") or () if network.get("kind") == "bridge" and network.get("mtu") else ()
+    return [f"{link.get('ifname')} ({link['mtu']})" for link in links if link.get("ifname") in ports
+            and isinstance(link.get("mtu"), int) and link["mtu"] < network["mtu"]]
+
+
+def other_default_routes(network: Mapping[str, Any], routes: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return in words the default routes that a machine has by other interfaces than one with a gateway.
+
+    :param network: a description without mistakes
+    :param routes: as ``ip -json route show default`` lists those of the gateway's family
+    """
+    return [f"{route.get('gateway') or 'a route'} on {route['dev']}" for route in routes
+            if network.get("gateway") and route.get("dst") == "default" and route.get("dev")
+            and route["dev"] != network["name"]]
+
+
 def _kind(link: Mapping[str, Any], name: str, kind: str, vlan: Any) -> str:
     about = link.get("linkinfo") or {}
     actual = about.get("info_kind")

@@ -15,9 +15,19 @@ from .._common.options import confirmation
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from . import pending, systems
-from .description import problems
+from .description import family, problems
 from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
-from .links import carried_by, conflicting_kind, differences, made_devices, missing_interfaces, standing_on
+from .links import (
+    carried_by,
+    conflicting_kind,
+    differences,
+    made_devices,
+    missing_interfaces,
+    other_default_routes,
+    standing_on,
+    unfit,
+    wider_than_ports,
+)
 
 POLL_SECONDS = 0.5
 # Where files of the collection may be, of any system.
@@ -62,8 +72,7 @@ class NetworkService:
         self._after_unconfirmed()
         links = systems.links(self.runner)
         system = self._system(links)
-        wanted = files(system, self.network, systems.port_files(links, self.network.get("ports") or ()),
-                       made_devices(links))
+        wanted = files(system, self.network, self._port_files(system, links), made_devices(links))
         stale = [path for path in self._own_files() if path not in {file.path for file in wanted}]
         before = pending.snapshot([file.path for file in wanted] + stale)
         changed = [file for file, old in self._paired(wanted, before)
@@ -71,7 +80,8 @@ class NetworkService:
         lacking = differences(self.network, links)
         result = {"changed": bool(changed or stale or lacking), "system": system, "confirmation_needed": False,
                   "files": [file.path for file in wanted], "differences": lacking,
-                  "diff": _diff(before, {file.path: file for file in wanted}), "warnings": self._unused(links)}
+                  "diff": _diff(before, {file.path: file for file in wanted}),
+                  "warnings": self._unused(links) + self._doubtful(links)}
         made_before = any(link.get("ifname") == self.name for link in links) and (
             self.network.get("kind") or "ethernet") != "ethernet"
         remade = made_before and (bool(stale) or any(_remakes(system, file) for file in changed))
@@ -157,6 +167,28 @@ class NetworkService:
         return [f"{self.subject}: addresses: not set, and no other interface uses it; set them, unless it becomes a "
                 "port of a bridge, or carries VLANs"]
 
+    def _doubtful(self, links: list[dict[str, Any]]) -> list[str]:
+        """Return warnings about what the kernel takes, and traffic does not."""
+        network, found = self.network, []
+        narrow = wider_than_ports(network, links)
+        if narrow:
+            found.append(f"{self.subject}: mtu: found {network['mtu']}, larger than that of {', '.join(narrow)}; "
+                         "larger frames are lost there: give the ports that MTU, too")
+        gateway = network.get("gateway")
+        others = other_default_routes(network, systems.default_routes(family(gateway), self.runner)) if gateway else []
+        if others:
+            found.append(f"{self.subject}: gateway: {gateway} is a second default route of the machine beside "
+                         f"{', '.join(others)}; which of them is used is up to their metrics: keep one")
+        return found
+
+    def _port_files(self, system: str, links: list[dict[str, Any]]) -> dict[str, str]:
+        """Return what configures ports already, as ``interface_files.files`` takes it."""
+        ports = self.network.get("ports") or ()
+        if system == "ifupdown":
+            return dict.fromkeys(systems.in_ifupdown(
+                [port for port in ports if port in made_devices(links)], self.runner), "")
+        return systems.port_files(links, ports)
+
     def confirm(self) -> dict[str, Any]:
         """Keep an unconfirmed change: whoever says so has reached the machine.
 
@@ -215,6 +247,7 @@ class NetworkService:
         if reason:
             wrong.append(Problem("provisioning-network", self.subject, "system", reason,
                                  "one system that configures the network", "set system to the one that is to do it"))
+        wrong += [Problem("provisioning-network", self.subject, *mistake) for mistake in unfit(self.network, links)]
         if system == "network_manager":
             wrong += self._bonds_of_others(links)
         if wrong:

@@ -67,6 +67,21 @@ def links(runner: Runner = run) -> list[dict[str, Any]]:
     return [entry for entry in from_json(answer.stdout or "[]") if entry]
 
 
+def default_routes(family: int, runner: Runner = run) -> list[dict[str, Any]]:
+    """Return the machine's default routes of a family as iproute2 lists them; none when it does not say.
+
+    :param family: 4 or 6
+    """
+    answer = runner(["ip", "-json", f"-{family}", "route", "show", "default"])
+    found = from_json(answer.stdout or "[]") if answer.code == 0 else []
+    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+
+
+def in_ifupdown(names: Iterable[str], runner: Runner = run) -> list[str]:
+    """Return those of some interfaces that files of ifupdown define."""
+    return [name for name in names if runner(["ifquery", name]).code == 0]
+
+
 def _managed_by_manager(name: str, runner: Runner) -> bool:
     """Return whether NetworkManager configures an interface itself, not only shows it as connected."""
     state = runner(["nmcli", "-g", "GENERAL.STATE", "device", "show", name]).stdout

@@ -71,7 +71,8 @@ GOOD = {
     "failure_domains": [{"name": "f", "control_plane": True, "attributes": {"a": "b"}}],
     "label_sync_prefixes": ["example.org"], "node_name": "machine", "node_ip_network": "machines",
     "control_plane": {"replicas": 3, "network_data": {
-        "links": {"ethernets": [{"id": "e", "type": "phy", "macAddress": {"fromHostInterface": "eno1"}}], "vlans": [
+        "links": {"ethernets": [{"id": name, "type": "phy", "macAddress": {"fromHostInterface": interface}}
+                                for name, interface in (("e", "eno1"), ("eno2", "eno2"), ("eno3", "eno3"))], "vlans": [
             {"id": "v", "vlanID": 5, "vlanLink": "e", "macAddress": {"string": "00:00:00:00:00:01"}}]},
         "networks": {"ipv4": [{"id": "n", "link": "e", "ipAddressFromIPPool": "p", "routes": [
             {"network": "0.0.0.0"}]}]},

@@ -4,7 +4,10 @@
 """Downloads from servers over HTTP: resumed, led elsewhere, cut, without end."""
 from __future__ import annotations
 
+import errno
 import hashlib
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler
 
@@ -137,3 +140,97 @@ def test_no_message_quotes_a_password(tmp_path, login):
     with pytest.raises(ReportedError) as failed:
         download.file(f"http://{login}127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM)
     assert SECRET not in str(failed.value)
+
+
+class Slow:
+    """Sends the first bytes of its first answer, and the others when it may; all others as a whole."""
+
+    def __init__(self, content=CONTENT, breaks_off=False):
+        self.begun, self.goes_on = threading.Event(), threading.Event()
+        self.content, self.breaks_off = content, breaks_off
+
+    def __call__(self, request):
+        begin = int(request.headers.get("Range", "bytes=0-")[6:-1])
+        request.send_response(206 if begin else 200)
+        request.send_header("Content-Length", str(len(self.content) - begin))
+        request.end_headers()
+        if self.begun.is_set():
+            return request.wfile.write(self.content[begin:])
+        request.wfile.write(self.content[begin:][:7])
+        request.wfile.flush()
+        self.begun.set()
+        self.goes_on.wait(30)
+        return None if self.breaks_off else request.wfile.write(self.content[begin:][7:])
+
+
+def two_at_once(server, slow, target):
+    """Download a file twice at once; return how each ended, in any order."""
+    ends, texts = [], []
+
+    def run(waiting):
+        try:
+            download.file(server.url(), str(target), CHECKSUM, waiting=waiting)
+            ends.append("")
+        except ReportedError as exc:
+            ends.append(str(exc))
+
+    def waits():
+        texts.append("waiting")
+        slow.goes_on.set()
+
+    first = threading.Thread(target=run, args=(lambda: None,))
+    first.start()
+    assert slow.begun.wait(30)
+    run(waits)
+    slow.goes_on.set()
+    first.join(30)
+    return ends, texts
+
+
+def test_of_two_runs_one_downloads_and_the_other_takes_what_it_has_got(serve, tmp_path):
+    slow = Slow()
+    server = serve(slow)
+    assert two_at_once(server, slow, tmp_path / "file") == (["", ""], ["waiting"])
+    assert (tmp_path / "file").read_bytes() == CONTENT and len(server.seen) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_of_two_runs_one_goes_on_where_the_other_was_cut(serve, tmp_path):
+    slow = Slow(breaks_off=True)
+    server = serve(slow)
+    ends, texts = two_at_once(server, slow, tmp_path / "file")
+    assert sorted(map(bool, ends)) == [False, True] and texts == ["waiting"]
+    assert (tmp_path / "file").read_bytes() == CONTENT
+    assert [request.get("Range") for request in server.seen] == [None, "bytes=7-"]
+
+
+def test_a_run_that_is_killed_gives_its_file_back(serve, tmp_path):
+    partial = tmp_path / "file.partial"
+    partial.write_bytes(CONTENT[:5])
+    holder = subprocess.Popen([sys.executable, "-c", (
+        "import fcntl, sys, time\nstream = open(sys.argv[1], 'rb+')\nfcntl.flock(stream, fcntl.LOCK_EX)\n"
+        "print('held', flush=True)\ntime.sleep(60)"), str(partial)], stdout=subprocess.PIPE)
+    with holder:
+        assert holder.stdout.readline() == b"held\n"
+        server = serve(whole)
+        download.file(server.url(), str(tmp_path / "file"), CHECKSUM, waiting=holder.kill)
+    assert (tmp_path / "file").read_bytes() == CONTENT and server.seen[0]["Range"] == "bytes=5-"
+
+
+def test_what_somebody_has_put_in_the_place_of_the_partial_file_is_reported(tmp_path):
+    (tmp_path / "file.partial").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ReportedError, match=r"file\.partial: .*; find out who has made it, and delete it"):
+        download.file("http://127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_what_finds_no_room_leaves_none_taken(tmp_path, monkeypatch):
+    """A server need not say how long its answer is, and a full disk stops what else writes there."""
+    def full(_url, stream, *_further):
+        stream.write(CONTENT)
+        stream.flush()
+        raise OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(download, "_read", full)
+    with pytest.raises(ReportedError, match="No space left on device; free space, then run again to begin from"):
+        download.file("http://127.0.0.1/file", str(tmp_path / "file"), CHECKSUM)
+    assert list(tmp_path.iterdir()) == []

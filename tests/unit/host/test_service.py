@@ -11,6 +11,7 @@ from fakes.kubernetes import Server, host
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.fields import DATA_KEYS
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import bmc_service as host_bmc_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment import credentials
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.service import HostService, failure
@@ -854,3 +855,91 @@ def test_a_secret_that_hosts_outside_of_the_run_log_in_with_keeps_its_content(is
     for entry in hosts:
         entry["bmc"]["password"] = "another-secret"
     assert run(server, hosts)[0]["counts"]["failed"] == 0
+
+
+@pytest.mark.parametrize("is_labelled", [True, False])
+@pytest.mark.parametrize("option", list(DATA_KEYS))
+def test_data_that_hosts_outside_of_the_run_have_keeps_its_content(option, is_labelled):
+    server = Server()
+
+    def entries(content, *numbers):
+        return [host(number, **{option: {"name": "rack", "content": content}}) for number in numbers]
+
+    run(server, entries("a", 1, 2, 3))
+    owners = server.objects["Secret", "rack"]["metadata"]["ownerReferences"]
+    assert [owner["name"] for owner in owners] == ["h1", "h2", "h3"]
+    server.requests.clear()
+    assert not run(server, entries("a", 2))[0]["changed"] and server.writes() == []
+    if not is_labelled:
+        # Read by its name, since it is not in the list of those with the operator's label.
+        del server.objects["Secret", "rack"]["metadata"]["labels"]["environment.metal3.io"]
+    with pytest.raises(RefusedError, match=rf"h2: {option}\.name: found Secret rack with other content, expected its "
+                       "content, because hosts that are not in the run have it: h1; run on all of them"):
+        run(server, entries("b", 2, 3))
+    assert server.writes() == []
+    assert run(server, entries("b", 1, 2, 3))[0]["counts"]["failed"] == 0
+
+
+def test_data_of_hosts_that_are_left_has_them_as_owners_after_a_run_over_one():
+    server = Server()
+    for number in (1, 2):
+        run(server, [host(number, user_data={"name": "rack", "content": "a"})])
+    owners = server.objects["Secret", "rack"]["metadata"]["ownerReferences"]
+    assert [(owner["kind"], owner["name"], owner["uid"]) for owner in owners] == [
+        ("BareMetalHost", "h1", "uid-h1"), ("BareMetalHost", "h2", "uid-h2")]
+    server.requests.clear()
+    hosts = [host(number, user_data={"name": "rack", "content": "a"}) for number in (1, 2)]
+    assert not run(server, hosts)[0]["changed"] and server.writes() == []
+
+
+@pytest.mark.parametrize("metadata, data", [
+    ({"labels": {"environment.metal3.io": "baremetal"}}, {"userData": "eA=="}), ({}, {"userData": "eA=="}),
+    ({"labels": {"app.kubernetes.io/managed-by": "metal3.baremetal"}}, {"password": "eA=="})])
+def test_a_secret_of_others_gets_no_data_and_no_owner(metadata, data):
+    server = Server()
+    server.objects["Secret", "cloud"] = {"metadata": dict(metadata, name="cloud"), "data": data}
+    with pytest.raises(RefusedError, match=r"h1: user_data\.name: found Secret cloud, which others have made, expected "
+                       r"a new name, or .*; choose another name, or leave out user_data\.content"):
+        run(server, [host(1, user_data={"name": "cloud", "content": "x"})])
+    assert server.writes() == []
+
+
+def test_a_secret_of_others_with_the_name_that_data_has_by_default_stays_as_it_is():
+    server = Server()
+    stored = server.objects["Secret", "h1-user-data"] = {
+        "metadata": {"name": "h1-user-data"}, "data": {"password": "eA=="}}
+    result, dummy = run(server, [host(1, user_data={"content": "x"}), host(2)])
+    assert "user_data.name: found Secret h1-user-data, which others have made" in result["hosts"][0]["error"]
+    assert not result["hosts"][1]["failed"] and server.objects["Secret", "h1-user-data"] == stored
+    assert stored["data"] == {"password": "eA=="}
+
+
+def test_data_that_is_not_applied_is_not_compared():
+    server = Server()
+    server.objects["Secret", "cloud"] = {"metadata": {"name": "cloud"}, "data": {"userData": "eA=="}}
+    run(server, [host(1)])
+    entry = host(1, description="new", user_data={"name": "cloud", "content": "x"})
+    assert run(server, [dict(entry)], deploy=False)[0]["counts"]["updated"] == 1
+    server.objects["BareMetalHost", "h1"]["spec"]["consumerRef"] = {"kind": "Metal3Machine", "name": "m"}
+    assert run(server, [dict(entry, description="newer")])[0]["counts"]["updated"] == 1
+    with pytest.raises(RefusedError, match="which others have made"):
+        run(server, [entry], force_hosts=["h1"])
+
+
+def test_credentials_that_another_host_has_got_meanwhile_keep_their_content():
+    server = Server()
+    hosts = [host(number, bmc=dict(REDFISH, address=f"ipmi://192.0.2.{number}", credentials_name=name))
+             for number, name in ((1, "rack"), (2, "rack"))]
+    run(server, hosts)
+
+    def somebody_else_corrects_it():
+        stored = server.objects["Secret", "rack"]
+        stored["data"] = dict(stored["data"], password="bmV3")
+        stored["metadata"]["resourceVersion"] = "999"
+
+    server.meanwhile["Secret", "rack"] = somebody_else_corrects_it
+    labelled = host(1, bmc=hosts[0]["bmc"])
+    server.objects["Secret", "rack"]["metadata"]["labels"].pop("app.kubernetes.io/managed-by")
+    result, dummy = run(server, [labelled])
+    assert "hosts that are not in the run log in with it: h2" in result["hosts"][0]["error"]
+    assert server.objects["Secret", "rack"]["data"]["password"] == "bmV3"

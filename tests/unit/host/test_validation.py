@@ -136,13 +136,23 @@ SINGLE = [
     (host(preprovisioning_network_data={"content": '{"links": [], "networks": []}'}),
      "preprovisioning_network_data", "the lists links, networks, services"),
     (host(preprovisioning_network_data={"content": json.dumps({
-        "links": [], "services": [], "networks": [{"id": "n", "link": "eno1", "type": "ipv4"}]})}),
+        "links": [{"id": "eno1", "type": "phy", "ethernet_mac_address": "00:5c:52:00:00:01"}], "services": [],
+        "networks": [{"id": "n", "link": "eno1"}]})}),
      "preprovisioning_network_data.networks[0]", "network_id, type, which Ironic requires"),
     (host(preprovisioning_network_data={"content": json.dumps({
-        "links": [{"id": "v", "type": "vlan", "vlan_link": "e", "vlan_id": 5}], "services": [], "networks": []})}),
+        "links": [{"id": "v", "type": "vlan", "vlan_link": "e", "vlan_id": 5},
+                  {"id": "e", "type": "phy", "ethernet_mac_address": "00:5c:52:00:00:01"}],
+        "services": [], "networks": []})}),
      "preprovisioning_network_data.links[0]", "vlan_mac_address"),
     (host(preprovisioning_network_data={"content": '{"links": ["eno1"], "networks": [], "services": []}'}),
      "preprovisioning_network_data.links[0]", "a mapping"),
+    (host(preprovisioning_network_data={"content": json.dumps({"networks": [], "services": [], "links": [
+        {"id": "v", "type": "vlan", "vlan_link": "bond0", "vlan_id": 5, "vlan_mac_address": "00:5c:52:00:00:01"}]})}),
+     "preprovisioning_network_data.links[0].vlan_link", "one of no other link"),
+    (host(network_data={"content": json.dumps({"links": [
+        {"id": "eno1", "type": "phy", "ethernet_mac_address": "00:5c:52:00:00:01"},
+        {"id": "bond0", "type": "bond", "bond_links": ["eno1"], "mtu": 9000}]})}),
+     "network_data.links[1].mtu", "at most 1500, the MTU of \"eno1\""),
     (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "a Secret of its own"),
     (host(raid={"hardware_raid_volumes": [volume("0")], "software_raid_volumes": [{"level": "1"}]}), "raid",
      "one of the two"),

@@ -134,6 +134,12 @@ def test_all_problems_are_reported_at_once_and_nothing_is_built(params, tmp_path
     assert os.listdir(tmp_path) == []
 
 
+def test_links_that_cannot_stand_on_one_another_are_reported(params):
+    vlan = {"id": "eno1.5", "type": "vlan", "vlan_link": "eno1", "vlan_id": 5, "mtu": 9000}
+    with pytest.raises(RefusedError, match=r'network_data\[1\]\.links\[1\]\.mtu: found 9000, expected at most 1500'):
+        ensure(params, network_data=[NETWORK, dict(NETWORK, links=[*NETWORK["links"], vlan])])
+
+
 def test_network_data_that_the_agent_can_use(params, tmp_path):
     built(params)
     ensure(params, network_data=[NETWORK])

@@ -356,6 +356,19 @@ def test_a_second_run_waits_for_the_first(tmp_path):
     assert (tmp_path / "moved" / "work" / "a").exists()
 
 
+def test_what_another_run_has_published_meanwhile_is_not_downloaded_again(cache, server, source, monkeypatch):
+    (source / "kernel").write_bytes(b"kernel")
+    image = {"name": "vmlinuz", "url": server.url("kernel"), "checksum": sha256(source / "kernel")}
+    held = private_work.held
+
+    def after_the_other_run(path, progress):
+        monkeypatch.setattr(cache_service, "held", held)
+        assert cache(image)["changed"]
+        return held(path, progress)
+    monkeypatch.setattr(cache_service, "held", after_the_other_run)
+    assert not cache(image)["changed"] and server.ranges == [0]
+
+
 def test_a_file_that_is_missing_is_refused_with_all_other_mistakes(cache):
     with pytest.raises(RefusedError) as caught:
         cache({"name": "a", "path": "/nonexistent"}, {"name": "b"}, keep_versions=-1)

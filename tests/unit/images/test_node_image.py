@@ -211,8 +211,10 @@ def test_an_image_that_no_longer_fits_is_refused_although_it_is_published(params
 
 
 def test_a_checksum_of_something_else_is_reported(params, tmp_path, monkeypatch):
-    monkeypatch.setattr(node_service.fetch.download, "_read", lambda _url, partial, *_further: Path(
-        partial).write_text("x"))
+    def read(_url, stream, *_further):
+        stream.write(b"x")
+        stream.flush()
+    monkeypatch.setattr(node_service.fetch.download, "_read", read)
     with pytest.raises(Exception, match=r"checksum: found sha256:2d71.*, expected sha256:0000"):
         ensure(dict(params, download=DOWNLOAD))
 
@@ -331,3 +333,17 @@ def test_a_disk_that_cannot_be_partitioned_is_an_error_with_its_step(tmp_path, m
     with pytest.raises(debian_root.ImageBuildError, match=expected):
         node_disk.write("root", "raw", 3, "1-2")
     assert not (tmp_path / "table").exists() or (tmp_path / "table").read_text().startswith("label: gpt\n")
+
+
+@pytest.mark.parametrize("output, found", [
+    ("registry.k8s.io/etcd:3.6\nregistry.k8s.io/pause:3.10.1\n", "registry.k8s.io/pause:3.10.1"),
+    ("registry.k8s.io/etcd:3.6\n", None), ("", None)])
+def test_a_kubeadm_that_names_no_pause_image_is_reported(monkeypatch, output, found):
+    monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: output)
+    params = dict(GOOD, source_dir=str(ROOT / "roles" / "node_image" / "files" / "recipe"), cache_dir="/cache")
+    build = node_build.NodeBuild(params)
+    if found:
+        assert build._pause_image("root") == found
+    else:
+        with pytest.raises(debian_root.ImageBuildError, match="asking kubeadm for its images: found no image of pause"):
+            build._pause_image("root")

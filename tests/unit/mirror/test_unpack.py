@@ -119,6 +119,16 @@ def test_a_folder_in_that_of_somebody_else_is_refused(site, monkeypatch):
     assert unpack(site, work_dir=str(site / "own" / "work"))["placed"] == [NAME]
 
 
+def test_a_folder_that_another_run_works_in_is_refused(site):
+    work = site / "work"
+    with work_folder.held(str(work)):
+        (work / "files").mkdir()
+        with pytest.raises(RefusedError, match="work_dir: found one that another run works in, expected one of this"):
+            unpack(site, work_dir=str(work))
+        assert os.listdir(work) == ["files"]
+    assert unpack(site, work_dir=str(work))["placed"] == [NAME]
+
+
 def test_in_a_folder_as_tmp_nobody_exchanges_it(site):
     site.chmod(0o1777)
     assert unpack(site)["placed"] == [NAME]

@@ -136,3 +136,24 @@ def test_what_a_plane_is_described_by_is_what_installs_its_ironic():
     spec = ironic_argument_spec()
     options = plane_images.OPTIONS["ironic"]["options"]
     assert options and all(spec[name] == option for name, option in options.items())
+
+
+@pytest.mark.parametrize("content, text", [
+    (None, "No such file or directory"), ("[", "YAML documents"), ("kind: Deployment\n", "apiVersion: not set")])
+def test_manifests_of_an_operator_that_cannot_be_read_are_refused(tmp_path, content, text):
+    path = tmp_path / "install.yaml"
+    if content:
+        path.write_text(content)
+    with pytest.raises(RefusedError, match=text):
+        service.wanted([], [], [], None, planes=[{"parts": [], "ironic_operator": {"manifests": str(path)}}])
+
+
+def test_what_nobody_says_of_an_operator_is_warned_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(service.registry, "digest", lambda source, name: "sha256:" + "0" * 64)
+    params = {"parts": [], "images": [], "image_lists": [], "files": [], "source_dir": None, "programs": False,
+              "manifests": False, "folders": [], "cluster_add_ons": [], "archive": str(tmp_path / "a.tar"),
+              "work_dir": None, "release": "1", "planes": [{"parts": [], "ironic_operator": {"version": "35.0"}}]}
+    result = service.gather(params, None, lambda line: None, True)
+    assert result["warnings"] == [
+        "ironic_operator_manifests: not set, which would say the operator's image; set it to a file with the manifests "
+        "that the Ironic operator is installed from, or name the image in mirror_images"]

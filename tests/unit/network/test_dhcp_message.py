@@ -62,3 +62,7 @@ def test_cut_and_changed_frames_end_in_no_error():
             frame[chance.randrange(len(frame))] = chance.randrange(256)
         offer = read(bytes(frame))
         assert offer is None or offer.boot_file.isprintable()
+
+
+def test_a_text_of_many_parts_is_cut():
+    assert len(read(answer((b"\x43\xff" + b"a" * 255) * 4)).boot_file) == 255

@@ -210,6 +210,26 @@ def test_a_bond_sees_that_a_port_has_lost_its_carrier(system, line):
     assert line in "\n".join(written(system, BOND).values())
 
 
+@pytest.mark.parametrize(("system", "parts"), [
+    ("networkd", ["Kind=vlan", "Id=100", "Name=bond0", "VLAN=site100", "MTUBytes=1400"]),
+    ("network_manager", ["type=vlan", "id=100", "parent=bond0", "mtu=1400"]),
+    ("netplan", ['"bond0": {}', "id: 100", 'link: "bond0"', "mtu: 1400"]),
+    ("ifupdown", ["vlan-raw-device bond0", "vlan-id 100", "mtu 1400"])])
+def test_a_vlan_on_a_bond_by_each_system(system, parts):
+    text = "\n".join(file.content for file in interface_files.files(system, dict(ON_BOND, mtu=1400), made=MADE))
+    assert [part for part in parts if part not in text] == []
+
+
+def test_ifupdown_brings_up_what_carries_a_vlan_before_it():
+    """At boot it reads the files by their names."""
+    for name, is_first in (("a100", True), ("site100", False)):
+        file, = interface_files.files("ifupdown", dict(ON_BOND, name=name), {"bond0": ""}, MADE)
+        assert file.content.startswith(f"{interface_files.HEADER}\nauto {'bond0' if is_first else name}\n")
+        assert ("auto bond0" in file.content) is is_first and file.content.count("iface bond0") == 0
+    file, = interface_files.files("ifupdown", dict(ON_BOND, name="a100"), {}, MADE)
+    assert "auto bond0" not in file.content
+
+
 def test_ifupdown_makes_the_device_once_and_names_its_file_so_that_it_is_read():
     ((path, content),) = written("ifupdown", VLAN).items()
     assert path == "/etc/network/interfaces.d/60-metal3-eth1_2e100"

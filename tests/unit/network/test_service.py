@@ -453,3 +453,59 @@ def test_a_device_without_one_of_its_ports_is_made_again(folders):
     run(folders, machine, network=dict(NETWORK, ports=[])).present()
     assert ["ip", "link", "delete", "prov"] in machine.asked and machine.bridge
     assert names(folders[0]) == ["60-metal3-prov.netdev", "60-metal3-prov.network"]
+
+
+CARRIED = {"name": "site100", "kind": "vlan", "ports": ["bond0"], "vlan": 100, "addresses": ["172.22.0.1/24"]}
+WIDE_BOND = ("bond0", {**BOND_LINK[1], "mtu": 1500})
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize(("links", "changes", "text"), [
+    ((WIDE_BOND,), {"mtu": 9000}, "mtu: found 9000, expected at most 1500, the MTU of bond0, which carries the VLAN; "
+                                  "lower it, or give bond0 a larger one first"),
+    ((WIDE_BOND, VLAN_LINK), {"name": "other"}, "vlan: found 100 on bond0, which site100 is already, expected a VLAN "
+                                                "that no other interface of the machine is; name it site100, or"),
+    ((), {}, "ports: found no interface bond0")])
+def test_a_vlan_that_its_bond_cannot_carry_is_refused(folders, links, changes, text, check_mode):
+    machine = Stacked(*links)
+    with pytest.raises(RefusedError, match=text):
+        run(folders, machine, check_mode, dict(CARRIED, **changes)).present()
+    assert names(folders[0]) == [] and not [command for command in machine.asked if command[0] == "networkctl"]
+
+
+def test_a_vlan_that_its_bond_carries_is_made(folders):
+    assert run(folders, Stacked(WIDE_BOND, VLAN_LINK), True, dict(CARRIED, mtu=1500)).present()["changed"]
+    assert run(folders, Stacked(WIDE_BOND), True, CARRIED).present()["changed"]
+
+
+class Routed(Stacked):
+    """Has a default route, too."""
+
+    def __call__(self, command):
+        if command == ["ip", "-json", "-4", "route", "show", "default"]:
+            return Result(0, json.dumps([{"dst": "default", "gateway": "192.0.2.1", "dev": "eno1"},
+                                         {"dst": "default", "gateway": "172.22.0.254", "dev": "prov"}, 5]), "")
+        return super().__call__(command)
+
+
+def test_a_second_default_route_and_narrow_ports_are_warned_of(folders):
+    machine = Routed(("eno2", {"mtu": 1500}), ("eno3", {"mtu": 9000}))
+    wide = dict(NETWORK, ports=["eno2", "eno3"], gateway="172.22.0.254", mtu=9000)
+    mtu, gateway = run(folders, machine, True, wide).present()["warnings"]
+    assert mtu == ("network prov: mtu: found 9000, larger than that of eno2 (1500); larger frames are lost there: give "
+                   "the ports that MTU, too")
+    assert gateway == ("network prov: gateway: 172.22.0.254 is a second default route of the machine beside 192.0.2.1 "
+                       "on eno1; which of them is used is up to their metrics: keep one")
+    assert run(folders, machine, True, dict(NETWORK, ports=["eno2"])).present()["warnings"] == []
+
+
+@pytest.mark.parametrize(("is_defined", "expected"), [(True, {"bond0": ""}), (False, {})])
+def test_ifupdown_is_asked_which_ports_it_has(folders, monkeypatch, is_defined, expected):
+    given = []
+    monkeypatch.setattr(service, "files", lambda *arguments: given.append(arguments[2]) or [])
+
+    class Defined(Stacked):
+        def __call__(self, command):
+            return Result(0 if is_defined else 1, "", "") if command[0] == "ifquery" else super().__call__(command)
+    run(folders, Defined(WIDE_BOND), True, CARRIED, system="ifupdown").present()
+    assert given == [expected]

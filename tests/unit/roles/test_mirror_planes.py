@@ -48,10 +48,23 @@ def images_of(folder, management, clusters=None, *arguments):
           ironic_cache_url="https://images.example", ironic_other_images={"mariadb": {"version": "v2"}}),
      ["quay.io/metal3-io/ironic-ipa-downloader:latest", "quay.io/metal3-io/ironic:v34.0.0",
       "quay.io/metal3-io/keepalived:latest", "quay.io/metal3-io/mariadb:v2"]),
-    ({"management_plane": {"mode": "cluster"}}, []), (dict(IN_A_CLUSTER, ironic_by="operator"), []),
+    ({"management_plane": {"mode": "cluster"}}, []),
+    (dict(IN_A_CLUSTER, ironic_by="operator", ironic_operator_options={
+        "images": {"ironic": "mirror.example/quay.io/metal3-io/ironic:release-35.0", "deploy_ramdisk_branch": "master"},
+        "networking": {"ip_address_manager": "keepalived"}, "deploy_ramdisk": {"disable_downloader": True},
+        "overrides": {"containers": [{"name": "a", "image": "registry.example.org/exporter:v1"}, {"name": "b"}]}}),
+     ["quay.io/metal3-io/ironic:release-35.0", "quay.io/metal3-io/keepalived:latest",
+      "registry.example.org/exporter:v1"]),
+    (dict(IN_A_CLUSTER, ironic_by="operator", ironic_operator_manifests="operator.yaml"),
+     ["quay.io/metal3-io/ironic-ipa-downloader:latest", "quay.io/metal3-io/ironic-standalone-operator:release-0.9",
+      "quay.io/metal3-io/ironic:release-35.0"]),
+    (dict(IN_A_CLUSTER, ironic_by="operator", ironic_state="absent"), []),
     (dict(IN_A_CLUSTER, ironic_state="absent"), []), (dict(IN_A_CLUSTER, ironic_mode="external"), []),
     (BOOTSTRAP, []), ({}, [])])
 def test_ironic_in_a_cluster_is_gathered_as_its_role_would_install_it(tmp_path, variables, expected):
+    (tmp_path / "operator.yaml").write_text(json.dumps({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "operator"}, "spec": {"template": {"spec": {
+            "containers": [{"image": "quay.io/metal3-io/ironic-standalone-operator:release-0.9"}]}}}}))
     assert images_of(tmp_path, {"bastion": variables}) == expected
 
 

@@ -14,10 +14,9 @@ from tooling import ansible_yaml
 ROLE = Path(__file__).resolve().parents[3] / "roles" / "provisioning_network"
 INVENTORY = ("all: {hosts: {m1: {ansible_connection: local, "
              "ansible_python_interpreter: '{{ ansible_playbook_python }}'}}}")
-UNCHANGED = {"changed": False, "program": "/usr/sbin/none"}
-# File of the role → the part that it runs, and what says whether this run has written its files.
-PARTS = {"dhcp": ("dhcp", "file", "service_file"),
-         "keepalived": ("address", "keepalived_file", "keepalived_service_file")}
+UNCHANGED = {"program": "/usr/sbin/none"}
+# File of the role → the part that it runs, and what says whether this run has written its configuration.
+PARTS = {"dhcp": ("dhcp", "file"), "keepalived": ("address", "keepalived_file")}
 
 
 def shown(task):
@@ -30,43 +29,53 @@ def shown(task):
                 **{"ansible.builtin.debug": {"msg": words}})
 
 
+def written(task):
+    """Return a task with the role's template."""
+    template = task.get("ansible.builtin.template")
+    return task if template is None else dict(task, **{"ansible.builtin.template": dict(
+        template, src=str(ROLE / "templates" / template["src"]))})
+
+
 @pytest.fixture(name="run", params=sorted(PARTS))
 def runs(tmp_path, request):
     """Return a function that runs the end of the role's file, whose services' files are in a folder."""
-    part, *registered = PARTS[request.param]
+    part, registered = PARTS[request.param]
     (tmp_path / "service.yml").write_text(json.dumps(
         [shown(task) for task in ansible_yaml.read(ROLE / "tasks" / "service.yml")]))
-    ending = [task for task in ansible_yaml.read(ROLE / "tasks" / f"{request.param}.yml")
-              if "service.yml" in str(task.get("ansible.builtin.import_tasks"))]
+    ending = [written(task) for task in ansible_yaml.read(ROLE / "tasks" / f"{request.param}.yml")
+              if "service.yml" in str(task.get("ansible.builtin.import_tasks"))
+              or "_unit_file" in str(task.get("ansible.builtin.stat", task.get("ansible.builtin.template")))]
     prefix = "" if part == "dhcp" else "keepalived_"
     variables = {f"provisioning_network_{prefix}unit_file": str(tmp_path / "m3.service"),
                  f"provisioning_network_{prefix}config_file": str(tmp_path / "m3.conf"),
                  "provisioning_network_read_files": {part: str(tmp_path / "m3.read")},
                  "provisioning_network_name": "prov"}
-    for name in ("m3.service", "m3.conf"):
-        (tmp_path / name).write_text("first")
+    (tmp_path / "m3.conf").write_text("first")
 
-    def run(*arguments, rewritten=False):
-        given = dict(variables, **dict((f"provisioning_network_{name}", UNCHANGED) for name in registered))
-        given[f"provisioning_network_{registered[0]}"] = dict(UNCHANGED, changed=rewritten)
+    def run(*arguments, rewritten=False, **changes):
+        given = dict(variables, **{f"provisioning_network_{registered}": dict(
+            UNCHANGED, changed=rewritten, **changes)})
         text = json.dumps([{"hosts": "m1", "gather_facts": False, "tasks": [
             {"include_vars": str(ROLE / "vars" / "main.yml")}, *ending]}])
         code, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(given), *arguments)
         assert code == 0, output
-        return next(word for word in ("restarted", "started") if f"m3.service is {word}, reload" in output)
+        return next((word for word in ("restarted", "started") if f"m3.service is {word}, reload" in output), None)
     run.folder = tmp_path
     return run
 
 
 def test_what_an_earlier_run_has_written_is_read_once(run):
     assert run() == "restarted" and run() == "started"
-    for name in ("m3.conf", "m3.service"):
-        # By a run that ended before it came to the service.
-        (run.folder / name).write_text("second")
-        assert run("--check") == "restarted"
-        assert run() == "restarted" and run() == "started"
+    # By a run that ended before it came to the service.
+    (run.folder / "m3.conf").write_text("second")
+    assert run("--check") == "restarted"
+    assert run() == "restarted" and run() == "started"
 
 
 def test_check_mode_says_so_of_files_that_it_does_not_write(run):
+    assert run("--check") is None and not (run.folder / "m3.service").exists()
     run()
     assert run("--check", rewritten=True) == "restarted" and run() == "started"
+    # Another unit alone: the program has another place.
+    assert run("--check", program="/usr/local/sbin/none") == "restarted"
+    assert run(program="/usr/local/sbin/none") == "restarted" and run(program="/usr/local/sbin/none") == "started"

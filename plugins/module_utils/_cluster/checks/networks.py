@@ -12,6 +12,9 @@ from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription
 from ..description.spec import NAME_RULE
 
+# CAPM3's CRD of the Metal3DataTemplate, links[].name.
+_DEVICE = re.compile(r"[a-zA-Z][a-zA-Z0-9._-]{0,14}")
+
 
 def one_of(names: Iterable[str]) -> str:
     """Return in words which networks may be named."""
@@ -33,7 +36,7 @@ def network_problems(subject: str, description: ClusterDescription) -> list[Prob
         if len(given) > 1:
             found.append(Problem("network", subject, field, " and ".join(given), "one of interface, bond and vlan",
                                  "keep the one that the nodes have, and describe others as networks of their own"))
-        found += _vlan(subject, field, name, networks)
+        found += _vlan(subject, field, name, networks) + _interface(subject, field, name, networks)
         if network.get("bond") and len(set(network["bond"]["interfaces"])) < 2:
             found.append(Problem(
                 "network", subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
@@ -46,6 +49,28 @@ def network_problems(subject: str, description: ClusterDescription) -> list[Prob
                              "one network for each VLAN (CAPM3's list is keyed by vlanID)",
                              "give one of them another vlan.id, or remove it"))
     return found
+
+
+def _interface(subject, field, name, networks):
+    """Return the mistakes of a link's name, and of a card that two networks describe."""
+    network = networks[name]
+    given, found = network.get("link_name"), []
+    if given and not _DEVICE.fullmatch(given):
+        found.append(Problem("network", subject, field + ".link_name", shown(given),
+                             "at most 15 letters, digits, dots, dashes and underscores that begin with a letter "
+                             "(CAPM3 CRD)", "choose another name"))
+    card = _card(name, network)
+    others = [other for other in sorted(networks) if other < name and card and _card(other, networks[other]) == card]
+    for key in ("mtu", "link_name", "link_type"):
+        if others and network.get(key) != networks[others[0]].get(key):
+            found.append(Problem("network", subject, f"{field}.{key}", shown(network.get(key)),
+                                 f"{shown(networks[others[0]].get(key))}, as networks.{others[0]} has for the same "
+                                 f"interface {card}", "give both the same one"))
+    return found
+
+
+def _card(name, network):
+    return "" if network.get("bond") or network.get("vlan") else network.get("interface") or name
 
 
 def _vlan(subject, field, name, networks):

@@ -29,6 +29,7 @@ from ..render.preallocations import preallocation_problems
 from .address import endpoint_problems, overlap_problems
 from .groups import group_problems
 from .links import link_problems
+from .machine_links import machine_link_problems
 from .metalstack import metalstack_problems
 from .networks import network_problems, one_of
 from .pool_fields import of_networks
@@ -92,6 +93,7 @@ def _checked_and_rendered(description):
     found = _identity(subject, description) + cluster_addon.option_problems(subject, description)
     found += metalstack_problems(subject, description) + topology_problems(subject, description)
     networks = network_problems(subject, description) + link_problems(subject, description)
+    networks = networks or machine_link_problems(subject, description)
     if description.endpoint and not networks:
         networks = cluster_endpoint.holder_problems(subject, description)
     found += networks + cluster_registries.problems(subject, description)

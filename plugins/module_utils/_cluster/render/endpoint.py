@@ -12,7 +12,7 @@ from ..._common.problems.problem import Problem
 from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
 from ..description.version_number import parse
 from . import images, kube_vip
-from .network import attached, device_name
+from .network import device_names
 
 NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
 # Those that are programs on the control plane machines.
@@ -140,8 +140,7 @@ def _router_id(endpoint, address):
 
 def _devices(description):
     """Return the network devices of the control plane machines by the name of their network."""
-    plane = description.groups[0]
-    return dict((name, device_name(description, name)) for name in attached(description, plane))
+    return device_names(description, description.groups[0])
 
 
 def _device(description):

@@ -15,7 +15,7 @@ from ..description.model import FAMILIES, merge, pool_name
 from ..workflow.snapshot import CLUSTER_LABEL
 
 _POOL_GROUP = "ipam.metal3.io"
-_ANY = {"ipv4": "0.0.0.0", "ipv6": "::"}
+ANY = {"ipv4": "0.0.0.0", "ipv6": "::"}
 
 
 def pools(description):
@@ -28,10 +28,12 @@ def attached(description, group):
     """Return the names of the networks of a group of machines, sorted; those that a VLAN rides on come along."""
     wanted = group.get("attached_networks")
     names = set(description.networks) if wanted is None else set(wanted)
-    for name in list(names):
-        network = description.networks.get(name) or {}
-        if network.get("vlan"):
-            names.add(network["vlan"]["network"])
+    due = list(names)
+    while due:
+        below = ((description.networks.get(due.pop()) or {}).get("vlan") or {}).get("network")
+        if below and below not in names:
+            names.add(below)
+            due.append(below)
     return sorted(name for name in names if name in description.networks)
 
 
@@ -135,9 +137,23 @@ def link_id(description, name):
     return network.get("interface") or name
 
 
-def device_name(description, name):
-    """Return the name that the network device of a network has on a machine, which its link's name changes."""
-    return description.networks[name].get("link_name") or link_id(description, name)
+def device_names(description, group):
+    """Return the names that the network devices of a group's machines have, by network.
+
+    Not the links' ids: cloud-init counts bonds without a name, in the order of CAPM3's list, and names a VLAN after the
+    device that carries it, whatever it is called itself (``convert_net_json`` in ``sources/helpers/openstack.py``).
+    """
+    names = attached(description, group)
+    bonds = [name for name in names if description.networks[name].get("bond")]
+
+    def device(name):
+        network = description.networks[name]
+        if network.get("vlan"):
+            return f"{device(network['vlan']['network'])}.{network['vlan']['id']}"
+        if network.get("bond"):
+            return network.get("link_name") or f"bond{bonds.index(name)}"
+        return network.get("link_name") or network.get("interface") or name
+    return dict((name, device(name)) for name in names)
 
 
 def _add_link(description, name, links):
@@ -196,7 +212,7 @@ def _address(description, name, family, settings):
             entry["fromPoolRef"] = reference
             gateway = {"fromPoolRef": reference}
         if _default_route(settings):
-            routes.insert(0, {"network": _ANY[family], "prefix": 0, "gateway": gateway})
+            routes.insert(0, {"network": ANY[family], "prefix": 0, "gateway": gateway})
     if routes:
         entry["routes"] = routes
     form = family + {"pool": "", "dhcp": "DHCP", "slaac": "SLAAC"}[settings["mode"]]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import io
 import os
 from collections.abc import Callable, Iterator
 from typing import IO, Any
@@ -33,9 +34,39 @@ def held(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[None]
     :param waiting: called without arguments when another process holds it, before it is waited for
     """
     with opened(path) as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(stream, fcntl.LOCK_EX)
+        _lock(stream, waiting)
         yield
+
+
+@contextlib.contextmanager
+def held_file(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[IO[bytes]]:
+    """Give a file that is its own lock for the time of a ``with``; it is made when there is none.
+
+    Whoever held it before may have given it another name, or removed it: what is given has this path.
+
+    :param path: as for :func:`opened`
+    :param waiting: as for :func:`held`
+    :raises OSError: as :func:`opened` does
+    """
+    while True:
+        with opened(path) as stream:
+            _lock(stream, waiting)
+            if _is_at(stream, path):
+                with io.BufferedRandom(stream) as buffered:  # type: ignore[arg-type]
+                    yield buffered
+                return
+
+
+def _lock(stream: IO[bytes], waiting: Callable[[], Any]) -> None:
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        waiting()
+        fcntl.flock(stream, fcntl.LOCK_EX)
+
+
+def _is_at(stream: IO[bytes], path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), os.lstat(path))
+    except FileNotFoundError:
+        return False

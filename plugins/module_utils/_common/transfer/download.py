@@ -4,12 +4,14 @@
 """Downloads files: resumed where they were cut, and given their name only with the right checksum."""
 from __future__ import annotations
 
+import contextlib
+import errno
 import http.client
 import os
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import IO, Any
 
-from ..files import file_digest
+from ..files import file_digest, file_lock
 from ..problems.errors import ReportedError
 from ..redaction.redaction import redacted
 from .image_server import AnswerError, opened
@@ -18,11 +20,12 @@ from .image_server import AnswerError, opened
 LARGEST_BYTES = 64 * 1024 ** 3
 _SECONDS = 6 * 3600
 _CHUNK_BYTES = 1024 * 1024
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def file(url: str, target: str, checksum: str, ca_file: Any = None,
-         announced: Callable[[int], Any] = lambda size_bytes: None) -> None:
-    """Download a file.
+         announced: Callable[[int], Any] = lambda size_bytes: None, waiting: Callable[[], Any] = lambda: None) -> None:
+    """Download a file; of several runs that download it at once one does, and the others wait for it.
 
     :param url: where it is, HTTP or HTTPS
     :param target: path to write; what was cut before is in ``<target>.partial``
@@ -30,53 +33,80 @@ def file(url: str, target: str, checksum: str, ca_file: Any = None,
     :param ca_file: file with the server's certificate authority; None for the system's
     :param announced: called with the bytes that are still to come before they are read, when the server names their
         number; raises when there is no room for them
+    :param waiting: called without arguments before another run that downloads it is waited for
     :raises ReportedError: when it can't be read, or is another one
     """
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     partial = target + ".partial"
-    goes_on = os.path.exists(partial)
-    found = _tried(url, partial, checksum, ca_file, announced)
-    if found != checksum and goes_on:
-        # The beginning may be that of another file: of another release under the same name, or of another server.
-        os.unlink(partial)
-        found = _tried(url, partial, checksum, ca_file, announced)
-    if found != checksum:
-        os.unlink(partial)
-        raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, or "
-                            "find out who changed the file")
-    os.replace(partial, target)
+    waited: list[bool] = []
+
+    def wait() -> None:
+        waited.append(True)
+        waiting()
+
+    with _alone(partial, wait) as stream:
+        if waited and file_digest.checksum(target, checksum.partition(":")[0]) == checksum:
+            os.unlink(partial)
+            return
+        goes_on = stream.seek(0, os.SEEK_END) > 0
+        found = _tried(url, stream, partial, checksum, ca_file, announced)
+        if found != checksum and goes_on:
+            # The beginning may be that of another file: of another release under the same name, or of another server.
+            stream.truncate(0)
+            found = _tried(url, stream, partial, checksum, ca_file, announced)
+        if found != checksum:
+            os.unlink(partial)
+            raise ReportedError(f"{redacted(url)}: checksum: found {found}, expected {checksum}; correct the checksum, "
+                                "or find out who changed the file")
+        os.replace(partial, target)
 
 
-def _tried(url: str, partial: str, checksum: str, ca_file: Any, announced: Callable[[int], Any]) -> str | None:
+@contextlib.contextmanager
+def _alone(partial: str, waiting: Callable[[], Any]) -> Iterator[IO[bytes]]:
+    """Give the partial file, locked: a run that is killed gives the lock back, and leaves what it has read."""
+    with contextlib.ExitStack() as held:
+        try:
+            stream = held.enter_context(file_lock.held_file(partial, waiting))
+        except OSError as exc:
+            raise ReportedError(f"{partial}: {exc.strerror or exc}; find out who has made it, and delete it") from exc
+        yield stream
+
+
+def _tried(url: str, stream: IO[bytes], partial: str, checksum: str, ca_file: Any,
+           announced: Callable[[int], Any]) -> str | None:
     """Bring a partial file to its end and return its checksum; the arguments are those of :func:`file`."""
     try:
-        _read(url, partial, ca_file, announced)
+        _read(url, stream, ca_file, announced)
     except AnswerError as exc:
         if exc.status != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise ReportedError(f"{redacted(url)}: {exc}; correct the URL") from exc
         # All of it was there; its checksum says whether it is the right one.
     except (OSError, http.client.HTTPException) as exc:
+        if isinstance(exc, OSError) and exc.errno in _NO_ROOM:
+            # A server need not say how long its answer is; what else writes there has room again.
+            os.unlink(partial)
+            raise ReportedError(f"{redacted(url)}: {exc.strerror}; free space, then run again to begin from the start"
+                                ) from exc
         raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
                             "where it stopped") from exc
     return file_digest.checksum(partial, checksum.partition(":")[0])
 
 
-def _read(url: str, partial: str, ca_file: Any, announced: Callable[[int], Any]) -> None:
-    # No link: what it leads to would be written.
-    with os.fdopen(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "rb+") as stream:
-        there = stream.seek(0, os.SEEK_END)
-        headers = {"Range": f"bytes={there}-"} if there else {}
-        with opened(url, ca_file, headers, _SECONDS) as response:
-            if response.status != http.HTTPStatus.PARTIAL_CONTENT:
-                # A server that knows no ranges begins again.
-                stream.seek(0)
-                stream.truncate()
-            if response.length is not None:
-                announced(response.length)
-            for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
-                stream.write(chunk)
-                if stream.tell() > LARGEST_BYTES:
-                    raise OSError(f"an answer of more than {LARGEST_BYTES // 1024 ** 3} GiB")
-            # http.client takes the end of a connection for the end of a file.
-            if response.length:
-                raise OSError(f"an answer that ended {response.length} bytes early")
+def _read(url: str, stream: IO[bytes], ca_file: Any, announced: Callable[[int], Any]) -> None:
+    there = stream.seek(0, os.SEEK_END)
+    headers = {"Range": f"bytes={there}-"} if there else {}
+    with opened(url, ca_file, headers, _SECONDS) as response:
+        if response.status != http.HTTPStatus.PARTIAL_CONTENT:
+            # A server that knows no ranges begins again.
+            stream.seek(0)
+            stream.truncate()
+        if response.length is not None:
+            announced(response.length)
+        for chunk in iter(lambda: response.read(_CHUNK_BYTES), b""):
+            stream.write(chunk)
+            if stream.tell() > LARGEST_BYTES:
+                raise OSError(f"an answer of more than {LARGEST_BYTES // 1024 ** 3} GiB")
+        stream.flush()
+        # http.client takes the end of a connection for the end of a file.
+        if response.length:
+            raise OSError(f"an answer that ended {response.length} bytes early")

@@ -84,6 +84,44 @@ def credentials_secret(host, namespace):
                    {"username": bmc["username"], "password": bmc["password"]}, None)
 
 
+def guarded_options(current, forced):
+    """Return the options that are not applied, because the stored host has a consumer.
+
+    :param current: the stored BareMetalHost, or None
+    :param forced: apply them in spite of a consumer
+    """
+    return PROTECTED if current and consumer_of(current) and not forced else ()
+
+
+def is_own_data(secret):
+    """Say whether a stored Secret is one that this collection has written for user, network or meta data."""
+    labels = secret["metadata"].get("labels") or {}
+    return labels.get(MANAGED_BY_LABEL) == MANAGER and set(secret.get("data") or {}) <= set(
+        host_fields.DATA_KEYS.values())
+
+
+def with_owners(secret, stored):
+    """Return a data Secret with the hosts as owners that another entry, or a run over other hosts, has given it.
+
+    Without them an apply by the same field manager takes them away, and the Secret goes with the host that is left,
+    although others name it.
+
+    :param secret: the desired Secret; all others than of data come back as they are
+    :param stored: the Secret as it is or is to be for other entries, or None
+    """
+    owners = [owner for owner in ((stored or {}).get("metadata") or {}).get("ownerReferences") or []
+              if owner.get("kind") == KIND and owner.get("uid")]
+    if not owners or not is_own_data(secret):
+        return secret
+    own = secret["metadata"].get("ownerReferences") or []
+    # A host that was created again has another uid.
+    names = set(owner["name"] for owner in own)
+    kept = [{"apiVersion": API_VERSION, "kind": KIND, "name": owner["name"], "uid": owner["uid"]}
+            for owner in owners if owner.get("name") and owner["name"] not in names]
+    owners = sorted(own + kept, key=lambda owner: (owner["name"], owner["uid"]))
+    return dict(secret, metadata=dict(secret["metadata"], ownerReferences=owners)) if kept else secret
+
+
 def data_secrets(host, namespace, owner=None, protected=()):
     """Return the Secrets for data that an entry gives inline.
 
@@ -91,11 +129,25 @@ def data_secrets(host, namespace, owner=None, protected=()):
     :param protected: options that are not applied
     """
     secrets = []
-    for option, key in host_fields.DATA_KEYS.items():
-        content = (host.get(option) or {}).get("content")
-        if content is not None and option not in protected:
-            secrets.append(_secret(data_secret_name(host, option), namespace, {key: content}, owner))
+    for option in data_options(host):
+        if option not in protected:
+            secrets.append(_secret(data_secret_name(host, option), namespace,
+                                   {host_fields.DATA_KEYS[option]: host[option]["content"]}, owner))
     return secrets
+
+
+def data_options(host):
+    """Return the options of an entry whose data is given inline."""
+    return [option for option in host_fields.DATA_KEYS if (host.get(option) or {}).get("content") is not None]
+
+
+def written_secrets(host):
+    """Return ``(names, of them those that the entry gives)`` of the Secrets that an entry writes."""
+    options = data_options(host)
+    names = set(data_secret_name(host, option) for option in options)
+    if has_inline_credentials(host.get("bmc")):
+        names.add(credentials_secret_name(host))
+    return names, set(host[option]["name"] for option in options if host[option].get("name"))
 
 
 def referenced_secrets(host):
@@ -155,10 +207,10 @@ def desired_host(host, namespace, current=None, owned=None, forced=False, dangli
     """
     stored = (current or {}).get("spec") or {}
     owned = owned or {"spec": (), "labels": (), "annotations": ()}
-    guarded: tuple[str, ...] = ()
-    if current and consumer_of(current) and not forced:
+    guarded = guarded_options(current, forced)
+    if guarded and "consumerRef" not in owned["spec"]:
         # Who reserved the host by this collection may also release it.
-        guarded = PROTECTED + (() if "consumerRef" in owned["spec"] else ("consumer_ref",))
+        guarded += ("consumer_ref",)
     spec, protected, removals = {}, [], []
     for field in host_fields.SPEC:
         given = host.get(field.name)

@@ -14,6 +14,7 @@ from ..._kube.reconcile.reconcile import Reconcile
 from ..._metal3.kinds import resource_for
 from ..description import annotations as host_annotations
 from ..description import objects as host_objects
+from ..rules import secret as host_secret_rules
 from ..state.reading import BMH, SECRET, host_of, secret_of
 from . import bmc_change as host_bmc_change
 from . import change_rules as host_change_rules
@@ -63,8 +64,8 @@ class HostRules:
     def problems(self, hosts, current, secrets, elsewhere=()):
         """Return the Problems of entries against what is there; see ``host_validation.check_against_cluster``."""
         return host_validation.check_against_cluster(
-            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach) + \
-            self._locked(hosts, current) + (
+            hosts, current, secrets, self.namespace, self.goal, self.forced, elsewhere, self.allow_detach,
+            self.deploys) + self._locked(hosts, current) + (
                 self.unconfirmed(hosts, current) + self._attached(hosts, current) if self.asks else [])
 
     def _locked(self, hosts, current):
@@ -85,6 +86,18 @@ class HostRules:
         return [problem_text(problem._replace(subject=""), self.names)
                 for problem in self.problems([host], {host["name"]: bmh}, secrets)]
 
+    def secret_lines_again(self, hosts, named, current, secrets):
+        """Return why a Secret must not be written as it is by now.
+
+        :param hosts: the entries that write it
+        :param named: set of the names of all entries
+        :param current: ``{name: BareMetalHost}`` of the namespace
+        :param secrets: ``{name: Secret}``, of this one alone
+        """
+        return [problem_text(problem._replace(subject=""), self.names) for host in hosts
+                for problem in host_secret_rules.check_written(
+                    host, named, current, secrets, self.namespace, self.forced, self.deploys)]
+
 
 class HostReconcile(Reconcile):
     """Writes of hosts and of their Secrets.
@@ -103,6 +116,8 @@ class HostReconcile(Reconcile):
         self.namespace_missing = False
         self.detached: frozenset[str] | set[str] = frozenset()
         self.items: dict[str, Any] = {}
+        # Items that write a Secret, by its name.
+        self.of_secrets: dict[str, list[Any]] = {}
         self.desired: dict[str, Any] = {}
 
     def host_entries(self, items: list[Any]) -> list[Entry]:
@@ -142,7 +157,7 @@ class HostReconcile(Reconcile):
     def problems_again(self, entry: Entry, stored: Any) -> list[str]:
         """Return why a host must not be written, or deleted, now."""
         if entry.resource == SECRET:
-            return []
+            return self._secret_problems(entry, stored)
         if stored is None:
             return [DELETED]
         host = self.items[entry.name].host
@@ -157,12 +172,20 @@ class HostReconcile(Reconcile):
         """Return the entry for what is stored by now."""
         if entry.action == DELETE and entry.resource == SECRET and not is_orphan(stored):
             return entry._replace(action=UNCHANGED, current=stored)
+        if entry.resource == SECRET and entry.desired is not None:
+            entry = entry._replace(desired=host_objects.with_owners(entry.desired, stored))
         if entry.resource == SECRET or entry.action == DELETE:
             return super().plan_again(entry, stored)
         item = self.items[entry.name]
         self._read_references(item.host, stored)
         item.current = self.current.hosts[entry.name] = stored
         return self._with_removals(planned_for(self.client, entry, self.desire(item).bmh, stored))
+
+    def _secret_problems(self, entry, stored):
+        if entry.action == DELETE or stored is None:
+            return []
+        hosts = [item.host for item in self.of_secrets.get(entry.name, ())]
+        return self.rules.secret_lines_again(hosts, set(self.desired), self.current.hosts, {entry.name: stored})
 
     def _read_references(self, host, bmh):
         for name in set(host_objects.left_references(host, bmh).values()) - set(self.current.secrets):

@@ -131,7 +131,7 @@ def still_missing(problems, current):
 
 
 def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, forced=(), elsewhere=(),
-                          allow_detach=False):
+                          allow_detach=False, deploys=True):
     """Check entries against the hosts and Secrets that are there.
 
     :param hosts: list of dicts that :func:`check_list` found no fault with
@@ -143,6 +143,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
     :param forced: names of hosts for which the consumer's protection is lifted
     :param elsewhere: list of BareMetalHosts of other namespaces
     :param allow_detach: whether a host may be detached for a change of its BMC
+    :param deploys: whether images, custom deployments and their data are written
     :returns: list of Problem
     """
     problems = []
@@ -159,7 +160,7 @@ def check_against_cluster(hosts, current, secrets, namespace, wait_for=None, for
         is_begun = bmh is None and not host_identity_rules.arrives_paused(host)
         problems += host_identity_rules.check_taken(host, all_others if is_begun else others)
         problems += host_secret_rules.check_stored(host, secrets, namespace)
-        problems += host_secret_rules.check_overwritten(host, names, current, secrets, namespace)
+        problems += host_secret_rules.check_written(host, names, current, secrets, namespace, forced, deploys)
         if bmh is not None:
             problems += host_change_rules.check(host, bmh, forced, allow_detach)
             problems += host_change_rules.check_held(host, bmh, forced)

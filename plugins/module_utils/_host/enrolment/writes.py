@@ -101,17 +101,21 @@ class HostWrites:
 
     def _write_secrets(self, outcomes, secrets_of):
         """Write Secrets of hosts, and return the names of those whose content changes."""
-        secrets, owners = [], []
+        secrets, items = {}, {}
         for item in outcomes:
-            made = secrets_of(item)
-            secrets += made
-            owners += [item] * len(made)
-        entries = self.reconcile.look(secrets, {(SECRET, self.namespace): self.current.secrets})
-        for item, written in zip(owners, self.reconcile.write(entries)):
-            # A second write, which adds the owner only, says nothing new.
-            is_new = item.current is None
-            self._note(item, written, "updated" if not is_new and written.entry.changes else "",
-                       shown=not is_new or secrets_of == self._early_secrets)
+            for secret in secrets_of(item):
+                # Several entries may write one Secret with the same content: it belongs to all of their hosts.
+                name = secret["metadata"]["name"]
+                secrets[name] = host_objects.with_owners(secret, secrets.get(name) or self.current.secrets.get(name))
+                items.setdefault(name, []).append(item)
+        self.reconcile.of_secrets.update(items)
+        entries = self.reconcile.look(list(secrets.values()), {(SECRET, self.namespace): self.current.secrets})
+        for of_secret, written in zip(items.values(), self.reconcile.write(entries)):
+            for item in of_secret:
+                # A second write, which adds the owner only, says nothing new.
+                is_new = item.current is None
+                self._note(item, written, "updated" if not is_new and written.entry.changes else "",
+                           shown=item is of_secret[0] and (not is_new or secrets_of == self._early_secrets))
             if written.error is None and written.value is not None and not self.check_mode:
                 self.current.secrets[written.entry.name] = written.value
         return set(entry.name for entry in entries

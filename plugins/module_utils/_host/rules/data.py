@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from ..._common.documents.document_text import from_json
+from ..._common.options import network_data
 from ..._common.options.field_checks import DNS_NAME, show
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import HIDDEN
@@ -43,6 +44,8 @@ def check(label, host):
                 continue
             if option == PREPROVISIONING and data:
                 problems += _check_preprovisioning(label, data)
+            if host_fields.DATA_KEYS[option] == "networkData":
+                problems += network_data.problems("host-data", label, option, data)
         elif content is not None and option != "user_data" and content.lstrip()[:1] in ("[", "-", "#!") \
                 and not content.lstrip().startswith("---"):
             problems.append(Problem("host-data", label, option + ".content", HIDDEN, "a mapping, not a list",

@@ -8,12 +8,20 @@ from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._kube.objects.finalizers import staying_problem
 from ..description import fields as host_fields
+from ..description.named_secrets import named_secrets
 from ..description.objects import (
+    MANAGED_BY_LABEL,
+    MANAGER,
     credentials_secret,
     credentials_secret_name,
+    data_options,
     data_secret_name,
+    data_secrets,
+    guarded_options,
     has_inline_credentials,
+    is_own_data,
     stored_secret_name,
+    without_deployment,
 )
 from . import oci_auth
 
@@ -31,10 +39,8 @@ def check_shared(labelled):
         wanted = []
         if has_inline_credentials(bmc):
             wanted.append(("bmc.credentials_name", credentials_secret_name(host), (bmc["username"], bmc["password"])))
-        for option in host_fields.DATA_KEYS:
-            content = (host.get(option) or {}).get("content")
-            if content is not None:
-                wanted.append((option + ".name", data_secret_name(host, option), (option, content)))
+        for option in data_options(host):
+            wanted.append((option + ".name", data_secret_name(host, option), (option, host[option]["content"])))
         for field, name, content in wanted:
             other = writers.setdefault(name, (label, field, content))
             if other[2] != content:
@@ -44,14 +50,21 @@ def check_shared(labelled):
     return problems
 
 
-def check_overwritten(host, named, current, secrets, namespace):
-    """Return the Problem of an entry that would change the user name and password of hosts that are not in the run.
+def check_written(host, named, current, secrets, namespace, forced=(), deploys=True):
+    """Return the Problems of an entry that would overwrite Secrets of hosts that are not in the run, or of others.
 
     :param named: set of the names of all entries
     :param current: ``{name: BareMetalHost}`` of the namespace
     :param secrets: ``{name: Secret}`` of the namespace
     :param namespace: its name
+    :param forced: names of hosts for which the consumer's protection is lifted
+    :param deploys: whether images, custom deployments and their data are written
     """
+    return _overwritten_credentials(host, named, current, secrets, namespace) + _overwritten_data(
+        host if deploys else without_deployment(host), named, current, secrets, forced)
+
+
+def _overwritten_credentials(host, named, current, secrets, namespace):
     wanted, name = credentials_secret(host, namespace), credentials_secret_name(host)
     stored = (secrets.get(name) or {}).get("data") or {}
     if wanted is None or name not in secrets or all(stored.get(key) == value for key, value in wanted["data"].items()):
@@ -62,6 +75,32 @@ def check_overwritten(host, named, current, secrets, namespace):
                     f"Secret {name} with another user name or password",
                     f"its content, because hosts that are not in the run log in with it: {', '.join(others)}",
                     "run on all of them together, or choose another name")] if others else []
+
+
+def _overwritten_data(host, named, current, secrets, forced):
+    # One that this collection has not written would get the host as its owner, and be deleted with it.
+    problems = []
+    guarded = guarded_options(current.get(host["name"]), host["name"] in forced)
+    for option in data_options(host):
+        field, name = option + ".name", data_secret_name(host, option)
+        stored = secrets.get(name)
+        if stored is None or option in guarded:
+            continue
+        if not is_own_data(stored):
+            problems.append(Problem(
+                "owned-by-others", host["name"], field, f"Secret {name}, which others have made",
+                f"a new name, or a Secret of this collection (label {MANAGED_BY_LABEL}: {MANAGER}) that holds data of "
+                "hosts alone", f"choose another name, or leave out {option}.content to use the Secret as it is"))
+            continue
+        others = sorted(other for other, bmh in current.items() if other not in named
+                        and name in (used for _field, used in named_secrets(bmh)))
+        wanted, = data_secrets({"name": host["name"], option: host[option]}, "")
+        if others and (stored.get("data") or {}) != wanted["data"]:
+            problems.append(Problem(
+                "host-duplicate", host["name"], field, f"Secret {name} with other content",
+                f"its content, because hosts that are not in the run have it: {', '.join(others)}",
+                "run on all of them together, or choose another name"))
+    return problems
 
 
 def check_stored(host, secrets, namespace):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 from ..._common.files import private_folder
+from ..._common.options import network_data
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..debian import debian_root
@@ -76,6 +77,8 @@ def _network_problems(params: dict[str, Any]) -> list[Problem]:
         if fault:
             found.append(Problem("agent-image", "", f"network_data[{number}]", f"what the agent cannot use ({fault})",
                                  "OpenStack's network_data.json", "correct it"))
+            continue
+        found += network_data.problems("agent-image", "", f"network_data[{number}]", document)
     return found
 
 

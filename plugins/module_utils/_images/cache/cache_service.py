@@ -126,6 +126,10 @@ class Cache:
             os.makedirs(self._directory, mode=0o755, exist_ok=True)
             with held(os.path.join(self._directory, WORK), self._progress) as work:
                 _clear(work, _TEMPORARY)
+                # Another run may have published it while this one waited.
+                for image in missing:
+                    known[image["name"]] = self._known(image)
+                missing = [image for image in missing if known[image["name"]] is None]
                 for image in missing:
                     try:
                         known[image["name"]] = self._fetched(image, work)

@@ -170,7 +170,11 @@ class NodeBuild(cache_entry.CacheEntry):
         """Return the pause image that the image's kubeadm wants."""
         images = run(["chroot", root, "/usr/bin/kubeadm", "config", "images", "list", "--kubernetes-version",
                       self._params["kubernetes_version"]], "asking kubeadm for its images", env=CHROOT_ENVIRONMENT)
-        return next(image for image in images.split() if "/pause:" in image)
+        found = next((image for image in images.split() if "/pause:" in image), None)
+        if found is None:
+            raise ImageBuildError("asking kubeadm for its images: found no image of pause, which containerd needs, in "
+                                  f"{', '.join(images.split()[:10]) or 'nothing'}; take kubeadm from elsewhere")
+        return found
 
     def _add_authorities(self, root: str) -> None:
         for number, text in enumerate(self._params["ca_certificates"]):

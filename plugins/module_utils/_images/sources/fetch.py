@@ -33,7 +33,8 @@ def fetched(url: str, checksum: str, cache_dir: str, ca_file: str | None, progre
     cache_entry.require_own(cache_dir, os.path.dirname(path))
     if not os.path.exists(path):
         progress.event(f"Downloading {redacted(url)}")
-        download.file(url, path, checksum, ca_file)
+        download.file(url, path, checksum, ca_file,
+                      waiting=lambda: progress.event(f"Another process downloads {redacted(url)}: waiting for it"))
         progress.wrote(path, "created")
     return path
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few
+from ..._host.description.named_secrets import BMC_FIELD
 from ..._plane.parts.catalogue import MOVE_LABEL
 from ..objects.graph import key, title
-from ..objects.named_secrets import BMC_FIELD, Left
+from ..objects.named_secrets import Left
 from .rules import obstacle
 
 Object = dict[str, Any]

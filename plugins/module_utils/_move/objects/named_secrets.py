@@ -4,8 +4,7 @@
 """Secrets that hosts, and the configurations of nodes, name, and whether they go along with them; pure.
 
 clusterctl moves a Secret for its owners, for its name (``<cluster>-kubeconfig``) or for a label, never because
-something names it. Sources: ``baremetalhost_types.go`` and ``host_config_data.go`` of BMO 0.13, which makes a host the
-owner of the Secret of its BMC alone; ``kubeadmconfig_types.go`` of Cluster API 1.13.
+something names it. Source: ``kubeadmconfig_types.go`` of Cluster API 1.13.
 """
 from __future__ import annotations
 
@@ -13,16 +12,12 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..._host.description.named_secrets import named_secrets
 from ..._plane.parts.catalogue import MOVE_LABEL
 from .graph import HOST, Graph, key
 
 Object = dict[str, Any]
 
-# Fields of a host's ``spec`` that name a Secret, and the key of its name in each: of the BMC, and of a deployment.
-SECRETS = (("bmc", "credentialsName"), ("userData", "name"), ("networkData", "name"), ("metaData", "name"),
-           ("image", "ociAuthSecretName"))
-PREPROVISIONING = "preprovisioningNetworkDataName"
-BMC_FIELD = "spec.bmc.credentialsName"
 # Kinds with a configuration of nodes, and where in their ``spec`` it is.
 _CONFIGURATIONS: Mapping[str, tuple[str, ...]] = {
     "KubeadmConfig": (), "KubeadmConfigTemplate": ("template", "spec"),
@@ -45,14 +40,6 @@ class Left(NamedTuple):
     name: str
     secret: Object | None
     owner: str
-
-
-def of_host(host: Object) -> list[tuple[str, str]]:
-    """Return the Secrets that a host names, as (path of the field, name)."""
-    spec = host.get("spec") or {}
-    found = [(f"spec.{field}.{name}", _at(spec, (field,)).get(name)) for field, name in SECRETS]
-    found.append((f"spec.{PREPROVISIONING}", spec.get(PREPROVISIONING)))
-    return [(field, name) for field, name in found if isinstance(name, str) and name]
 
 
 def of_configuration(obj: Object) -> list[tuple[str, str]]:
@@ -102,7 +89,7 @@ def _labelled(secret: Object, going: set[str]) -> Object:
 
 
 def _named(obj: Object) -> Iterator[tuple[str, str]]:
-    yield from of_host(obj) if key(obj)[:2] == HOST else of_configuration(obj)
+    yield from named_secrets(obj) if key(obj)[:2] == HOST else of_configuration(obj)
 
 
 def _owner(secret: Object | None, going: set[str]) -> str:

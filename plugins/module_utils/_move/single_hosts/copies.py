@@ -12,9 +12,10 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from ..._host.description import annotations as host_annotations
+from ..._host.description.named_secrets import BMC_FIELD, named_secrets
 from ..._host.state.goals import has_deployment
 from ..._kube.objects.finalizers import is_going
-from ..objects import copies, named_secrets, record
+from ..objects import copies, record
 from ..objects.graph import MADE_AGAIN, key
 
 Object = dict[str, Any]
@@ -98,7 +99,7 @@ def stage(here: Object | None, there: Object | None) -> str:
 
 def secrets_named(host: Object) -> list[str]:
     """Return the names of the Secrets that a host's specification names, sorted."""
-    return sorted(set(name for _field, name in named_secrets.of_host(host)))
+    return sorted(set(name for _field, name in named_secrets(host)))
 
 
 def secrets_missing(host: Object, known: Container[str]) -> list[str]:
@@ -110,8 +111,8 @@ def secrets_missing(host: Object, known: Container[str]) -> list[str]:
     :param known: names of the Secrets that there are
     """
     needs_all = has_deployment(host.get("spec") or {})
-    return sorted(set(name for field, name in named_secrets.of_host(host)
-                      if (needs_all or field == named_secrets.BMC_FIELD) and name not in known))
+    return sorted(set(name for field, name in named_secrets(host)
+                      if (needs_all or field == BMC_FIELD) and name not in known))
 
 
 def is_back(host: Object | None, before: Object) -> bool:

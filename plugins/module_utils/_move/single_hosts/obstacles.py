@@ -12,13 +12,13 @@ from typing import Any
 
 from ..._common.problems.problem import Problem
 from ..._host.description import annotations as host_annotations
+from ..._host.description.named_secrets import SECRETS
 from ..._host.state import lock as host_lock
 from ..._host.state.goals import state_of
 from ..checks import rules as checks
 from ..checks.rules import obstacle
 from ..objects.copies import FIRMWARE
 from ..objects.graph import key, title
-from ..objects.named_secrets import SECRETS
 from .copies import GROUP, dropped, origin, secrets_missing
 
 Object = dict[str, Any]
