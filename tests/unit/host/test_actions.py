@@ -9,10 +9,9 @@ import json
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request, interruptions
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_rules as host_action_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import actions as host_actions
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import interruptions
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import Change, Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 

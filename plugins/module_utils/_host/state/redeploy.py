@@ -71,8 +71,8 @@ def lost_when_taken_up(bmh):
             # handleExternallyProvisioned: it is inspected and cleaned.
             return "a system of its own runs, and whose spec has not externallyProvisioned true"
         if state_of(bmh) == "new" and consumer_of(bmh):
-            return (f"what {consumer_of(bmh)} uses may be deployed, and which has neither a status nor a saved one: BMO "
-                    "would begin with it from the start")
+            return (f"what {consumer_of(bmh)} uses may be deployed, and which has neither a status nor a saved one, so "
+                    "that BMO would begin with it from the start")
     if state_of(bmh) != "provisioned":
         return ""
     (image, method) = _deployment(spec)
