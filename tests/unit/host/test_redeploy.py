@@ -8,7 +8,10 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment.change_rules import check_held, unconfirmed
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment.change_rules import (
+    check_held,
+    unconfirmed,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import redeploy as host_redeploy
 
 IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}

@@ -61,8 +61,10 @@ def unconfirmed(host, bmh, forced=(), allow_deprovision=False, allow_power_off=F
     costs = [] if allow_deprovision else [(cost, "allow_deprovision") for cost in host_redeploy.losses(
         host, bmh, forced)]
     costs += [] if allow_power_off else [(cost, "allow_power_off") for cost in _power(host, bmh, forced)]
-    allowed = dict(allow_deprovision=allow_deprovision, allow_power_off=allow_power_off)
-    costs = costs or [(cost, option) for option, cost in _left_detached(host, bmh, forced) if not allowed[option]]
+    said = [option for _cost, option in costs]
+    allowed = {"allow_deprovision": allow_deprovision, "allow_power_off": allow_power_off}
+    costs += [(cost, option) for option, cost in _left_detached(host, bmh, forced)
+              if not allowed[option] and option not in said]
     if not costs:
         return []
     (field, actual, expected), _option = costs[0]
