@@ -49,15 +49,16 @@ def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     config = kubeconfig.inline(content, source)
     words = elsewhere(config, client.get(_CLUSTER, namespace, name), source)
     if words:
-        raise kubeconfig.invalid(source, words, "find out who has written it; when it is deleted, Cluster API writes "
-                                                "it anew")
+        raise kubeconfig.invalid(source, words, "find out who has written it; when it is deleted, Cluster API creates "
+                                                "it again")
     return config
 
 
 def elsewhere(config: dict[str, Any], cluster: Any, source: str) -> str:
     """Return in words where a kubeconfig leads, empty when it is where its Cluster says, or that says nothing.
 
-    Who may write Secrets, and no Clusters, must not decide which server is asked, and told, in place of the cluster's.
+    Who may write Secrets, and no Clusters, must not decide which server is asked, and written to, in place of the
+    cluster's.
 
     :param config: of :func:`kubeconfig.inline`
     :param cluster: the Cluster, None for none
