@@ -14,7 +14,8 @@ options:
     description:
       - Name of a workload cluster. The module then works on that cluster, with the kubeconfig that Cluster API keeps in
         the management cluster, which the connection options lead to. Of that, only server, certificates, key and token
-        are used; a kubeconfig with anything else, for example C(exec), is refused.
+        are used; a kubeconfig with anything else, for example C(exec), is refused, and so is one that leads to another
+        host than C(spec.controlPlaneEndpoint) of its Cluster.
       - Without it, the module works on the cluster that the connection options lead to.
     type: str
   cluster_namespace:

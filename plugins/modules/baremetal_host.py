@@ -476,6 +476,8 @@ options:
         its custom deployment is removed or has another method. What is on the server's disks is lost with it.
       - Without it such a change is refused before anything is written. Of hosts in use nothing is taken unless they
         are named in O(force_hosts) as well.
+      - The same holds for a host that an ended run has left detached for a change of its BMC, and whose image or custom
+        deployment somebody has changed since; this run attaches it.
     type: bool
     default: false
   allow_power_off:
@@ -483,6 +485,8 @@ options:
       - Whether a host that is provisioned or externally provisioned may be powered off by O(hosts[].online=false).
       - Without it such a change is refused before anything is written. The power of hosts in use is not changed unless
         they are named in O(force_hosts) as well.
+      - The same holds for a host that an ended run has left detached for a change of its BMC, and that has been given
+        C(spec.online) C(false) or an annotation C(reboot.metal3.io) since; this run attaches it.
     type: bool
     default: false
   delete_only_detached:

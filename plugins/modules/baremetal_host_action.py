@@ -117,11 +117,13 @@ options:
         alone. V(attach) removes it and waits until BMO has registered the host again.
       - >-
         V(resume) and V(attach) are refused for a host whose image or custom deployment was changed or removed
-        meanwhile, because BMO would deprovision the server, unless it is named in O(force_hosts).
+        meanwhile, which is provisioned and was deleted, which runs a system of its own and has not
+        C(spec.externallyProvisioned), or which has a consumer and neither a status nor a saved one, because BMO would
+        deprovision the server or begin with it from the start, unless it is named in O(force_hosts).
       - >-
         V(resume), V(attach) and V(restore_status) are refused for a host whose system runs, and whose C(spec.online) is
-        C(false) or that has an annotation C(reboot.metal3.io), because BMO would switch the server off at once, unless
-        it is named in O(force_hosts).
+        C(false), that has an annotation C(reboot.metal3.io), or that is externally provisioned and was deleted, because
+        BMO would switch the server off at once, unless it is named in O(force_hosts).
       - >-
         Annotations by which M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move_hosts) keeps a host that is
         on its way to another plane are not removed or replaced, by V(attach), V(detach), V(resume), V(pause),

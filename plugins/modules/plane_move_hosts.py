@@ -19,6 +19,9 @@ description:
   - While a move of the namespace has not ended, hosts are not released. Of each there may be a copy in the other plane.
   - A host that has moved and has neither a status nor a saved one, or a saved one of another state than it had, stays
     held, and is an error. The others are released.
+  - The same holds for a host that somebody has changed or deleted while it was held, so that the operator would
+    deprovision its server or switch it off at once. M(metal3.baremetal.baremetal_host_action) resumes it with its
+    number repeated.
   - Neither switches, restarts or writes to a server.
 options:
   namespace:

@@ -17,7 +17,8 @@ from .snapshot import About
 
 Object = dict[str, Any]
 
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\b")
+# An archive may hold any text.
+_VERSION = re.compile(r"v?([0-9]{1,6})\.([0-9]{1,6})\b")
 
 
 def problems(about: About, sha256: str, expected: str | None, site: Any, etcdutl_version: str,

@@ -66,7 +66,15 @@ def test_what_is_not_known_or_going_replaces_nothing(plane):
     assert len(found) == 2 and certificate_rollout(found) == ""
 
 
-@pytest.mark.parametrize("given", [(None,), ([{}],), ([], "soon"), ("text",)])
+def test_an_end_that_python_can_not_read_is_not_known(plane):
+    """API servers take the year 0 for a time; whoever writes the status may have a machine replaced by none."""
+    plane.objects["Machine", "c1-control-plane-2"]["status"]["certificatesExpiryDate"] = "0000-01-01T00:00:00Z"
+    found = certificates(plane)[2]
+    assert (found["not_after"], found["days_left"]) == (None, None)
+    assert certificate_rollout([found], 10 ** 6, "9999-01-01T00:00:00Z") == ""
+
+
+@pytest.mark.parametrize("given", [(None,), ([{}],), ([], "soon"), ([], 1, "soon"), ("text",)])
 def test_what_is_no_list_of_certificates_is_refused(given):
     with pytest.raises(AnsibleFilterError, match="give certificates as cluster_info returns them"):
         certificate_rollout(*given)

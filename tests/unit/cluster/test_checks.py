@@ -104,6 +104,21 @@ def test_hosts_are_shared_between_groups_so_that_all_have_enough():
 OTHER = replace(DESCRIPTION, name="c2")
 
 
+def test_machines_that_others_want_by_the_million_end_the_count_with_the_hosts(monkeypatch):
+    looks, take = [], cluster_hosts._take
+    monkeypatch.setattr(cluster_hosts, "_take", lambda *given: looks.append(given) or take(*given))
+    hosts = [host("a", size="large"), host("b")]
+    lines = cluster_hosts.shortage(DESCRIPTION, [(group("any"), 1)], hosts, [(OTHER, group("any"), 10 ** 6)])
+    assert "1 free of 2 hosts that match" in str(lines[0])
+    assert len(looks) < 5
+
+
+def test_one_machine_too_many_for_thousands_of_hosts_is_said():
+    hosts = [host(f"h{number}") for number in range(1200)]
+    lines = cluster_hosts.shortage(DESCRIPTION, [(group("any"), 1201)], hosts)
+    assert "1200 free of 1200 hosts that match" in str(lines[0])
+
+
 def short(wanted, neighbours, hosts, description=DESCRIPTION):
     lines = cluster_hosts.shortage(description, wanted, hosts, neighbours)
     return [f"{line.subject} {line.field}" for line in lines], lines

@@ -168,6 +168,21 @@ def test_a_host_counts_from_its_consumer_reference_on():
     assert story.step()["host"] == "host-2"
 
 
+def test_a_time_of_others_that_python_can_not_read_ends_no_run():
+    """API servers take the year 0."""
+    story = Story().until(5)
+    story.plane["status"]["conditions"] = [
+        {"type": "ScalingUp", "status": "True", "lastTransitionTime": "0000-01-01T00:00:00Z", "message": "soon"}]
+    assert workflow_steps.step_text(story.step(), NOW) == f"step 5 of 15, {workflow_steps.STEPS[5]}"
+
+
+def test_machines_that_others_want_by_the_million_fill_no_memory():
+    story = Story().until(12)
+    story.plane["spec"]["replicas"] = 10 ** 6
+    steps = workflow_steps.machine_steps(story.snapshot())
+    assert len([step for step in steps if step["role"] == "control-plane"]) == 5001
+
+
 def test_a_worker_waits_for_the_control_plane():
     worker = workflow_steps.machine_steps(Story().until(8).snapshot())[1]
     assert (worker["machine"], worker["owner"], worker["step"]) == (None, "c1-pool", 5)

@@ -274,6 +274,7 @@ def test_a_plane_of_an_older_version_is_refused(run):
     ({"authority": "cd" * 32}, "another authority of certificates"),
     ({"kubernetes_version": "v1.36.0"}, "expected the same minor version, or the next one"),
     ({"kubernetes_version": "v1.33.9"}, "expected the same minor version, or the next one"),
+    ({"kubernetes_version": "v1." + "9" * 5000}, "expected the same minor version, or the next one"),
     ({"kubernetes_version": "none"}, "expected the same minor version, or the next one"),
     ({"etcd_version": "3.5.21"}, "one of etcd 3.5.21, of the same minor version"),
     ({"uid": "uid-of-the-plane"}, "its own management cluster")])

@@ -9,7 +9,7 @@ import json
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction import redaction
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_request, interruptions
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import action_rules as host_action_rules
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions import actions as host_actions
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import Change, Request
@@ -25,7 +25,7 @@ HARDWARE = {"cpu": {"arch": "x86_64", "count": 4}, "nics": [{"name": "eno1", "ma
 
 def bmh(state="available", on=True, online=True, annotations=None, spec=None, metadata=None, **status):
     return {
-        "metadata": dict({"name": "h1", "namespace": "metal3", "uid": "u1", "annotations": annotations or {}},
+        "metadata": dict({"name": "h1", "namespace": "metal3", "uid": "u1", "annotations": dict(annotations or {})},
                          **(metadata or {})),
         "spec": dict({"online": online, "bmc": {"address": "ipmi://192.0.2.1"}}, **(spec or {})),
         "status": dict({"operationalStatus": "OK", "lastUpdated": "t", "poweredOn": on,
@@ -462,14 +462,51 @@ def test_a_saved_status_that_is_none_tells_nothing(saved):
     assert refused("resume", dict(bmh(annotations=dict(PAUSED, **{host_annotations.STATUS: saved})), status={})) == []
 
 
-@pytest.mark.parametrize("marks, lost", [
-    (PAUSED, True), (dict(PAUSED, **{host_annotations.DETACHED: '{"deleteAction":"delay"}'}), True),
-    (dict(PAUSED, **DETACHED), False)])
-def test_a_deletion_that_waits_for_a_pause_to_end_costs_the_system(marks, lost):
+@pytest.mark.parametrize("marks, status, lost", [
+    (PAUSED, "OK", True), (dict(PAUSED, **{host_annotations.DETACHED: '{"deleteAction":"delay"}'}), "detached", True),
+    # BMO has not seen the annotation: such a host is none that it has detached.
+    (dict(PAUSED, **DETACHED), "OK", True), (dict(PAUSED, **DETACHED), "detached", False)])
+def test_a_deletion_that_waits_for_a_pause_to_end_costs_the_system(marks, status, lost):
     """Who resumes the host need not know of it; one that is detached goes, and its server runs on."""
     host = bmh(annotations=marks, metadata={"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["x"]},
-               **deployed("http://i", image={"url": "http://i"}))
+               operationalStatus=status, **deployed("http://i", image={"url": "http://i"}))
     found = refused("resume", host)
     assert [problem.code for problem in found] == ["host-action"] * lost
     assert all("and which is being deleted since 2026-01-01" in problem.actual for problem in found)
+    assert refused("resume", host, forced=("h1",)) == []
+
+
+@pytest.mark.parametrize("change, interrupts", [
+    ({}, True), ({"on": False}, False), ({"spec": {"externallyProvisioned": True, "disablePowerOff": True}}, False),
+    ({"annotations": dict(PAUSED, **DETACHED), "operationalStatus": "detached"}, False)])
+def test_a_deletion_that_waits_switches_off_a_server_that_is_provisioned_otherwise(change, interrupts):
+    options = dict({"spec": {"externallyProvisioned": True}, "annotations": PAUSED}, **change)
+    host = bmh("externally provisioned", metadata={"deletionTimestamp": "2026-01-01T00:00:00Z"}, **options)
+    found = refused("resume", host)
+    assert [problem.actual.startswith("a host whose server is on, and which is being deleted") for problem in found] \
+        == [True] * interrupts
+    assert refused("resume", host, forced=("h1",)) == []
+    assert interruptions.cost(request("resume"), host) == ("what runs on it is interrupted" if interrupts else "")
+
+
+@pytest.mark.parametrize("saved", [True, False])
+@pytest.mark.parametrize("spec, lost", [({"externallyProvisioned": True}, False), ({}, True)])
+def test_a_server_with_a_system_of_its_own_is_not_taken_for_one_that_is_to_be_prepared(saved, spec, lost):
+    """handleExternallyProvisioned of BMO: without the field the server is inspected and cleaned."""
+    host = bmh("externally provisioned", annotations=PAUSED, spec=spec)
+    if saved:
+        host["metadata"]["annotations"] = dict(PAUSED, **{host_annotations.STATUS: json.dumps(host["status"])})
+        host["status"] = {}
+    found = refused("resume", host)
+    assert ["a system of its own runs" in problem.actual for problem in found] == [True] * lost
+    assert interruptions.cost(request("resume"), host) == ("what is on its disks is lost" if lost else "")
+
+
+@pytest.mark.parametrize("spec, lost", [
+    ({"consumerRef": {"kind": "Metal3Machine", "name": "m1"}}, True), ({}, False),
+    ({"consumerRef": {"kind": "Metal3Machine", "name": "m1"}, "externallyProvisioned": True}, False)])
+def test_a_host_in_use_of_which_no_status_is_left_is_not_begun_with_from_the_start(spec, lost):
+    host = dict(bmh(annotations=PAUSED, spec=spec), status={})
+    found = refused("resume", host)
+    assert ["neither a status nor a saved one" in problem.actual for problem in found] == [True] * lost
     assert refused("resume", host, forced=("h1",)) == []

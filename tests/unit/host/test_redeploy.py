@@ -8,7 +8,10 @@ import json
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment.change_rules import check_held
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.enrolment.change_rules import (
+    check_held,
+    unconfirmed,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import redeploy as host_redeploy
 
 IMAGE = {"url": "http://192.0.2.1/i", "checksum": "http://192.0.2.1/s"}
@@ -72,3 +75,27 @@ def test_what_is_confirmed_is_not_done_later(bmh, image, words):
     found = check_held({"name": "h1", "image": image}, bmh)
     assert len(found) == (words is not None)
     assert words is None or words in str(found[0])
+
+
+LEFT = '{"metal3.baremetal/bmc-change":true}'
+
+
+@pytest.mark.parametrize("spec, entry, allowed, field", [
+    # Somebody has taken the image away since, or set another one, or had the server switched off.
+    ({"image": None}, {}, (), "image.url"), ({"image": OTHER}, {}, (), "image.url"),
+    ({"online": False}, {}, (), "online"), ({"image": None}, {}, ("allow_power_off",), "image.url"),
+    ({"image": None}, {}, ("allow_deprovision",), None), ({"online": False}, {}, ("allow_power_off",), None),
+    # The entry gives it back, or is what the run that ended had confirmed, which is asked for again.
+    ({"image": None}, {"image": IMAGE}, (), None), ({"online": False}, {"online": True}, (), None),
+    ({"image": OTHER}, {"image": OTHER}, (), "image.url"), ({"image": None}, {"state": "absent"}, (), None),
+    # Nothing is written to a host in use.
+    ({"image": None, "consumerRef": {"kind": "M", "name": "m"}}, {"image": IMAGE}, (), "image.url"),
+    ({}, {}, (), None)])
+def test_a_host_that_an_ended_run_has_left_detached_costs_what_others_have_changed_since(spec, entry, allowed, field):
+    """Whoever runs the playbook again need not know of it, and the run attaches the host."""
+    bmh = held("detached", LEFT, image=IMAGE)
+    bmh["status"].update(operationalStatus="detached", poweredOn=True)
+    bmh["spec"].update(spec)
+    found = unconfirmed(dict(entry, name="h1"), bmh, **dict.fromkeys(allowed, True))
+    assert [problem.field for problem in found] == ([field] if field else [])
+    assert all("left detached" in problem.actual for problem in found)

@@ -14,7 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
-from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.workload_client import workload_client
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.workload_client import (
+    workload_client,
+    workload_kubeconfig,
+)
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection import (
     connection_choice,
     connection_values,
@@ -124,12 +127,17 @@ def test_no_yaml_is_a_traceback(content, tmp_path):
 
 
 class Management:
-    """A management cluster that has one Secret."""
+    """A management cluster that has one Secret.
 
-    def __init__(self, value):
-        self.value = value
+    :param endpoint: host of the Cluster's endpoint; None when there is no Cluster
+    """
+
+    def __init__(self, value, endpoint=None):
+        self.value, self.endpoint = value, endpoint
 
     def get(self, resource, namespace, name):
+        if (resource.kind, namespace, name) == ("Cluster", "n", "prod"):
+            return None if self.endpoint is None else {"spec": {"controlPlaneEndpoint": {"host": self.endpoint}}}
         assert (resource.kind, namespace, name) == ("Secret", "n", "prod-kubeconfig")
         return {"metadata": {"name": name}, "data": self.value}
 
@@ -143,6 +151,32 @@ def test_a_command_in_a_secret_is_not_run(tmp_path):
     with pytest.raises(KubeError, match=r"Secret n/prod-kubeconfig: value: found users\[prod-admin\]\.user\.exec"):
         workload_client(Management(value), "n", "prod")
     assert not witness.exists()
+
+
+def of_secret(content):
+    return {"value": base64.b64encode(json.dumps(content).encode()).decode()}
+
+
+def two_contexts():
+    """The current context leads to the cluster, and another one, which the environment may choose, elsewhere."""
+    content = copy.deepcopy(GOOD)
+    content["clusters"].append({"name": "other", "cluster": {"server": "https://203.0.113.6:6443"}})
+    content["contexts"].append({"name": "other", "context": {"cluster": "other"}})
+    return content
+
+
+@pytest.mark.parametrize("content, endpoint", [
+    (GOOD, "192.0.2.11"), (GOOD, "api.example"), (two_contexts(), "192.0.2.10")])
+def test_a_secret_does_not_say_which_server_is_asked_in_place_of_the_clusters(content, endpoint):
+    """Who may write Secrets would have had pods of another cluster counted before a server is restarted."""
+    with pytest.raises(KubeError, match=f"expected one at {endpoint}, the endpoint of its Cluster; find out who"):
+        workload_client(Management(of_secret(content), endpoint), "n", "prod")
+
+
+@pytest.mark.parametrize("endpoint", ["192.0.2.10", "", None])
+def test_a_secret_that_leads_to_the_clusters_endpoint_is_used(endpoint):
+    found = workload_kubeconfig(Management(of_secret(GOOD), endpoint), "n", "prod")
+    assert found["clusters"] == GOOD["clusters"]
 
 
 @pytest.mark.parametrize("value", [{"value": "%"}, {"value": 7}, {"value": "YQ"}, {"value": "é"}])

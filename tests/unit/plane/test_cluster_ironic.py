@@ -372,6 +372,22 @@ def test_a_secret_with_what_is_no_text_is_named_and_not_quoted(secret, key):
     assert "canary" not in str(caught.value) and server.writes == []
 
 
+@pytest.mark.parametrize("line, count", [("%s:$2b$31$" + "." * 53, 1), ("%s:" + bcrypt.hashpw(
+    b"another", bcrypt.gensalt(4)).decode(), 1000)])
+def test_a_digest_of_others_that_takes_days_is_not_compared(monkeypatch, line, count):
+    """Of 31 rounds one does, and a Secret has room for thousands of others."""
+    server = Server()
+    run(server, options()).present()
+    user = base64.b64decode(server.objects["Secret", NAMESPACE, "ironic-credentials"]["data"]["username"]).decode()
+    data = server.objects["Secret", NAMESPACE, "ironic-htpasswd"]["data"]
+    data["htpasswd"] = base64.b64encode("\n".join([line % user] * count).encode()).decode()
+    asked = []
+    monkeypatch.setattr(ironic_service.bcrypt, "checkpw", lambda _password, digest: asked.append(digest))
+    run(server, options()).present()
+    assert len(asked) <= 4 and not any(digest.startswith(b"$2b$31$") for digest in asked)
+    assert data["htpasswd"] != server.objects["Secret", NAMESPACE, "ironic-htpasswd"]["data"]["htpasswd"]
+
+
 @pytest.mark.parametrize("password", ["canary" * 13, "canary\0"])
 def test_a_password_that_bcrypt_does_not_take_is_named_and_not_quoted(password):
     server = Server()

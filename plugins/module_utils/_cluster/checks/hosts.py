@@ -7,6 +7,8 @@ Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
 """
 from __future__ import annotations
 
+import collections
+
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
 from ..._host.description import annotations as host_annotations
@@ -167,7 +169,9 @@ def _too_few(wanted, hosts):
     holder = {}
     for number, (_description, _group, count) in enumerate(wanted):
         for _slot in range(count):
-            _take(number, candidates, holder, set())
+            # Without one now there is none later either; others may want any number of replicas.
+            if not _take(number, candidates, holder):
+                break
     for number, (description, group, count) in enumerate(wanted):
         got = list(holder.values()).count(number)
         if got < count:
@@ -177,15 +181,29 @@ def _too_few(wanted, hosts):
                 taker.subject for taker, _group in lost.values())
 
 
-def _take(slot, candidates, holder, seen):
-    """Find a host for one more machine of a group, moving other groups to other hosts where that helps."""
-    for host in candidates[slot]:
-        if host in seen:
-            continue
-        seen.add(host)
-        if host not in holder or _take(holder[host], candidates, holder, seen):
-            holder[host] = slot
-            return True
+def _take(number, candidates, holder):
+    """Find a host for one more machine of a group, moving other groups to other hosts where that helps.
+
+    :returns: whether there is one
+    """
+    # By which group each host was found, and by which of its hosts each group: such a chain may be as long as there
+    # are hosts.
+    found_by, given_up = {}, {number: None}
+    groups = collections.deque(given_up)
+    while groups:
+        group = groups.popleft()
+        for host in candidates[group]:
+            if host in found_by:
+                continue
+            found_by[host] = group
+            if host not in holder:
+                while host is not None:
+                    holder[host] = found_by[host]
+                    host = given_up[found_by[host]]
+                return True
+            if holder[host] not in given_up:
+                given_up[holder[host]] = host
+                groups.append(holder[host])
     return False
 
 

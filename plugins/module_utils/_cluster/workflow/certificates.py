@@ -33,9 +33,11 @@ def of_control_plane(snapshot: Any, now: float) -> list[dict[str, Any]]:
         if is_going(machine):
             continue
         ends = (machine.get("status") or {}).get("certificatesExpiryDate")
-        left = None if not ends else math.floor(((moment(ends) or 0) - now) / _DAY)
+        # Of a time that can't be read nothing is known: others may have written it.
+        seconds = moment(ends)
+        left = None if seconds is None else math.floor((seconds - now) / _DAY)
         found.append({"machine": machine["metadata"]["name"], "created": machine["metadata"].get("creationTimestamp"),
-                      "not_after": ends or None, "days_left": left})
+                      "not_after": None if seconds is None else ends, "days_left": left})
     return found
 
 
@@ -49,8 +51,12 @@ def rollout_after(certificates: Iterable[Mapping[str, Any]], days: int, before: 
     :param days: certificates with fewer days left are renewed
     :param before: certificates that end before this time are renewed, too; RFC 3339
     :returns: RFC 3339, empty when none is renewed
+    :raises ValueError: when ``before`` is no time
     """
+    latest = moment(before)
+    if before and latest is None:
+        raise ValueError(f"time: found {before!r}, expected RFC 3339")
     due = [item for item in certificates if item["not_after"] and item["created"] and (
-        item["days_left"] < days or (before and (moment(item["not_after"]) or 0) < (moment(before) or 0)))]
+        item["days_left"] < days or (latest is not None and (moment(item["not_after"]) or 0) < latest))]
     newest = max((moment(item["created"]) or 0 for item in due), default=None)
     return "" if newest is None else timestamp(newest + 1)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.texts.plain_text import few, plain, shortened
+from ..._common.texts.plain_text import plain, shortened
 from ..._host.state.goals import AVAILABLE, error_of, state_of
 from ..._kube.objects.conditions import condition
 from .snapshot import message
@@ -23,9 +23,10 @@ Object = Mapping[str, Any]
 DEPROVISIONING = "deprovisioning"
 _DRAINING = "DrainingNode"
 _PODS = re.compile(r"^\* Pods? (?P<pods>[^:]+): (?P<why>.+)$")
-_OTHERS = re.compile(r"^\* (?P<number>\d+) Pods? with other issues$")
+# Others may write a condition, with any number.
+_OTHERS = re.compile(r"^\* (?P<number>[0-9]{1,6}) Pods? with other issues$")
 _LATER = re.compile(r"^After above Pods have been removed from the Node, [^:]+: (?P<pods>.+)$")
-_MORE = re.compile(r"^\.\.\. \((?P<number>\d+) more\)$")
+_MORE = re.compile(r"^\.\.\. \((?P<number>[0-9]{1,6}) more\)$")
 # Cluster API's words for a pod that was evicted and ends.
 _ENDS = "deletionTimestamp set"
 _LIMIT = 3
@@ -67,7 +68,8 @@ def _drain(text):
     if not number:
         return "the drain of its node"
     left = f"the drain of its node: {number} pod{'' if number == 1 else 's'} left"
-    shown = few(names[:_LIMIT] + [""] * (number - min(len(names), _LIMIT)), _LIMIT) if names else ""
+    unnamed = number - min(len(names), _LIMIT)
+    shown = ", ".join([*names[:_LIMIT], *([f"and {unnamed} more"] if unnamed else [])]) if names else ""
     return "; ".join([f"{left} ({shown})" if shown else left, *why[:1]])
 
 

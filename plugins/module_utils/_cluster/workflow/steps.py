@@ -49,6 +49,8 @@ METALSTACK_STEPS = {
 # While the Bare Metal Operator works.
 DEPLOYMENT = 12
 LAST_STEP = 15
+# Kubernetes has clusters of up to 5000 nodes; an owner's replicas may be 2^31.
+_MOST_MISSING = 5000
 
 
 def machine_steps(snapshot):
@@ -68,7 +70,7 @@ def machine_steps(snapshot):
             continue
         alive = [machine for machine in machines if not is_going(machine)]
         wanted = (owner.get("spec") or {}).get("replicas")
-        missing = (1 if wanted is None else wanted) - len(alive)
+        missing = min((1 if wanted is None else wanted) - len(alive), _MOST_MISSING)
         result += [_missing(snapshot, owner, bool(alive)) for _number in range(missing)]
     if snapshot.provider.name == METALSTACK:
         result = [dict(entry, title=METALSTACK_STEPS[entry["step"]]) for entry in result]

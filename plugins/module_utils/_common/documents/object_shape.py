@@ -44,10 +44,7 @@ def is_address(value: str) -> bool:
 
 def is_moment(value: Any) -> bool:
     """True for a point in time as the API writes it, or null, which BMO writes for an operation that has not run."""
-    try:
-        return value is None or (isinstance(value, str) and formats.moment(value) is not None)
-    except ValueError:
-        return False
+    return value is None or (isinstance(value, str) and formats.moment(value) is not None)
 
 
 _NAMED = Open(name=TEXT, namespace=TEXT, kind=TEXT)

@@ -49,9 +49,12 @@ def moment(text: str | None) -> int | None:
     """Return a point in time of the Kubernetes API, RFC 3339 in UTC, in seconds since 1970.
 
     :param text: for example ``2026-11-22T17:20:00Z``
-    :returns: the seconds, or None when there is no text
+    :returns: the seconds, or None when there is no text, or a time that Python has not: API servers take the year 0
     """
-    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) if text else None
+    try:
+        return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) if text else None
+    except ValueError:
+        return None
 
 
 def moment_of(text: Any) -> int | None:
@@ -59,10 +62,7 @@ def moment_of(text: Any) -> int | None:
 
     :param text: RFC 3339 in UTC, whole seconds, for example ``2026-11-25T18:00:00Z``
     """
-    try:
-        return moment(text) if isinstance(text, str) and len(text) == 20 and text.endswith("Z") else None
-    except ValueError:
-        return None
+    return moment(text) if isinstance(text, str) and len(text) == 20 and text.endswith("Z") else None
 
 
 def memory(mebibytes: int) -> str:

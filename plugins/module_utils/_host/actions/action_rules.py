@@ -122,12 +122,12 @@ def _obstacles(request, bmh, forced):
     if lost and action.plan(bmh, request) != NOTHING:
         yield (f"a host on which {lost}",
                "one whose spec names what is deployed: BMO would deprovision the server, and what is on its disks "
-               "would be lost", "set its image again, or name the host in force_hosts if that may be lost")
+               "would be lost", "correct its spec, or name the host in force_hosts if that may be lost")
     interrupted = "" if request.name in forced else interruptions.due_power(request, bmh)
     if interrupted and action.plan(bmh, request) != NOTHING:
         yield (f"a host {interrupted}", "one whose server stays as it is: BMO would switch it off at once, and what "
-               "runs on it would be interrupted", "set online to true, or remove the annotation, or name the host in "
-               "force_hosts if what runs on it may be interrupted")
+               "runs on it would be interrupted", "set online to true, or remove the annotation (a deletion can't be "
+               "taken back), or name the host in force_hosts if what runs on it may be interrupted")
     if action.guarded and consumer_of(bmh) and request.name not in forced and not _is_switched_on_again(request, bmh):
         yield (f"a host in use by {consumer_of(bmh)}", "a host without consumer",
                "name the host in force_hosts if what runs on it may be interrupted")

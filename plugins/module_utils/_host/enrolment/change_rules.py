@@ -10,6 +10,7 @@ from ..._kube.objects.finalizers import is_going, staying_problem
 from ..description import annotations as host_annotations
 from ..description.objects import consumer_of
 from ..state import lock as host_lock
+from ..state import power_due
 from ..state import redeploy as host_redeploy
 from ..state.goals import AVAILABLE, RUNNING, state_of
 from . import bmc_change as host_bmc_change
@@ -60,6 +61,10 @@ def unconfirmed(host, bmh, forced=(), allow_deprovision=False, allow_power_off=F
     costs = [] if allow_deprovision else [(cost, "allow_deprovision") for cost in host_redeploy.losses(
         host, bmh, forced)]
     costs += [] if allow_power_off else [(cost, "allow_power_off") for cost in _power(host, bmh, forced)]
+    said = [option for _cost, option in costs]
+    allowed = {"allow_deprovision": allow_deprovision, "allow_power_off": allow_power_off}
+    costs += [(cost, option) for option, cost in _left_detached(host, bmh, forced)
+              if not allowed[option] and option not in said]
     if not costs:
         return []
     (field, actual, expected), _option = costs[0]
@@ -79,6 +84,30 @@ def _power(host, bmh, forced):
     if host.get("online") is not False or not bmh["spec"].get("online") or state_of(bmh) not in RUNNING:
         return []
     return [("online", "false", f"true: the host is {state_of(bmh)} and would be powered off")]
+
+
+def _left_detached(host, bmh, forced):
+    """Return what attaching a host costs that an ended run has left detached: its spec may have changed since.
+
+    :returns: list of the option that confirms it, and what ``host_redeploy.losses`` returns
+    """
+    if host.get("state") == "absent" or not host_bmc_change.is_left_detached(bmh):
+        return []
+    spec = dict(bmh["spec"])
+    if not consumer_of(bmh) or host["name"] in forced:
+        given = (("image", "image"), ("customDeploy", "custom_deploy"), ("online", "online"),
+                 ("externallyProvisioned", "externally_provisioned"))
+        spec.update((field, host[option]) for field, option in given if host.get(option) is not None)
+    after, left = dict(bmh, spec=spec), "a host that a run has left detached"
+    lost, interrupted = host_redeploy.lost_when_taken_up(after), power_due.interruption(after)
+    costs = []
+    if lost:
+        costs.append(("allow_deprovision", (
+            "image.url", f"{left}, on which {lost}", "a spec that names what is deployed: this run attaches the host")))
+    if interrupted:
+        costs.append(("allow_power_off", (
+            "online", f"{left}, {interrupted}", "a server that stays as it is: this run attaches the host")))
+    return costs
 
 
 def check_held(host, bmh, forced=()):

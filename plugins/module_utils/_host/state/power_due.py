@@ -3,13 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What BMO does with the power of a server as soon as it works on its host again; pure.
 
-Source: ``manageHostPower`` and ``hasRebootAnnotation`` of BMO 0.13, ``baremetalhost_controller.go``.
+Sources: ``manageHostPower``, ``hasRebootAnnotation`` and ``actionPowerOffBeforeDeleting`` of BMO 0.13,
+``baremetalhost_controller.go``.
 """
 from __future__ import annotations
 
+from ..._kube.objects.finalizers import deletion_of
 from ..description import annotations as host_annotations
 from .goals import RUNNING, state_of
-from .taken_up import taken_up
+from .taken_up import is_deleted_when_taken_up, taken_up
 
 
 def interruption(bmh):
@@ -21,7 +23,11 @@ def interruption(bmh):
     bmh = taken_up(bmh)
     if state_of(bmh) not in RUNNING or not (bmh.get("status") or {}).get("poweredOn"):
         return ""
-    if (bmh.get("spec") or {}).get("online") is False:
+    spec = bmh.get("spec") or {}
+    # actionPowerOffBeforeDeleting; one that BMO has provisioned itself is deprovisioned, see redeploy.
+    if state_of(bmh) != "provisioned" and is_deleted_when_taken_up(bmh) and not spec.get("disablePowerOff"):
+        return f"whose server is on, and which is {deletion_of(bmh)}"
+    if spec.get("online") is False:
         return "whose server is on, and whose spec has online false"
     reboots = sorted(filter(host_annotations.is_reboot, host_annotations.of(bmh)))
     return f"whose server is on, with the annotation {reboots[0]}" if reboots else ""

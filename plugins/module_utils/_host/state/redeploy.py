@@ -9,12 +9,11 @@ BMO deploys again only when the image's URL or the custom method changes (``prov
 from __future__ import annotations
 
 from ..._common.options.field_checks import show
-from ..._kube.objects.finalizers import deletion_of, is_going
-from ..description import annotations as host_annotations
+from ..._kube.objects.finalizers import deletion_of
 from ..description import fields as host_fields
 from ..description.objects import consumer_of, data_secret_name
 from .goals import state_of
-from .taken_up import taken_up
+from .taken_up import is_deleted_when_taken_up, taken_up
 
 _DEPLOYED = ("provisioning", "provisioned")
 # What BMO compares: option, its part, field of the BareMetalHost.
@@ -66,11 +65,19 @@ def lost_when_taken_up(bmh):
         its deletion have been asked for
     """
     bmh = taken_up(bmh)
+    spec = bmh.get("spec") or {}
+    if not spec.get("externallyProvisioned"):
+        if state_of(bmh) == "externally provisioned":
+            # handleExternallyProvisioned: it is inspected and cleaned.
+            return "a system of its own runs, and whose spec has not externallyProvisioned true"
+        if state_of(bmh) == "new" and consumer_of(bmh):
+            return (f"what {consumer_of(bmh)} uses may be deployed, and which has neither a status nor a saved one, so "
+                    "that BMO would begin with it from the start")
     if state_of(bmh) != "provisioned":
         return ""
-    (image, method) = _deployment(bmh.get("spec") or {})
+    (image, method) = _deployment(spec)
     (deployed, used) = _deployment((bmh.get("status") or {}).get("provisioning") or {})
-    if is_going(bmh) and host_annotations.delays_deletion(bmh):
+    if is_deleted_when_taken_up(bmh):
         return f"{show(deployed or used or None)} is deployed, and which is {deletion_of(bmh)}"
     # provisioningCancelled: without an image of before, one that is wanted is taken for it.
     kept = (method or image) and (not used or used == method) and (not deployed or deployed == image)

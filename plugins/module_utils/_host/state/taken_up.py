@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """By which status BMO goes when it begins to work on a host; pure.
 
-Source: ``hostHasStatus`` and ``Reconcile`` of BMO 0.13, ``baremetalhost_controller.go``.
+Sources: ``hostHasStatus`` and ``Reconcile`` of BMO 0.13, ``baremetalhost_controller.go``, and
+``host_state_machine.go``.
 """
 from __future__ import annotations
 
 from ..._common.documents.object_shape import of_kind
+from ..._kube.objects.finalizers import is_going
 from ..description import annotations as host_annotations
 
 
@@ -25,3 +27,15 @@ def taken_up(bmh):
     # Anybody may have written it.
     return bmh if has_status(bmh) or saved is None else of_kind(
         dict(bmh, status=host_annotations.arguments(saved)), "BareMetalHost")
+
+
+def is_deleted_when_taken_up(bmh):
+    """True when BMO, once it works on a host, switches its server off or deprovisions it to delete it.
+
+    Not so one that has been detached with ``deleteAction`` ``delete``, which it forgets (``checkInitiateDelete``); the
+    annotation alone does not make a host a detached one.
+
+    :param bmh: of :func:`taken_up`
+    """
+    is_detached = (bmh.get("status") or {}).get("operationalStatus") == "detached"
+    return is_going(bmh) and not (is_detached and not host_annotations.delays_deletion(bmh))

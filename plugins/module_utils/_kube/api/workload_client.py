@@ -5,14 +5,21 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
+from ..._common.addresses import ip_texts
 from ..._common.documents.tolerant import dict_in
+from ..._common.texts.plain_text import plain
 from ..connection import kubeconfig
 from ..connection.connection import kube_argument_spec
-from ..kinds.resources import KNOWN
+from ..kinds.resources import KNOWN, Older, table
 from ..objects import secret_data
 from ..responses.errors import KubeError
 from .client import KubeClient
+
+# Of a Cluster only its endpoint is read, which all versions have in the same place.
+_CLUSTER = table("cluster.x-k8s.io", "v1beta2", ("clusters", "Cluster", True), older=(
+    Older("v1beta1", lambda stored: stored, lambda obj, _version: obj, lambda patch: patch),))[0]
 
 
 def workload_argument_spec() -> Any:
@@ -30,7 +37,8 @@ def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     """Return the kubeconfig that Cluster API keeps for a cluster, or None when there is none yet.
 
     :returns: dict, see :func:`kubeconfig.inline`
-    :raises KubeError: when it holds more than addresses, certificates, keys and tokens
+    :raises KubeError: when it holds more than addresses, certificates, keys and tokens, or leads to another host than
+        the endpoint of its Cluster
     """
     secret = client.get(KNOWN["Secret"], namespace, f"{name}-kubeconfig")
     if not dict_in(secret, "data").get("value"):
@@ -38,7 +46,32 @@ def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     source, content = f"{secret_title(namespace, name)}: value", secret_data.value(secret, "value")
     if content is None:
         raise kubeconfig.invalid(source, "found no base64, expected a kubeconfig")
-    return kubeconfig.inline(content, source)
+    config = kubeconfig.inline(content, source)
+    words = elsewhere(config, client.get(_CLUSTER, namespace, name), source)
+    if words:
+        raise kubeconfig.invalid(source, words, "find out who has written it; when it is deleted, Cluster API creates "
+                                                "it again")
+    return config
+
+
+def elsewhere(config: dict[str, Any], cluster: Any, source: str) -> str:
+    """Return in words where a kubeconfig leads, empty when it is where its Cluster says, or that says nothing.
+
+    Who may write Secrets, and no Clusters, must not decide which server is asked, and written to, in place of the
+    cluster's.
+
+    :param config: of :func:`kubeconfig.inline`
+    :param cluster: the Cluster, None for none
+    :param source: where the kubeconfig comes from, for messages
+    """
+    endpoint = dict_in(dict_in(cluster, "spec"), "controlPlaneEndpoint").get("host")
+    # Whichever of its contexts is used.
+    for context in config["contexts"] if endpoint else ():
+        _context, server, _user = kubeconfig.choose(config, context["name"], source)
+        host = urlsplit(server["server"]).hostname or ""
+        if not ip_texts.is_same_host(host, str(endpoint)):
+            return plain(f"found a server at {host}, expected one at {endpoint}, the endpoint of its Cluster")
+    return ""
 
 
 def workload_client(client: Any, namespace: str | None, name: str) -> Any:

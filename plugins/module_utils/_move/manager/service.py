@@ -22,7 +22,7 @@ from ..._plane.process import figures, orphans
 from ..checks import rules as checks
 from ..objects import record
 from . import stages as manager
-from .site_folder import Managed, SiteFolder, identity
+from .site_folder import Managed, SiteFolder, clusters_of, identity
 
 
 class SiteManager:
@@ -77,8 +77,13 @@ class SiteManager:
         Who may write Secrets must not decide where later runs send the BMCs' credentials.
         """
         server, authority = identity(config)
+        others = sorted(set(clusters_of(config)) - {(server, authority)})
         subject = f"Secret {self._params['cluster_namespace']}/{self._params['cluster']}-kubeconfig"
         hint = "find out who has written it"
+        if others:
+            # Which context counts the environment may say.
+            raise RefusedError([Problem("manager-kubeconfig", subject, "clusters",
+                                        f"{others[0][0]}, or another authority, beside {server}", "one cluster", hint)])
         host, port, parts = self._params["endpoint_host"], self._params["endpoint_port"], urlsplit(server)
         # Another port of that host may be somebody else's.
         if host and not (ip_texts.is_same_host(parts.hostname or "", host) and (parts.port or 443) == port):

@@ -165,5 +165,14 @@ def identity(config: dict[str, Any]) -> tuple[str, str]:
 
     :param config: as ``kubeconfig.inline`` returns it
     """
-    _name, cluster, _user = kubeconfig.choose(config, None, "kubeconfig")
+    return _identity_of(config, None)
+
+
+def clusters_of(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the same of each context of a kubeconfig."""
+    return [_identity_of(config, context["name"]) for context in config["contexts"]]
+
+
+def _identity_of(config: dict[str, Any], context: str | None) -> tuple[str, str]:
+    _name, cluster, _user = kubeconfig.choose(config, context, "kubeconfig")
     return cluster["server"], hashlib.sha256(cluster.get("certificate-authority-data", "").encode()).hexdigest()

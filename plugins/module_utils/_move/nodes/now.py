@@ -7,13 +7,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import urlsplit
 
-from ..._common.addresses import ip_texts
-from ..._common.documents.tolerant import dict_in
-from ..._common.texts.plain_text import plain
 from ..._kube.api import bulk
 from ..._kube.api.client import KubeClient
+from ..._kube.api.workload_client import elsewhere
 from ..._kube.connection import kubeconfig
 from ..._kube.kinds.resources import KNOWN
 from ..._kube.objects import secret_data
@@ -98,10 +95,4 @@ def _kubeconfig(found: Any, cluster: str) -> dict[str, Any]:
 
 
 def _elsewhere(found: Any, cluster: str, config: dict[str, Any]) -> str:
-    """Return in words where a kubeconfig leads, empty when it is where the Cluster says, or that says nothing."""
-    endpoint = dict_in(dict_in(found.get((*CLUSTER, cluster)), "spec"), "controlPlaneEndpoint").get("host")
-    _context, server, _user = kubeconfig.choose(config, None, _source(cluster))
-    host = urlsplit(server["server"]).hostname or ""
-    if not endpoint or ip_texts.is_same_host(host, str(endpoint)):
-        return ""
-    return plain(f"found a server at {host}, expected one at {endpoint}, the endpoint of its Cluster")
+    return elsewhere(config, found.get((*CLUSTER, cluster)), _source(cluster))

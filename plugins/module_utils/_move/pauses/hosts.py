@@ -16,6 +16,7 @@ from ..._common.waiting.wait_loop import WaitLoop
 from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
+from ..._host.state import power_due, redeploy
 from ..._host.state.goals import HostHistory, error_of, state_of
 from ..._host.state.reading import BMH, hosts_everywhere, hosts_of
 from ..._host.state.wait import wait_for_hosts
@@ -160,11 +161,28 @@ def released(client: Any, namespace: str, check_mode: bool, progress: Any, timeo
 
 
 def _loss(host: Object, facts: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return why the operator would not take up a host that has moved as it was, empty when it would.
+    """Return why the operator would not take up a host that was held as it was, empty when it would.
 
     :param host: the host, which is held
     :param facts: host's name → what the record of the move says of it
     """
+    return _loss_of_status(host, facts) or costs(host)
+
+
+def costs(host: Object) -> str:
+    """Return what the operator does to a server as soon as it works on a held host again, empty for nothing.
+
+    :param host: the host, in whichever plane it is; somebody may have changed or deleted it while it was held
+    """
+    found = redeploy.lost_when_taken_up(host)
+    text = f"a host on which {found}, so that the operator would deprovision it" if found else ""
+    if not text and power_due.interruption(host):
+        text = f"a host {power_due.interruption(host)}, so that the operator would switch it off"
+    return text and plain(f"{text}; correct it; or resume it by the action resume of baremetal_host_action with "
+                          "force_hosts, when that may be")
+
+
+def _loss_of_status(host: Object, facts: Mapping[str, Mapping[str, Any]]) -> str:
     if has_status(host):
         return ""
     saved = host_annotations.arguments(host_annotations.of(host).get(host_annotations.STATUS))

@@ -248,12 +248,22 @@ class HostMove:
             return {host_annotations.STATUS: saved[name]} if is_held and found.get(
                 host_annotations.STATUS) != saved[name] else None
 
+        def release(copied: Object) -> dict[str, Any] | None:
+            patch = host_copies.released(copied, origins[copied["metadata"]["name"]])
+            return None if patch and hosts_service.costs(copied) else patch
+
         began = self._clock()
-        for change in (renew, lambda copied: host_copies.released(copied, origins[copied["metadata"]["name"]])):
-            # What was copied by a run that was killed may be older than what the host is here by now.
+        # What was copied by a run that was killed may be older than what the host is here by now.
+        for change in (renew, release):
             current = self._of(self._there, [host["metadata"]["name"] for host, _copied in ready])
             hosts_service.annotate(self._there.client, self._there.namespace, current, False, self._progress,
                                    self._sleep, change)
+        for copied in self._of(self._there, list(origins)):
+            name = copied["metadata"]["name"]
+            if host_copies.released(copied, origins[name]):
+                # Others may have changed or deleted it over there.
+                errors[name] = f"its copy over there is still held: {hosts_service.costs(copied) or 'run again'}"
+        ready = [(host, copied) for host, copied in ready if host["metadata"]["name"] not in errors]
         errors.update(self._wait(self._there, dict((host["metadata"]["name"], HostHistory(
             "what it was", copied, began, tolerated=("detached",),
             is_reached=lambda bmh, host=host: host_copies.is_back(bmh, host))) for host, copied in ready)))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import string
 from typing import Any
@@ -54,6 +55,11 @@ _LETTERS_AND_DIGITS = string.ascii_letters + string.digits
 # The password is random and long, so that a low cost is enough; Ironic checks it at every request.
 BCRYPT_ROUNDS = 4
 BCRYPT_BYTES = 72
+# Each round doubles the time: a digest of 31, which whoever may write the Secret may have put there, takes days.
+_MOST_ROUNDS = 12
+# A rotation has two of one user.
+_LINES = 4
+_DIGEST = re.compile(r"\$2[aby]?\$(?P<rounds>[0-9]{2})\$[./A-Za-z0-9]{53}")
 
 
 class IronicComponents(Components):
@@ -346,7 +352,8 @@ class IronicComponents(Components):
             stored = _new()
         file = self._texts(ironic.HTPASSWD, "htpasswd").get("htpasswd", "")
         lines = [line for line in file.splitlines() if line.strip()]
-        valid = next((line for line in lines if _fits(line, stored["username"], stored["password"])), None)
+        own = [line for line in lines if line.strip().partition(":")[0] == stored["username"]]
+        valid = next((line for line in own[:_LINES] if _fits(line, stored["username"], stored["password"])), None)
         begins = False
         rotation = self.params["rotation"]
         if valid is None:
@@ -425,6 +432,9 @@ def _random(letters: str, length: int) -> str:
 
 def _fits(line: str, username: str, password: str) -> bool:
     found, _colon, digest = line.strip().partition(":")
+    match = _DIGEST.fullmatch(digest)
+    if not match or int(match["rounds"]) > _MOST_ROUNDS:
+        return False
     try:
         return found == username and bcrypt.checkpw(password.encode(), digest.encode())
     except ValueError:

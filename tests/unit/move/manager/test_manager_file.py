@@ -135,7 +135,16 @@ def test_the_record_follows_the_hosts(planes):
     assert planes.site().found()["stage"] == "cluster" and not planes.site().recorded()["changed"]
 
 
+def with_another():
+    found, other = config(), config("https://203.0.113.6:6443")
+    for key in ("clusters", "users", "contexts"):
+        found[key] += [dict(item, name="other") for item in other[key]]
+    found["contexts"][-1]["context"] = dict.fromkeys(("cluster", "user"), "other")
+    return found
+
+
 @pytest.mark.parametrize("content, text", [
+    (with_another(), "found https://203.0.113.6:6443, or another authority, beside https://192.0.2.9:6443"),
     (config("https://203.0.113.6:6443"), "one of cluster_endpoint, host 192.0.2.9, port 6443"),
     # Who may make Services of the cluster can listen at a port of its nodes.
     (config("https://192.0.2.9:30443"), "found https://192.0.2.9:30443, expected one of cluster_endpoint"),

@@ -34,9 +34,13 @@ NAMESPACE = "metal3"
 def host(name, state="available", **annotations):
     return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {
         "name": name, "namespace": NAMESPACE, "uid": "uid-" + name, "resourceVersion": "1", "annotations": annotations},
-        "spec": {"online": True}, "status": {
+        "spec": dict({"online": True}, **deployed(state)), "status": {
             "lastUpdated": "2026-11-23T00:00:00Z", "operationalStatus": "OK", "poweredOn": True,
-            "hardware": {"cpu": {}}, "provisioning": {"state": state, "ID": "node-" + name}}}
+            "hardware": {"cpu": {}}, "provisioning": dict({"state": state, "ID": "node-" + name}, **deployed(state))}}
+
+
+def deployed(state):
+    return {"image": {"url": "http://192.0.2.1/i"}} if state == "provisioned" else {}
 
 
 @pytest.fixture
@@ -246,6 +250,24 @@ def test_a_host_that_loses_its_status_while_it_is_released_stays_held(server, mo
     monkeypatch.setattr(server, "patch", patching)
     release(server, monkeypatch, {"free": status("free", "available", "anew")})
     assert annotations(server, "used")[PAUSED] == HELD
+
+
+@pytest.mark.parametrize("is_moved", [True, False])
+@pytest.mark.parametrize("change, text", [
+    (lambda item: item["spec"].pop("image"), 'http://192.0.2.1/i" is deployed, and whose spec names null'),
+    (lambda item: item["spec"].update(online=False), "whose server is on, and whose spec has online false"),
+    (lambda item: item["metadata"]["annotations"].update({"reboot.metal3.io": ""}), "with the annotation reboot"),
+    (lambda item: item["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z"), "which is being deleted since")])
+def test_a_host_that_others_have_changed_or_deleted_while_it_was_held_stays_held(
+        server, monkeypatch, change, text, is_moved):
+    """Nobody who releases what has moved has agreed to what the operator would do to the server at once."""
+    (moved if is_moved else hold)(server)
+    change(server.objects["BareMetalHost", "used"])
+    planned = hosts_service.released(server, NAMESPACE, True, Progress(None), 60, lambda: 0.0, lambda _seconds: None)
+    assert len(planned["errors"]) == 1 and text in planned["errors"][0]
+    result = release(server, monkeypatch, {"free": status("free", "available", "anew")})
+    assert result["errors"] == planned["errors"]
+    assert annotations(server, "used")[PAUSED] == HELD and PAUSED not in annotations(server, "free")
 
 
 def test_released_hosts_are_waited_for_until_another_ironic_has_registered_them(server, monkeypatch):

@@ -410,6 +410,25 @@ def test_a_host_that_has_changed_meanwhile_is_not_given_away(planes, monkeypatch
         assert copied is None or copied["metadata"]["annotations"][host_annotations.PAUSED] == host_copies.HELD
 
 
+@pytest.mark.parametrize("change, text", [
+    (lambda item: item["spec"].update(image={"url": "http://192.0.2.9/other"}), "the operator would deprovision it"),
+    (lambda item: item["spec"].update(online=False), "whose spec has online false"),
+    (lambda item: item["metadata"]["annotations"].update({"reboot.metal3.io": ""}), "the annotation reboot.metal3.io"),
+    (lambda item: item["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z"), "is being deleted since")])
+def test_a_copy_that_would_cost_the_server_stays_held_and_the_host_here(planes, monkeypatch, change, text):
+    here, there = planes
+    used = here.objects["BareMetalHost", "used"]
+    used["status"].update(poweredOn=True)
+    used["status"]["provisioning"]["image"] = used["spec"]["image"]
+    meanwhile(monkeypatch, "_release", lambda: change(there.objects["BareMetalHost", "used"]))
+    result = move(planes)
+    assert len(result["errors"]) == 1 and "its copy over there is still held" in result["errors"][0]
+    assert text in result["errors"][0]
+    assert there.objects["BareMetalHost", "used"]["metadata"]["annotations"][host_annotations.PAUSED] == \
+        host_copies.HELD
+    assert ("BareMetalHost", "used") in here.objects and ("BareMetalHost", "free") not in here.objects
+
+
 def test_a_mark_for_a_third_plane_that_comes_after_the_check_is_not_overwritten(planes, monkeypatch):
     other = host_annotations.compact({host_annotations.TO_PLANE: "c-kube-system"})
 
