@@ -411,9 +411,13 @@ def bios_of(lab, host):
 
 
 def test_bios_settings_of_a_server_in_use_are_changed_between_drain_and_return(lab, site, workload):
-    """Killed while Ironic serves the server, and taken up: the node stays cordoned until the settings count."""
+    """Killed while Ironic serves the server, and taken up: the node stays cordoned until the settings count.
+
+    Its server is rebooted once, and is back before the run is over.
+    """
     machines = workload.hosts("pool-a")
     name, host = next(pair for pair in sorted(machines.items()) if "PatrolScrubHours" in bios_of(lab, pair[1]))
+    bmc = Bmc(lab, host)
     hours = (int(bios_of(lab, host)["PatrolScrubHours"]) + 1) % 24
     inventory = lab.inventory({host: {"bmh_firmware_settings": {"PatrolScrubHours": hours},
                                       "bmh_update_policy": {"firmware_settings": "onReboot"}}})
@@ -429,6 +433,7 @@ def test_bios_settings_of_a_server_in_use_are_changed_between_drain_and_return(l
             assert workload.nodes()[name]["spec"].get("unschedulable")
             lab.playbook("maintain", *arguments, extra=extra, seconds=SECONDS).ok()
         assert polled.failed == [] and polled.asked > 30
+        assert bmc.resets() == ["GracefulShutdown", "On"]
         assert bios_of(lab, host)["PatrolScrubHours"] == str(hours)
         assert not workload.nodes()[name]["spec"].get("unschedulable") and name in workload.ready()
         assert workload.hosts("pool-a") == machines
