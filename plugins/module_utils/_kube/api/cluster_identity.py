@@ -22,7 +22,7 @@ OPTION, TO_OPTION = "cluster_uid", "to_cluster_uid"
 
 
 def argument_spec() -> dict[str, dict[str, Any]]:
-    """Return the option by which a module is told which cluster was checked before."""
+    """Return the option that says which cluster was checked before."""
     return {OPTION: {"type": "str"}}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ironics that are processes of this machine are told apart by folder, program and port."""
+"""Ironics that are processes of this machine are known by folder, program and port."""
 from __future__ import annotations
 
 import contextlib
@@ -51,7 +51,7 @@ def configure(folder, *programs):
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "0.0.0.0", "::"])
-def test_two_ironics_of_one_machine_are_told_apart_by_folder_and_port(folders, address):
+def test_two_ironics_of_one_machine_are_known_by_folder_and_port(folders, address):
     own, other = folders
     configure(own, "ironic", "etcd")
     configure(other, "ironic-api", "ironic-conductor-1")
