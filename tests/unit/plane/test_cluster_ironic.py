@@ -373,7 +373,7 @@ def test_a_secret_with_what_is_no_text_is_named_and_not_quoted(secret, key):
 
 
 @pytest.mark.parametrize("line, count", [("%s:$2b$31$" + "." * 53, 1), ("%s:" + bcrypt.hashpw(
-    b"another", bcrypt.gensalt(4)).decode(), 1000)])
+    b"another", bcrypt.gensalt(4)).decode(), 1000)], ids=["rounds", "lines"])
 def test_a_digest_of_others_that_takes_days_is_not_compared(monkeypatch, line, count):
     """Of 31 rounds one does, and a Secret has room for thousands of others."""
     server = Server()
