@@ -61,8 +61,9 @@ def wanted(parts: Iterable[str], images: Iterable[str], files: Iterable[Mapping[
     """
     parts, files, planes = list(parts), list(files), list(planes)
     operated = plane_images.of_operators(planes, lambda path: documents.read([path]))
-    named = [*images, *operated.images, *(cluster_images.reference(image, None, None) for add_on in add_ons
-                        for image in cluster_images.ADD_ONS[add_on]),
+    of_add_ons = [cluster_images.reference(image, None, None) for add_on in add_ons
+                  for image in cluster_images.ADD_ONS[add_on]]
+    named = [*images, *operated.images, *of_add_ons,
              *plane_images.references(planes, lambda settings: _pinned(settings, source_dir))]
     if parts or programs:
         if not source_dir:

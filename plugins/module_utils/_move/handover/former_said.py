@@ -20,7 +20,7 @@ PROCESS, CLUSTER, EXTERNAL, NONE = "process", "cluster", "external", "none"
 MODES = (PROCESS, CLUSTER, EXTERNAL, NONE)
 CODE = "move-former-ironic"
 GOES_ON = ("set former_ironic_mode to external (playbook: pivot_ironic_mode=external, with pivot_ironic_url and its "
-            "login), by which it goes on without the nodes of these hosts")
+           "login), by which it goes on without the nodes of these hosts")
 
 _SHOWN = 5
 
