@@ -23,7 +23,9 @@ RESTORE = {"due": True, "objects": {"BareMetalHost": 1}, "created": ["BareMetalH
            "to_release": ["lost"], "verdicts": [{"name": "lost", "is_there": False, "is_held": False}]}
 # Role, file, what of it was read before, and what is missing.
 CASES = {
-    "pivot": ("pivot", "moved.yml", {"pivot_plan": dict(PLAN, confirmation="repeat how many")}, "repeat how many"),
+    "pivot": ("pivot", "moved.yml", {
+        "pivot_plan": dict(PLAN, confirmation="repeat how many"), "pivot_nodes_deleted": {"changed": True}},
+        "repeat how many"),
     "undone": ("pivot", "undone.yml", {"pivot_state": "undone", "pivot_back": dict(PLAN, confirmation="how many")},
                "how many"),
     "restore": ("restore", "main.yml", {"restore_plan": RESTORE, "restore_release": True}, "set metal3_confirm=1"),
