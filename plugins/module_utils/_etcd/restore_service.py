@@ -31,6 +31,7 @@ from .._common.texts.plain_text import plain
 from .._elsewhere import etcd_receiver
 from .._host.description import annotations as host_annotations
 from .._host.state import lock as host_lock
+from .._kube.api import cluster_identity
 from .._kube.kinds.resources import KNOWN as BASE
 from .._kube.objects.conditions import is_true
 from .._kube.objects.finalizers import is_going
@@ -156,7 +157,7 @@ class Restore:
         found = restore_checks.problems(about, sha256, self._params["sha256"], site, self._etcdutl_version,
                                         self._subject)
         hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
-        if sites.uid_of(self._client) == about.uid:
+        if cluster_identity.uid_of(self._client) == about.uid:
             found.append(Problem(
                 "etcd-own-plane", self._subject, "cluster_name", "the cluster that is its own management cluster",
                 "another one, which stays while this one gets another control plane",
@@ -182,7 +183,7 @@ class Restore:
     def _is_restored(self, site: Any, about: About) -> bool:
         """Say whether an API server answers that is the cluster's; the one of before has the same uid."""
         try:
-            return sites.uid_of(self._workload(site)) == about.uid
+            return cluster_identity.uid_of(self._workload(site)) == about.uid
         except (KubeError, EtcdError):
             return False
 

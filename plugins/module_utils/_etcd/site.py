@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from .._cluster.workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, node_name
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
-from .._kube.api import cluster_identity
 from .._kube.api.workload_client import secret_title, workload_client
 from .._kube.kinds.resources import KNOWN as BASE
 from .._kube.objects.finalizers import is_going
@@ -104,11 +103,6 @@ def workload_of(client: Any, site: Site) -> Any:
         raise EtcdError(f"{secret_title(site.namespace, site.name)}: found none, expected one; wait until the control "
                         "plane is initialized (playbook metal3.baremetal.cluster)")
     return found
-
-
-def uid_of(workload: Any) -> str:
-    """Return the uid of a cluster's Namespace kube-system, by which it is known."""
-    return cluster_identity.uid_of(workload)
 
 
 def healthy_member(workload: Any, nodes: list[str], context: ssl.SSLContext) -> tuple[Member, Status]:

@@ -17,6 +17,7 @@ from .._common.problems.errors import ReportedError
 from .._common.texts.formats import timestamp
 from .._common.texts.plain_text import plain
 from .._common.waiting import parallel
+from .._kube.api import cluster_identity
 from . import site as sites
 from .errors import EtcdError
 from .snapshot import About, Blobs, Chunks, packed
@@ -87,7 +88,7 @@ class Snapshots:
         workload, context = sites.workload_of(self._client, site), sites.context_of(self._client, site)
         member, status = sites.healthy_member(workload, site.nodes(), context)
         taken_at = timestamp(self._now())
-        about = About(taken_at, namespace, name, sites.uid_of(workload), site.authority,
+        about = About(taken_at, namespace, name, cluster_identity.uid_of(workload), site.authority,
                       site.control_plane["spec"]["version"], status.version, status.revision)
         path = os.path.join(self._params["directory"], files.name_of(prefix_of(about), taken_at))
         # The playbook shows the Node's name as it is, which the workload cluster gives.

@@ -4,9 +4,8 @@
 """A bond that carries VLANs: what CAPM3 gets of it, what cannot be, and what cloud-init calls the devices."""
 from __future__ import annotations
 
-import copy
-
 import pytest
+from fakes.options import with_change
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import reader
@@ -25,13 +24,7 @@ GOOD = {
 
 
 def changed(path, value):
-    params = copy.deepcopy(GOOD)
-    *keys, last = path.split("/")
-    place = params
-    for key in keys:
-        place = place.setdefault(key, {})
-    place[last] = value
-    return params
+    return with_change(GOOD, path, value)
 
 
 def described(params):

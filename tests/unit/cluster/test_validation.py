@@ -4,11 +4,11 @@
 """Each mistake of a description is found, named with its field, and reported together with the others."""
 from __future__ import annotations
 
-import copy
 import pathlib
 
 import pytest
 import yaml
+from fakes.options import with_change
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
@@ -29,13 +29,7 @@ GOOD = {
 
 
 def changed(path, value):
-    params = copy.deepcopy(GOOD)
-    *parents, last = path.split("/")
-    node = params
-    for key in parents:
-        node = node.setdefault(key, {})
-    node[last] = value
-    return params
+    return with_change(GOOD, path, value)
 
 
 def problems(params):

@@ -208,8 +208,9 @@ def test_a_run_that_is_killed_gives_its_file_back(serve, tmp_path):
     partial = tmp_path / "file.partial"
     partial.write_bytes(CONTENT[:5])
     holder = subprocess.Popen([sys.executable, "-c", (
-        "import fcntl, sys, time\nstream = open(sys.argv[1], 'rb+')\nfcntl.flock(stream, fcntl.LOCK_EX)\n"
-        "print('held', flush=True)\ntime.sleep(60)"), str(partial)], stdout=subprocess.PIPE)
+        "import fcntl, sys\nstream = open(sys.argv[1], 'rb+')\nfcntl.flock(stream, fcntl.LOCK_EX)\n"
+        "print('held', flush=True)\nsys.stdin.read()"), str(partial)], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE)
     with holder:
         assert holder.stdout.readline() == b"held\n"
         server = serve(whole)

@@ -62,12 +62,15 @@ def test_processes_are_known_by_folder_and_program(tmp_path):
 
 @contextlib.contextmanager
 def titled(plane, title):
-    """Run a process that has written a title over its environment, as Ironic does, in the supervisord's session."""
-    with open(plane.layout.pid_file, "w", encoding="utf-8") as stream:
-        stream.write(str(os.getsid(0)))
-    with subprocess.Popen([title], executable="/bin/cat", env={}, cwd=plane.layout.lab_dir,
+    """Run a process that has written a title over its environment, as Ironic does, in the supervisord's session.
+
+    Its session is its own: that of the tests may have begun outside a container, and is 0 then.
+    """
+    with subprocess.Popen([title], executable="/bin/cat", env={}, cwd=plane.layout.lab_dir, start_new_session=True,
                           stdin=subprocess.PIPE) as found:
         try:
+            with open(plane.layout.pid_file, "w", encoding="utf-8") as stream:
+                stream.write(str(found.pid))
             yield found
         finally:
             found.stdin.close()
@@ -84,6 +87,14 @@ def test_a_lost_program_that_hides_its_environment_is_stopped(plane, title, name
         assert lost.poll() is None
         process_group.stop(plane, [name])
         assert lost.wait(10) < 0
+
+
+def test_a_folder_that_somebody_names_is_not_waited_for(tmp_path):
+    """Any process may name any folder as its lab's, with anything in it."""
+    os.makedirs(tmp_path / "supervisor")
+    os.mkfifo(Layout(str(tmp_path / "supervisor")).pid_file)
+    with program(tmp_path, "ironic") as one:
+        assert orphans.Program(str(tmp_path), "ironic", one.pid) in orphans.programs()
 
 
 @pytest.mark.parametrize("text", [OBEYS, IGNORES], ids=["polite", "hard"])

@@ -33,7 +33,7 @@ from ..rollout.rollout_gates import at_once_warnings, gate_warnings
 from ..rollout.under_way import RESUME, pause_warnings, refusals, resumed_lines
 from ..workflow import topology as cluster_topology
 from ..workflow.rollout_stop import OWNERS, as_stopped, is_held, stopped_owners
-from ..workflow.topology import described_name
+from ..workflow.topology import names_of
 from ..writing import prune as cluster_prune
 from ..writing import stored as cluster_stored
 from ..writing.entries import entry_title
@@ -156,7 +156,7 @@ def _going_on(run: ClusterRun, stopped: list[dict[str, Any]], otherwise: Collect
     description = run.read().description
     gone = [item["metadata"]["name"] for item in going if item["kind"] in OWNERS]
     decided = [item["metadata"]["name"] for item in stopped if item["metadata"]["name"] in gone
-               or {item["metadata"]["name"], described_name(item, description)} & set(otherwise)]
+               or names_of(item, description) & set(otherwise)]
     # What only waits for its turn comes with those before it.
     waits = all(is_held(item) or item["metadata"]["name"] in decided for item in stopped)
     return [item["metadata"]["name"] for item in stopped

@@ -32,7 +32,7 @@ from ..workflow.rollout_stop import (
     stopped_owners,
 )
 from ..workflow.snapshot import PAUSED_ANNOTATION, Snapshot, is_paused_alone
-from ..workflow.topology import described_name, is_by_topology
+from ..workflow.topology import is_by_topology, names_of
 from ..writing.entries import entry_title
 from ..writing.stored import with_stored_replicas
 from .run import ClusterRun
@@ -132,7 +132,7 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
     snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
     described = set(change["owner"] for change in planned.changes if change["rolls"])
     rolled = set(item["metadata"]["name"] for item in snapshot.owners()
-                 if {item["metadata"]["name"], described_name(item, run.read().description)} & described)
+                 if names_of(item, run.read().description) & described)
     # Those that wait for their turn are paused already.
     found = [entry for entry in under_way(snapshot, rolled | set(planned.going_on))
              if entry.owner["metadata"]["name"] not in run.held]

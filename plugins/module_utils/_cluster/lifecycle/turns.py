@@ -76,8 +76,7 @@ def pools(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster) -> 
     if not description.by_topology or cluster_topology.is_upgrading(cluster, owners):
         return []
     rolling = set(change["owner"] for change in planned.changes if change["rolls"]) | set(planned.going_on)
-    due = [owner for owner in owners if {
-        owner["metadata"]["name"], cluster_topology.described_name(owner, description)} & rolling]
+    due = [owner for owner in owners if cluster_topology.names_of(owner, description) & rolling]
     if len(due) < 2:
         return []
 

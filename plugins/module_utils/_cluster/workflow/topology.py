@@ -134,6 +134,11 @@ def described_name(owner: Object, description: ClusterDescription) -> str:
     return f"{description.name}-{pool}" if pool else owner["metadata"]["name"]
 
 
+def names_of(owner: Object, description: ClusterDescription) -> set[str]:
+    """Return the names by which an owner is known: its own and its description's."""
+    return {owner["metadata"]["name"], described_name(owner, description)}
+
+
 def _version_of(owner: Object) -> str | None:
     spec = owner.get("spec") or {}
     if owner["kind"] != "KubeadmControlPlane":

@@ -14,7 +14,7 @@ from typing import IO, Any
 _MODE = 0o600
 
 
-def opened(path: str) -> IO[bytes]:
+def opened(path: str) -> io.FileIO:
     """Return a lock's file, which is made when there is none; its folder is there.
 
     :raises OSError: when it cannot be opened, or is a link
@@ -23,7 +23,7 @@ def opened(path: str) -> IO[bytes]:
     # Who may read it may hold it for ever; earlier releases let everybody.
     if os.fstat(descriptor).st_mode & 0o777 != _MODE:
         os.fchmod(descriptor, _MODE)
-    return os.fdopen(descriptor, "rb+", buffering=0)
+    return io.FileIO(descriptor, "r+")
 
 
 @contextlib.contextmanager
@@ -52,12 +52,12 @@ def held_file(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[
         with opened(path) as stream:
             _lock(stream, waiting)
             if _is_at(stream, path):
-                with io.BufferedRandom(stream) as buffered:  # type: ignore[arg-type]
+                with io.BufferedRandom(stream) as buffered:
                     yield buffered
                 return
 
 
-def _lock(stream: IO[bytes], waiting: Callable[[], Any]) -> None:
+def _lock(stream: io.FileIO, waiting: Callable[[], Any]) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -65,7 +65,7 @@ def _lock(stream: IO[bytes], waiting: Callable[[], Any]) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX)
 
 
-def _is_at(stream: IO[bytes], path: str) -> bool:
+def _is_at(stream: io.FileIO, path: str) -> bool:
     try:
         return os.path.samestat(os.fstat(stream.fileno()), os.lstat(path))
     except FileNotFoundError:

@@ -116,14 +116,14 @@ def _ports(known: Mapping[str, Link], networks: Iterable[Network], add: _Add) ->
 
 
 def _stands_on_itself(link: Link, known: Mapping[str, Link]) -> bool:
-    seen: set[str] = set()
+    visited: set[str] = set()
     due = list(link.below[1])
     while due:
         name = due.pop()
         if name == link.name:
             return True
-        if name in known and name not in seen:
-            seen.add(name)
+        if name in known and name not in visited:
+            visited.add(name)
             due += known[name].below[1]
     return False
 

@@ -18,6 +18,7 @@ from ..._kube.objects.precondition import uid_of
 from ..description import annotations as host_annotations
 from ..description.objects import consumer_of
 from ..state import lock as host_lock
+from ..state import power_coming
 from ..state.goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 from . import interruptions
 from .action_request import check_saved
@@ -180,7 +181,7 @@ def _power_rule(request, bmh, dummy):
 
 def _held(bmh):
     # hasRebootAnnotation: a keyed annotation keeps the server off.
-    for key in host_annotations.held_by(bmh, forced_only=state_of(bmh) not in RUNNING):
+    for key in power_coming.held_by(bmh):
         yield (f"a host held powered off by the annotation {host_annotations.reboot_key(key)}",
                "a host that nobody holds", f"release it first (action reboot_release, key {key})")
 

@@ -13,6 +13,7 @@ from collections import namedtuple
 from ..._common.redaction.redaction import without_url_secrets
 from ..description import annotations as host_annotations
 from ..state import lock as host_lock
+from ..state import power_coming
 from ..state.goals import AVAILABLE, ERROR, RUNNING, error_of, state_of
 from ..state.taken_up import has_status
 
@@ -118,7 +119,7 @@ def _release(bmh, request):
 def _is_released(dummy, bmh, request):
     if host_annotations.reboot_key(request.key) in host_annotations.of(bmh):
         return False
-    if host_annotations.held_by(bmh, forced_only=state_of(bmh) not in RUNNING):
+    if power_coming.held_by(bmh):
         return True
     return bool(_status(bmh).get("poweredOn")) is bool((bmh.get("spec") or {}).get("online"))
 

@@ -30,7 +30,7 @@ def read(directory: str, url: str, proc: str = "/proc") -> MachineIronics:
 
 def _holder(folder: str, url: str, found: list[orphans.Program], proc: str) -> str:
     where = endpoint(url)
-    # What a name or an address of another machine leads to is not seen here.
+    # What a name or an address of another machine leads to is not known here.
     if where is None or not ip_texts.is_address(where[0]) or not ports.is_here(where[0]):
         return ""
     pids = ports.holders(*where, proc=proc)

@@ -56,7 +56,7 @@ def of_clusters(objects: Iterable[Object],
 def _asker(found: Any, cluster: str, client_of: Callable[[dict[str, Any]], Any]) -> Callable[[], dict[str, NodeNow]]:
     def ask() -> dict[str, NodeNow]:
         content = _kubeconfig(found, cluster)
-        words = _elsewhere(found, cluster, content)
+        words = elsewhere(content, found.get((*CLUSTER, cluster)), _source(cluster))
         if words:
             raise kubeconfig.invalid(_source(cluster), words)
         client = client_of({"kubeconfig_content": content, "kubeconfig_name": _source(cluster)})
@@ -77,7 +77,7 @@ def warnings(objects: Iterable[Object]) -> list[str]:
     result = []
     for cluster in clusters_of(objects):
         with contextlib.suppress(KubeError):
-            words = _elsewhere(found, cluster, _kubeconfig(found, cluster))
+            words = elsewhere(_kubeconfig(found, cluster), found.get((*CLUSTER, cluster)), _source(cluster))
             if words:
                 result.append(f"{_source(cluster)}: {words}; its Nodes were not asked: find out who has written it")
     return result
@@ -92,7 +92,3 @@ def _kubeconfig(found: Any, cluster: str) -> dict[str, Any]:
     if content is None:
         raise kubeconfig.invalid(_source(cluster), "found no kubeconfig, expected the cluster's")
     return kubeconfig.inline(content, _source(cluster))
-
-
-def _elsewhere(found: Any, cluster: str, config: dict[str, Any]) -> str:
-    return elsewhere(config, found.get((*CLUSTER, cluster)), _source(cluster))

@@ -176,8 +176,9 @@ def costs(host: Object) -> str:
     """
     found = redeploy.lost_when_taken_up(host)
     text = f"a host on which {found}, so that the operator would deprovision it" if found else ""
-    if not text and power_due.interruption(host):
-        text = f"a host {power_due.interruption(host)}, so that the operator would switch it off"
+    interruption = "" if text else power_due.interruption(host)
+    if interruption:
+        text = f"a host {interruption}, so that the operator would switch it off"
     return text and plain(f"{text}; correct it; or resume it by the action resume of baremetal_host_action with "
                           "force_hosts, when that may be")
 

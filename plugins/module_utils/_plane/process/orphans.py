@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
+from ..._common.files import regular_file
 from ..._common.problems.errors import ReportedError
 from ..._common.waiting.wait_loop import until_nothing
 from .supervisor_files import LAB_DIR_VARIABLE, NAME_VARIABLE, Layout
@@ -22,6 +23,7 @@ TERMINATE_SECONDS = 10
 KILL_SECONDS = 10
 _LOOK_INTERVAL_SECONDS = 0.05
 COMMAND_TIMEOUT_SECONDS = 30
+_PID_BYTES = 32
 
 
 class CleanupError(ReportedError):
@@ -50,9 +52,10 @@ def _ancestors(proc: str) -> set[int]:
 
 def _session(lab_dir: str) -> Any:
     """Return the session of the lab's supervisord, alive or dead; None when it never ran."""
+    # Any process can name any folder as its lab's.
     try:
-        with open(Layout(os.path.join(lab_dir, "supervisor")).pid_file, encoding="utf-8") as stream:
-            return int(stream.read())
+        with regular_file.reading(Layout(os.path.join(lab_dir, "supervisor")).pid_file) as (stream, _found):
+            return int(stream.read(_PID_BYTES))
     except (OSError, ValueError):
         return None
 
