@@ -14,6 +14,8 @@ description:
     C(provisioning_network) starts dnsmasq with it.
   - Before it writes, it asks the wire for other DHCP servers, as the known servers and as this machine. One that
     answers is named with its address and its card, and nothing is written.
+  - With a range of IPv6 it asks by DHCPv6, too, and for routers, because dnsmasq sends router advertisements then. A
+    DHCPv6 server is named with its DUID, its link-local address and its card, a router with the latter two.
   - dnsmasq itself tries the file before it is written.
 options:
   config_file:
@@ -35,13 +37,24 @@ options:
     type: path
     default: dnsmasq
   allowed_servers:
-    description: Addresses of other DHCP servers that are allowed on this network.
+    description:
+      - Addresses of other DHCP servers that are allowed on this network; of DHCPv6 servers their DUIDs or their
+        link-local addresses, as the refusal names them.
+    type: list
+    elements: str
+    default: []
+  allowed_routers:
+    description:
+      - Link-local addresses of routers whose router advertisements are allowed on this network, such as that of the
+        site's own router.
+      - dnsmasq advertises no default route. Servers that must leave the network by IPv6 need such a router.
     type: list
     elements: str
     default: []
   probe_seconds:
     description:
-      - How long others may take to answer. dnsmasq takes 3 seconds, because it first asks whether an address is free.
+      - How long others may take to answer. dnsmasq takes 3 seconds, because it first asks whether an address is free;
+        routers may take 3 seconds, too.
       - V(0) asks nobody.
     type: int
     default: 5
@@ -52,7 +65,7 @@ attributes:
   check_mode:
     support: full
     details:
-      - Asks for other servers, unless the interface is yet to be made.
+      - Asks for other servers and routers, unless the interface is yet to be made.
   diff_mode:
     support: full
   idempotent:

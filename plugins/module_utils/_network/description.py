@@ -56,6 +56,16 @@ def family(text: str) -> int:
     return ip_texts.address(text).version
 
 
+def has_own_range(network: Mapping[str, Any], version: int) -> bool:
+    """Return whether addresses of a family are lent on the network itself, not behind a relay.
+
+    :param network: a description that has no mistakes
+    :param version: 4 or 6
+    """
+    return any(not given.get("network") and family(given["first"]) == version
+               for given in (network.get("dhcp") or {}).get("ranges") or ())
+
+
 class _Checks:
     def __init__(self, network: Mapping[str, Any]) -> None:
         self.network = network

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 SERVER_PORT, CLIENT_PORT = 67, 68
 _COOKIE = b"\x63\x82\x53\x63"
-_ETHERNET_IPV4, _UDP = 0x0800, 17
+# ETH_P_IP of linux/if_ether.h.
+ETHERTYPE, _UDP = 0x0800, 17
 _REQUEST, _REPLY = 1, 2
 DISCOVER, OFFER = 1, 2
 _PAD, _END = 0, 255
@@ -70,7 +71,7 @@ def _frame(card: bytes, message: bytes) -> bytes:
     udp = struct.pack("!HHHH", CLIENT_PORT, SERVER_PORT, 8 + len(message), 0) + message
     head = struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), 0, 0, 64, _UDP, 0, b"\0" * 4, b"\xff" * 4)
     head = head[:10] + struct.pack("!H", _checksum(head)) + head[12:]
-    return b"\xff" * 6 + card + struct.pack("!H", _ETHERNET_IPV4) + head + udp
+    return b"\xff" * 6 + card + struct.pack("!H", ETHERTYPE) + head + udp
 
 
 def _checksum(content: bytes) -> int:
@@ -86,7 +87,7 @@ def read_offer(frame: bytes, mac: str, transaction: int) -> Offer | None:
     :param mac: as for :func:`discover`
     :param transaction: as for :func:`discover`
     """
-    if len(frame) < 14 + 20 or frame[12:14] != struct.pack("!H", _ETHERNET_IPV4) or frame[14] >> 4 != 4:
+    if len(frame) < 14 + 20 or frame[12:14] != struct.pack("!H", ETHERTYPE) or frame[14] >> 4 != 4:
         return None
     udp = 14 + (frame[14] & 0xf) * 4
     if frame[23] != _UDP or len(frame) < udp + 8 or frame[udp:udp + 4] != struct.pack("!HH", SERVER_PORT, CLIENT_PORT):
@@ -102,7 +103,7 @@ def read_offer(frame: bytes, mac: str, transaction: int) -> Offer | None:
     server, routers = options.get(_SERVER, b""), options.get(_ROUTER, b"")
     return Offer(
         _address(server if len(server) == 4 else frame[26:30]), ":".join(f"{byte:02x}" for byte in frame[6:12]),
-        _address(message[16:20]), _text(options.get(_FILE) or message[108:236]), _text(options.get(_VENDOR, b"")),
+        _address(message[16:20]), text(options.get(_FILE) or message[108:236]), text(options.get(_VENDOR, b"")),
         tuple(_address(routers[at:at + 4]) for at in range(0, len(routers) - 3, 4)))
 
 
@@ -125,5 +126,6 @@ def _address(content: bytes) -> str:
     return str(ipaddress.IPv4Address(content))
 
 
-def _text(content: bytes) -> str:
+def text(content: bytes) -> str:
+    """Return what a server has written, up to its first zero, reduced to 255 printable characters of ASCII."""
     return "".join(chr(byte) for byte in content[:_LONGEST_TEXT].split(b"\0")[0] if 32 <= byte < 127)

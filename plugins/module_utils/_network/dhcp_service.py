@@ -14,16 +14,19 @@ from .._common.files import whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.waiting import parallel
-from . import systems
-from .description import problems
+from . import ipv6_probe, systems
+from .description import has_own_range, problems
 from .dhcp_message import Offer
-from .dhcp_probe import DhcpProbeError, offers
+from .dhcp_probe import offers
 from .dnsmasq import configuration
+from .other_servers import ipv6_server_problems, router_problems, server_problems
+from .wire_probe import ProbeError
 
 # A server that knows its clients answers these alone, and asking more of them tells nothing new.
 MOST_CLIENTS = 16
 
 Probe = Callable[[str, str, float], Sequence[Offer]]
+Probe6 = Callable[[str, Sequence[str], float], ipv6_probe.Found]
 
 
 class DhcpError(ReportedError):
@@ -31,13 +34,14 @@ class DhcpError(ReportedError):
 
 
 def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,
-           runner: systems.Runner = systems.run, probe: Probe = offers) -> dict[str, Any]:
+           runner: systems.Runner = systems.run, probe: Probe = offers,
+           probe6: Probe6 = ipv6_probe.ask) -> dict[str, Any]:
     """Bring the file of dnsmasq to a description and return the result of the module ``provisioning_dhcp``.
 
     :param network: the description, with ``dhcp``
     :param options: ``config_file``, ``leases_file``, ``log_file`` (None for the system's log), ``dnsmasq`` (program),
-        ``allowed_servers`` (addresses of other servers that are wanted), ``probe_seconds`` (0 asks nobody)
-    :raises RefusedError: for a mistake, or when another server answers
+        ``allowed_servers`` and ``allowed_routers`` (others that are wanted), ``probe_seconds`` (0 asks nobody)
+    :raises RefusedError: for a mistake, or when another server or router answers
     :raises DhcpError: when dnsmasq refuses the file, or is missing
     """
     found = problems(network)
@@ -47,7 +51,7 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
     if found:
         raise RefusedError(found)
     warnings: list[str] = []
-    servers = _other_servers(network, options, check_mode, progress, probe, warnings)
+    servers = _other_servers(network, options, check_mode, progress, probe, probe6, warnings)
     if servers:
         raise RefusedError(servers)
     content = configuration(network, options["leases_file"], options["log_file"])
@@ -72,39 +76,30 @@ def _make_folder(path: str) -> None:
 
 
 def _other_servers(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,
-                   probe: Probe, warnings: list[str]) -> list[Problem]:
-    if not options["probe_seconds"]:
+                   probe: Probe, probe6: Probe6, warnings: list[str]) -> list[Problem]:
+    seconds = options["probe_seconds"]
+    if not seconds:
         return []
     name = network["name"]
     if check_mode and not os.path.exists(f"/sys/class/net/{name}"):
         warnings.append(f"network {name}: other DHCP servers were not looked for, because the interface is yet to be "
                         "made")
         return []
-    macs = [host["mac"].lower() for host in network["dhcp"].get("hosts") or ()][:MOST_CLIENTS] + [_own_mac(name)]
-    progress.event(f"network {name}: asking for other DHCP servers, as {len(macs)} clients, for "
-                   f"{options['probe_seconds']} s")
-    outcomes = parallel.run(
-        [lambda mac=mac: probe(name, mac, options["probe_seconds"]) for mac in macs], MOST_CLIENTS + 1, DhcpProbeError)
-    for outcome in outcomes:
-        if outcome.error is not None:
-            raise outcome.error
-    return server_problems(name, [offer for outcome in outcomes for offer in outcome.value],
-                           options["allowed_servers"])
-
-
-def server_problems(interface: str, found: Sequence[Offer], allowed: Sequence[str]) -> list[Problem]:
-    """Return a Problem for each DHCP server of a wire that is not allowed there.
-
-    :param found: what servers offered
-    :param allowed: addresses of servers
-    """
-    servers = {(offer.server, offer.server_mac): offer for offer in found if offer.server not in allowed}
-    return [Problem("dhcp-server", f"interface {interface}", "",
-                    f"a DHCP server {offer.server} (card {offer.server_mac}) that offers {offer.address}"
-                    + (f" and boots {offer.boot_file}" if offer.boot_file else ""),
-                    f"none but {', '.join(allowed)}" if allowed else "none",
-                    "switch it off there, or name it in allowed_servers")
-            for _key, offer in sorted(servers.items())]
+    own = _own_mac(name)
+    macs = [host["mac"].lower() for host in network["dhcp"].get("hosts") or ()][:MOST_CLIENTS] + [own]
+    with_ipv6 = has_own_range(network, 6)
+    progress.event(f"network {name}: asking for other DHCP servers{' and for routers' if with_ipv6 else ''}, as "
+                   f"{len(macs)} clients, for {seconds} s")
+    calls: list[Callable[[], Any]] = [lambda mac=mac: probe(name, mac, seconds) for mac in macs]
+    if with_ipv6:
+        calls.append(lambda: probe6(name, macs, seconds))
+    answers = parallel.values(parallel.run(calls, len(calls), ProbeError))
+    found = server_problems(name, [offer for answer in answers[:len(macs)] for offer in answer],
+                            options["allowed_servers"])
+    for answer in answers[len(macs):]:
+        found += ipv6_server_problems(name, answer.servers, options["allowed_servers"], own)
+        found += router_problems(name, answer.routers, options["allowed_routers"], own)
+    return found
 
 
 def _own_mac(name: str) -> str:
@@ -112,7 +107,7 @@ def _own_mac(name: str) -> str:
         with open(f"/sys/class/net/{name}/address", encoding="ascii") as stream:
             return stream.read().strip()
     except OSError as exc:
-        raise DhcpProbeError(f"interface {name}: {exc.strerror}; make it first (role provisioning_network)") from exc
+        raise ProbeError(f"interface {name}: {exc.strerror}; make it first (role provisioning_network)") from exc
 
 
 def _tried(content: str, options: Mapping[str, Any], check_mode: bool, runner: systems.Runner,

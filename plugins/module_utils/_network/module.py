@@ -89,6 +89,7 @@ def run_provisioning_dhcp() -> None:
         log_file={"type": "path"},
         dnsmasq={"type": "path", "default": "dnsmasq"},
         allowed_servers=_texts(),
+        allowed_routers=_texts(),
         probe_seconds={"type": "int", "default": 5}))
     with module.reporting(), os_errors_reported("network", "run as root (become: true)"):
         wrong = [Problem("value", f"network {module.params['name']}", option, module.params[option],

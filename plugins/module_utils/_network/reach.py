@@ -16,8 +16,9 @@ from .._common.transfer.image_server import image_fetcher
 from .._common.waiting import parallel
 from .._elsewhere import questions
 from . import reach_answers
-from .dhcp_probe import DhcpProbeError, offers
-from .dhcp_service import server_problems
+from .dhcp_probe import offers
+from .other_servers import server_problems
+from .wire_probe import ProbeError
 
 _WORKERS = 32
 Entry = tuple[str, Mapping[str, Any]]
@@ -78,7 +79,7 @@ def _dhcp(entry: Mapping[str, Any], probe: Callable[..., Any]) -> tuple[str, lis
     allowed = expected + list(entry.get("allowed_servers") or ())
     try:
         found = probe(interface, mac, entry["seconds"])
-    except DhcpProbeError as exc:
+    except ProbeError as exc:
         return str(exc), [Problem("unreachable", f"interface {interface}", "dhcp", str(exc),
                                   "an interface on which DHCP servers can be asked", "correct it, then run again")]
     wrong = server_problems(interface, found, allowed)

@@ -9,6 +9,9 @@ import pytest
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcpv6_message import Advertisement
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.ipv6_probe import Found
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.neighbor_message import Router
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.systems import Result
 
 NETWORK = {"name": "lo", "addresses": ["172.22.0.1/24"], "dhcp": {
@@ -16,6 +19,11 @@ NETWORK = {"name": "lo", "addresses": ["172.22.0.1/24"], "dhcp": {
     "hosts": [{"name": "rack1-01", "mac": "00:5C:52:31:3A:01", "addresses": []}]}}
 OFFER = Offer("172.22.0.99", "02:00:00:00:00:99", "172.22.0.50", "", "", ())
 VALID = Result(0, "", "")
+BOTH = dict(NETWORK, addresses=["172.22.0.1/24", "fd00:22::1/64"], dhcp=dict(
+    NETWORK["dhcp"], ranges=[*NETWORK["dhcp"]["ranges"], {"first": "fd00:22::10", "last": "fd00:22::20"}]))
+DUID = "00:03:00:01:02:00:00:00:00:99"
+SERVER6 = Advertisement(DUID, "fe80::99", "02:00:00:00:00:99", "fd00:22::50", "http://evil/")
+ROUTER = Router("fe80::98", "02:00:00:00:00:98", 1800, False, ("fd00:98::/64",))
 
 
 class Quiet:
@@ -27,17 +35,22 @@ class Quiet:
 
 @pytest.fixture
 def ensure(tmp_path):
-    def run(offers=(), answer=VALID, check_mode=False, network=None, **options):
+    def run(offers=(), answer=VALID, check_mode=False, network=None, found6=None, **options):
         asked = []
 
         def probe(interface, mac, seconds):
             asked.append((interface, mac, seconds))
             return offers
+
+        def probe6(interface, macs, seconds):
+            asked.append((interface, *macs, seconds))
+            return found6 or Found([], [])
         settings = dict({"config_file": str(tmp_path / "etc" / "dnsmasq.conf"), "dnsmasq": "dnsmasq",
                          "leases_file": str(tmp_path / "var" / "leases"), "log_file": None, "allowed_servers": [],
-                         "probe_seconds": 5},
+                         "allowed_routers": [], "probe_seconds": 5},
                         **options)
-        result = dhcp_service.ensure(network or NETWORK, settings, check_mode, Quiet(), lambda command: answer, probe)
+        result = dhcp_service.ensure(network or NETWORK, settings, check_mode, Quiet(), lambda command: answer, probe,
+                                     probe6)
         return result, asked
     run.file = tmp_path / "etc" / "dnsmasq.conf"
     return run
@@ -62,6 +75,50 @@ def test_another_server_is_named_once_and_nothing_is_written(ensure):
         "a DHCP server 172.22.0.99 (card 02:00:00:00:00:99) that offers 172.22.0.50")
     assert not ensure.file.exists()
     assert ensure([OFFER], allowed_servers=["172.22.0.99"])[0]["changed"]
+
+
+def test_another_server_and_router_of_ipv6_are_named_and_nothing_is_written(ensure):
+    with pytest.raises(RefusedError) as caught:
+        ensure(network=BOTH, found6=Found([SERVER6], [ROUTER]))
+    server, router = caught.value.problems
+    assert server.code == "dhcp-server" and server.actual == (
+        f"a DHCPv6 server with the DUID {DUID} at fe80::99 (card 02:00:00:00:00:99) that offers fd00:22::50 and boots "
+        "http://evil/")
+    assert router.code == "router-advertisement" and router.actual == (
+        "router advertisements of fe80::98 (card 02:00:00:00:00:98) with a default route for 1800 s and the networks "
+        "fd00:98::/64 and no addresses by DHCPv6")
+    assert not ensure.file.exists()
+
+
+@pytest.mark.parametrize(("servers", "routers", "count"), [
+    ([DUID.upper()], ["FE80:0::98"], 0), (["172.22.0.9", "fe80::99"], ["fe80::98"], 0),
+    # Who may lend addresses need not route.
+    (["fe80::98", "fe80::99"], [], 1), ([], ["fe80::98", "fe80::99"], 1), (["fe80::97"], ["fe80::97"], 2)],
+    ids=["by DUID", "by address", "no router", "no server", "another one"])
+def test_servers_and_routers_of_ipv6_are_allowed_by_name(ensure, servers, routers, count):
+    def run():
+        return ensure(network=BOTH, found6=Found([SERVER6], [ROUTER]), allowed_servers=servers, allowed_routers=routers)
+    if count:
+        with pytest.raises(RefusedError) as caught:
+            run()
+        assert len(caught.value.problems) == count
+    else:
+        assert run()[0]["changed"]
+
+
+def test_this_machines_own_server_is_known_by_its_card(ensure):
+    own = "00:00:00:00:00:00"
+    found = Found([SERVER6._replace(server_mac=own)], [ROUTER._replace(mac=own)])
+    assert ensure(network=BOTH, found6=found)[0]["changed"]
+
+
+def test_ipv6_is_asked_only_where_it_is_served(ensure):
+    asked = ensure(network=BOTH)[1]
+    assert ("lo", "00:5c:52:31:3a:01", "00:00:00:00:00:00", 5) in asked and len(asked) == 3
+    relayed = {"first": "fd00:9::10", "last": "fd00:9::20", "network": "fd00:9::/64"}
+    behind = dict(BOTH, dhcp=dict(NETWORK["dhcp"], ranges=[*NETWORK["dhcp"]["ranges"], relayed]))
+    assert len(ensure(network=behind)[1]) == 2
+    assert len(ensure(network=NETWORK)[1]) == 2
 
 
 def test_what_dnsmasq_refuses_is_not_written(ensure):

@@ -4,6 +4,7 @@
 """A real dnsmasq with the rendered configuration answers questions as firmware asks them, in a network namespace."""
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import pathlib
@@ -105,6 +106,30 @@ def test_a_second_server_on_the_wire_is_found_with_its_address(tmp_path):
     assert [offer["server"] for offer in known] == ["172.22.0.1", "172.22.0.2"]
     assert len({offer["server_mac"] for offer in known}) == 2
     assert [offer["server"] for offer in unknown] == ["172.22.0.2"]
+
+
+def with_ipv6(described, first, **dhcp):
+    """Return a description of a network of both families, whose addresses of IPv6 begin with the digit ``first``."""
+    ranges = [*described["dhcp"]["ranges"], {"first": f"fd00:22::{first}0", "last": f"fd00:22::{first}9"}]
+    return dict(described, addresses=[*described["addresses"], f"fd00:22::{first}/64"],
+                dhcp=dict(described["dhcp"], ranges=ranges, **dhcp))
+
+
+def test_other_servers_and_routers_of_ipv6_are_found_and_this_machine_is_not_among_them(tmp_path):
+    write(tmp_path, with_ipv6(network(tmp_path), "1", hosts=[{"mac": KNOWN, "addresses": ["fd00:22::11"]}]))
+    other = dict(network(tmp_path), name="second", addresses=["172.22.0.2/24"])
+    write(tmp_path, with_ipv6(other, "2", unknown_hosts=True, hosts=[]))
+    known, unknown, from_the_first = ask(
+        tmp_path, {"macs": [KNOWN], "wanted": 4}, {"macs": [UNKNOWN]}, {"macs": [KNOWN], "interface": "prov"})
+    assert sorted(offer["address"][:-1] for offer in known["servers"]) == ["fd00:22::1", "fd00:22::2"]
+    assert "fd00:22::11" in [offer["address"] for offer in known["servers"]]
+    assert [offer["address"][:-1] for offer in unknown["servers"]] == ["fd00:22::2"]
+    assert [router["prefixes"] for router in known["routers"]] == [["fd00:22::/64"]] * 2
+    (second,), (router,) = from_the_first["servers"], from_the_first["routers"]
+    assert (second["server_address"], second["server_mac"]) == (router["address"], router["mac"])
+    assert (router["lifetime_seconds"], router["managed"]) == (0, True)
+    assert ipaddress.ip_address(second["server_address"]).is_link_local
+    assert f"duid {second['server']}" in (tmp_path / "second.leases").read_text().splitlines()
 
 
 def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):

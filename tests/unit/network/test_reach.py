@@ -14,7 +14,7 @@ import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import reach, reach_answers
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
-from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_probe import DhcpProbeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.wire_probe import ProbeError
 
 OFFER = Offer("172.22.0.99", "02:00:00:00:00:99", "172.22.0.50", "evil.efi\x1b[2J", "", ())
 
@@ -111,7 +111,7 @@ def test_dhcp_servers_that_are_missing_or_somebody_elses():
     assert ask(dhcp=[entry]) == ([(True, "no offer")], [])
 
     def down(*_arguments):
-        raise DhcpProbeError("interface prov: network is down")
+        raise ProbeError("interface prov: network is down")
     assert ask(dhcp=[entry], probe=down)[0] == [(False, "interface prov: network is down")]
 
 

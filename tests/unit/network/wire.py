@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs in a network namespace of its own: dnsmasq on one end of a cable, questions as firmware asks them on the other.
 
-Arguments: a folder with files ``<interface>.conf``, one dnsmasq for each; then questions as JSON. Prints the answers.
+Arguments: a folder with files ``<interface>.conf``, one dnsmasq for each; then questions as JSON, those with ``macs``
+by IPv6. Prints the answers.
 """
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_probe
+from ansible_collections.metal3.baremetal.plugins.module_utils._network import dhcp_probe, ipv6_probe
 
 START_SECONDS = 10
 # A server that has an address to choose asks by ICMP, for 3 seconds, whether somebody has it.
@@ -22,6 +23,17 @@ LISTEN_SECONDS = 7
 
 def ip(*arguments):
     subprocess.run(["ip", *arguments], check=True)
+
+
+def asked(question):
+    if "macs" not in question:
+        return [offer._asdict() for offer in dhcp_probe.offers("client", seconds=LISTEN_SECONDS, **question)]
+    interface = question.pop("interface", "client")
+    # Not by /sys, which is that of the namespace outside.
+    link, = json.loads(subprocess.check_output(["ip", "-j", "link", "show", "dev", interface], text=True))
+    macs = [*question.pop("macs"), link["address"]]
+    found = ipv6_probe.ask(interface, macs, LISTEN_SECONDS, **question)
+    return {kind: [answer._asdict() for answer in answers] for kind, answers in found._asdict().items()}
 
 
 def main():
@@ -36,21 +48,21 @@ def main():
             ip("link", "add", name, "type", "veth", "peer", "name", f"p{position}")
             ip("link", "set", f"p{position}", "master", "wire", "up")
             ip("addr", "add", f"172.22.0.{position}/24", "dev", name)
+            ip("addr", "add", f"fd00:22::{position}/64", "dev", name, "nodad")
             ip("link", "set", name, "up")
             # By its configuration.
             log = folder / f"{name}.log"
             servers.append(subprocess.Popen(["dnsmasq", "--keep-in-foreground", f"--conf-file={file}", "--user=root",
                                              "--group=root", "--pid-file="]))
             deadline = time.monotonic() + START_SECONDS
-            while not (log.exists() and "DHCP, IP range" in log.read_text()):
+            while not (log.exists() and "IP range" in log.read_text()):
                 if servers[-1].poll() is not None or time.monotonic() > deadline:
                     sys.exit(f"dnsmasq on {name} did not start: {log.read_text() if log.exists() else 'no log'}")
                 time.sleep(0.05)
         ip("link", "add", "client", "type", "veth", "peer", "name", "pc")
         ip("link", "set", "pc", "master", "wire", "up")
         ip("link", "set", "client", "up")
-        print(json.dumps([[offer._asdict() for offer in dhcp_probe.offers("client", seconds=LISTEN_SECONDS, **question)]
-                          for question in questions]))
+        print(json.dumps([asked(question) for question in questions]))
     finally:
         for server in servers:
             server.terminate()
