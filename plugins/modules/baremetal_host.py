@@ -353,6 +353,8 @@ options:
       network_data:
         description:
           - Network data (OpenStack's format) for the config drive, as O(hosts[].user_data).
+          - Links that cannot stand on one another and second default routes are refused, in JSON, in YAML and in a
+            Secret that is there.
         type: dict
         suboptions:
           name:
@@ -384,7 +386,9 @@ options:
             type: str
       preprovisioning_network_data:
         description:
-          - Network data for the deploy ramdisk.
+          - Network data for the deploy ramdisk, checked as O(hosts[].network_data), and for what Ironic requires of it.
+          - YAML and Secrets that have none of C(links), C(networks) and C(services) are taken for the format of a
+            controller that builds the ramdisk's images.
         type: dict
         suboptions:
           name:

@@ -4,6 +4,7 @@
 """dnsmasq's file for a provisioning network, written only when dnsmasq takes it and nobody else answers there."""
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import tempfile
@@ -90,9 +91,9 @@ def _other_servers(network: Mapping[str, Any], options: Mapping[str, Any], check
     with_ipv6 = has_own_range(network, 6)
     progress.event(f"network {name}: asking for other DHCP servers{' and for routers' if with_ipv6 else ''}, as "
                    f"{len(macs)} clients, for {seconds} s")
-    calls: list[Callable[[], Any]] = [lambda mac=mac: probe(name, mac, seconds) for mac in macs]
+    calls: list[Callable[[], Any]] = [functools.partial(probe, name, mac, seconds) for mac in macs]
     if with_ipv6:
-        calls.append(lambda: probe6(name, macs, seconds))
+        calls.append(functools.partial(probe6, name, macs, seconds))
     answers = parallel.values(parallel.run(calls, len(calls), ProbeError))
     found = server_problems(name, [offer for answer in answers[:len(macs)] for offer in answer],
                             options["allowed_servers"])

@@ -4,6 +4,7 @@
 """Bad hosts are refused before anything is written, by name, field and cause."""
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -153,6 +154,20 @@ SINGLE = [
         {"id": "eno1", "type": "phy", "ethernet_mac_address": "00:5c:52:00:00:01"},
         {"id": "bond0", "type": "bond", "bond_links": ["eno1"], "mtu": 9000}]})}),
      "network_data.links[1].mtu", "at most 1500, the MTU of \"eno1\""),
+    (host(network_data={"content": "links:\n- {id: eno1, type: phy}\n- {id: v, type: vlan, vlan_link: eno2}\n"}),
+     "network_data.links[1].vlan_link", "one of eno1"),
+    (host(network_data={"content": "---\nlinks: [{id: a, type: phy}]\n"
+                                   "networks: [{link: a, gateway: 192.0.2.1}, {link: a, gateway: 192.0.2.2}]\n"}),
+     "network_data.networks[1].gateway", "one for each family"),
+    (host(network_data={"content": "links: [\n"}), "network_data.content", "a JSON or YAML mapping"),
+    (host(network_data={"content": "a text"}), "network_data.content", "a JSON or YAML mapping"),
+    (host(network_data={"content": "---\n- links"}), "network_data.content", "a JSON or YAML mapping"),
+    (host(preprovisioning_network_data={"content": "links: []\nnetworks: []\n"}), "preprovisioning_network_data",
+     "the lists links, networks, services"),
+    (host(preprovisioning_network_data={"content": "{links: []"}), "preprovisioning_network_data.content",
+     "a JSON or YAML mapping"),
+    (host(preprovisioning_network_data={"content": "links: [{id: a, type: [vlan]}]\nnetworks: []\nservices: []\n"}),
+     "preprovisioning_network_data.links[0]", "ethernet_mac_address, which Ironic requires"),
     (host(user_data={"name": "h1-bmc-secret", "content": "x"}), "user_data.name", "a Secret of its own"),
     (host(raid={"hardware_raid_volumes": [volume("0")], "software_raid_volumes": [{"level": "1"}]}), "raid",
      "one of the two"),
@@ -341,6 +356,14 @@ def held(finalizers=("baremetalhost.metal3.io",), **annotations):
         (f"baremetalhost.metal3.io/{name}", value) for name, value in annotations.items()))
 
 
+def stored_data(**texts):
+    """Return a Secret with texts."""
+    return {"data": dict((key, base64.b64encode(text.encode()).decode()) for key, text in texts.items())}
+
+
+# Names of digits are numbers in YAML.
+FITTING = "links:\n- {id: 1, type: phy, mtu: 9000}\n- {id: v, type: vlan, vlan_link: 1, vlan_id: 5, mtu: 9000}\n"
+
 CONSUMER = {"consumerRef": {"kind": "Metal3Machine", "namespace": "metal3", "name": "m1"}}
 AGAINST = [
     (host(name="new", bmc={"address": "ipmi://192.0.2.99"}), [stored()], {}, None, "boot_mac_address",
@@ -362,6 +385,12 @@ AGAINST = [
     (host(user_data={"name": "mine"}), [], {}, None, "user_data.name", "in silence"),
     (host(network_data={"name": "mine"}), [], {"mine": {"data": {"userData": "eA=="}}}, None, "network_data.name",
      "networkData or value"),
+    (host(network_data={"name": "mine"}), [], {"mine": stored_data(networkData="links: [{id: v, type: vlan}]\n")}, None,
+     "network_data.name", "links that can stand on one another"),
+    (host(preprovisioning_network_data={"name": "mine"}), [], {"mine": stored_data(value='{"links": []}')}, None,
+     "preprovisioning_network_data.name", "what Ironic requires"),
+    (host(network_data={"name": "mine"}), [], {"mine": stored_data(networkData="- a", value="")}, None,
+     "network_data.name", "a JSON or YAML mapping"),
     (host(image={"url": "oci://r.example.org/i", "oci_auth_secret_name": "auth"}), [], {}, None,
      "image.oci_auth_secret_name", "a Secret in namespace"),
     ({"name": "new", "state": "present"}, [], {}, "available", "bmc.address", "to reach available"),
@@ -389,6 +418,12 @@ def test_conflicts_with_the_cluster(entry, there, secrets, goal, field, message)
     (host(bmc={"username": None, "password": None, "credentials_name": "shared"}), [],
      {"shared": {"data": {"username": "eA==", "password": "eA=="}}}, None),
     (host(user_data={"name": "mine"}), [], {"mine": {"data": {"value": "eA=="}}}, None),
+    # Of a builder of the agent's images, in a format of its own; nothing; no text that the API stores.
+    (host(preprovisioning_network_data={"name": "mine"}), [],
+     {"mine": stored_data(networkData="interfaces: [{name: eno1}]\n")}, None),
+    (host(network_data={"name": "mine"}), [], {"mine": stored_data(networkData="# none\n")}, None),
+    (host(network_data={"name": "mine"}), [], {"mine": {"data": {"networkData": "*"}}}, None),
+    (host(network_data={"name": "mine"}), [], {"mine": stored_data(networkData=FITTING, value="links: [")}, None),
     (host(), [stored(spec={"image": {"url": "http://192.0.2.1/i"}})], {}, "provisioned"),
     (host(state="absent"), [stored()], {}, "deleted"),
     (host(state="absent"), [held(detached='{"deleteAction":"delete"}')], {}, "deleted"),
@@ -463,3 +498,24 @@ def test_each_option_has_a_bad_input():
 def test_what_keeps_a_host_from_its_deletion_is_ended_first(pause, hint):
     problem, = host_validation.check_against_cluster([host(state="absent")], {"h1": held(paused=pause)}, {}, "metal3")
     assert hint in problem.hint
+
+
+@pytest.mark.parametrize("text", ["links: [{id: word, type: vlan, vlan_link: word}]", "word: [", "word", '{"word": "'],
+                         ids=["a link", "no YAML", "a text", "no JSON"])
+def test_no_value_of_a_secret_is_quoted(text):
+    problems = host_validation.check_against_cluster(
+        [host(network_data={"name": "mine"})], {}, {"mine": stored_data(networkData=text)}, "metal3")
+    assert len(problems) == 1 and "word" not in str(problems[0]).lower()
+
+
+@pytest.mark.parametrize("text", [
+    "links: [{id: 0x%s, type: vlan, vlan_link: {a: b}, vlan_id: 0x%s, mtu: []}]" % ("f" * 6000, "f" * 6000),
+    "links: 5", "links: [5]", "networks: [{link: {a: b}, type: [ipv6], routes: 5}]", "a: &a [*a]", "[" * 9000,
+    "links: [%s]" % ", ".join(f"{{id: {number}, type: vlan, vlan_link: {number + 1}}}" for number in range(9000))],
+    ids=["numbers", "no list", "no mapping", "networks", "a circle", "depth", "size"])
+@pytest.mark.parametrize("option", ["network_data", "preprovisioning_network_data"])
+def test_network_data_of_any_shape_ends_in_no_error(option, text):
+    problems = host_validation.check_against_cluster(
+        [host(**{option: {"name": "mine"}})], {}, {"mine": stored_data(networkData=text)}, "metal3")
+    assert all(problem.field == f"{option}.name" for problem in problems) and len(problems) <= 1
+    host_validation.check_list([host(**{option: {"content": text[:60000]}})])

@@ -41,36 +41,43 @@ def _entries(data: Mapping[str, Any], part: str) -> list[tuple[int, Mapping[str,
 
 
 def _link(field: str, entry: Mapping[str, Any]) -> link_stack.Link | None:
-    name, kind = entry.get("id"), entry.get("type")
-    if not isinstance(name, str) or not name:
+    name, kind = _text(entry.get("id")), entry.get("type")
+    if not name:
         return None
     below: tuple[str, tuple[str, ...]] = ("", ())
     if kind == "vlan":
-        below = (".vlan_link", (str(entry.get("vlan_link") or ""),))
+        below = (".vlan_link", (_text(entry.get("vlan_link")),))
     elif kind == "bond":
         ports = entry.get("bond_links")
-        below = (".bond_links", tuple(map(str, ports if isinstance(ports, list) else [])))
+        below = (".bond_links", tuple(map(_text, ports if isinstance(ports, list) else [])))
     return link_stack.Link(name, field, below, kind == "bond", _number(entry.get("mtu")),
                            _number(entry.get("vlan_id")) if kind == "vlan" else None)
 
 
 def _network(field: str, entry: Mapping[str, Any]) -> link_stack.Network | None:
     link = entry.get("link")
-    if not isinstance(link, str):
+    if link is None or isinstance(link, (Mapping, list)):
         return None
-    family = 6 if str(entry.get("type")).startswith("ipv6") else 4
+    family = 6 if _text(entry.get("type")).startswith("ipv6") else 4
     defaults = [(family, f"{field}.gateway")] if entry.get("gateway") else []
     defaults += [(family, f"{field}.routes[{number}]") for number, route in _entries(entry, "routes")
                  if _is_default(route, family)]
-    return link_stack.Network(link, f"{field}.link", tuple(defaults))
+    return link_stack.Network(_text(link), f"{field}.link", tuple(defaults))
 
 
 def _is_default(route: Mapping[str, Any], family: int) -> bool:
     address, *masks = _ANY[family]
-    network, mask = str(route.get("network")), route.get("netmask")
-    return network == f"{address}/0" or (network == address and str(mask) in masks)
+    network, mask = _text(route.get("network")), _text(route.get("netmask"))
+    return network == f"{address}/0" or (network == address and mask in masks)
+
+
+def _text(value: Any) -> str:
+    """Return a value as text, empty for what is none: in YAML a name of digits is a number, wherever it is named."""
+    # Python writes no number of thousands of digits, which YAML may have in hexadecimal.
+    is_short = isinstance(value, int) and value.bit_length() <= 64
+    return str(value) if is_short or isinstance(value, (str, float)) else ""
 
 
 def _number(value: Any) -> int | None:
-    text = str(value)
+    text = _text(value)
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None

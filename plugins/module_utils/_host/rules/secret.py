@@ -23,6 +23,7 @@ from ..description.objects import (
     stored_secret_name,
     without_deployment,
 )
+from . import data as data_rules
 from . import oci_auth
 
 
@@ -139,6 +140,8 @@ def check_stored(host, secrets, namespace):
             elif not {key, "value"} & set(secret.get("data") or {}):
                 problems.append(Problem("unknown-secret", host["name"], option + ".name", show(data["name"]),
                                         f"a Secret with the key {key} or value", "correct the Secret"))
+            else:
+                problems += data_rules.check_secret(host["name"], option, data["name"], secret)
     auth = (host.get("image") or {}).get("oci_auth_secret_name")
     if auth and secrets.get(auth) is None:
         problems.append(Problem("unknown-secret", host["name"], "image.oci_auth_secret_name", show(auth),
