@@ -111,6 +111,8 @@ options:
     description:
       - URL of its API, by which whoever calls this module deletes the hosts' nodes before it is stopped; empty when
         nobody does. An Ironic with a database that outlives it has them still when it is started again.
+      - With O(former_ironic_mode=cluster) and without it, the Bare Metal Operator must work with the address of
+        O(former_ironic_deployment), or with that of a Service of its pods in O(former_ironic_namespace).
     type: str
     default: ""
   former_ironic_directory:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ..._common.addresses import ip_texts
+from ..._common.documents.tolerant import dict_in, dicts_in
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import few, plain
 from ..._kube.objects.deployments import wants_pods
@@ -40,6 +41,7 @@ class Found(NamedTuple):
     :ivar deployments: all Deployments whose pods are an Ironic
     :ivar operated: resources of the Ironic operator
     :ivar endpoint: URL of the Ironic that the Bare Metal Operator uses, empty when that is not known
+    :ivar services: Services of the namespace of ``named``, read where :func:`is_elsewhere` says so
     :ivar pods: names of the pods of ``named``, one that ends among them: its processes are stopped one after the other
     :ivar machine: what this machine has, in the mode PROCESS; None when nobody has looked
     """
@@ -49,6 +51,7 @@ class Found(NamedTuple):
     deployments: tuple[Object, ...] = ()
     operated: tuple[Object, ...] = ()
     endpoint: str = ""
+    services: tuple[Object, ...] = ()
     pods: tuple[str, ...] = ()
     machine: MachineIronics | None = None
 
@@ -96,7 +99,7 @@ def problems(what: Said, found: Found, stopped: bool, held: bool) -> list[Proble
         return []
     result = _of_operator(what, found)
     if what.mode == CLUSTER:
-        return result or _of_deployment(what, found, stopped, held)
+        return result or [*_of_deployment(what, found, stopped, held), *_of_endpoint(what, found)]
     result += [Problem(
         CODE, _title(item), "spec.replicas", "an Ironic that runs in the plane that lets go",
         "none that runs, as the mode is " + what.mode,
@@ -122,30 +125,51 @@ def warnings(what: Said, found: Found) -> list[str]:
     """Return a warning for all Ironics that run there and are not stopped."""
     others = [item for item in found.deployments
               if wants_pods(item) and (_of(item), _name(item)) != (what.namespace, what.deployment)]
-    result = _of_endpoint(what, found)
     if what.mode not in (CLUSTER, EXTERNAL) or not others:
-        return result
+        return []
     titles = few(sorted(map(_title, others)), _SHOWN)
     if what.mode == CLUSTER:
-        return [*result, f"{titles}: runs Ironic, too, beside {what.title}, which is stopped: when it has nodes of "
+        return [f"{titles}: runs Ironic, too, beside {what.title}, which is stopped: when it has nodes of "
                 "these hosts, stop it first"]
     return [f"{titles}: runs Ironic and is not stopped, as the mode is external; the nodes of these hosts are deleted "
             f"at the URL that is given. When it is the Ironic of this plane alone, {_stopped_by(others[0])}"]
 
 
-def _of_endpoint(what: Said, found: Found) -> list[str]:
-    """Return the warning of an operator whose Ironic may be another one than the Deployment that is named.
+def is_elsewhere(what: Said, found: Found) -> bool:
+    """Say whether the operator's Ironic is at another address than the Deployment that is named, as far as is known.
 
     With a URL it is known by its nodes. A name, such as a Service's, says nothing of where it leads.
     """
     there, address = machine_ironics.endpoint(found.endpoint), found.environment.get(VARIABLES["provisioning_ip"], "")
-    if what.mode != CLUSTER or what.url or there is None or not all(map(ip_texts.is_address, (there[0], address))) \
-            or ip_texts.is_same_host(there[0], address):
+    return what.mode == CLUSTER and not what.url and there is not None and all(
+        map(ip_texts.is_address, (there[0], address))) and not ip_texts.is_same_host(there[0], address)
+
+
+def _of_endpoint(what: Said, found: Found) -> list[Problem]:
+    there = machine_ironics.endpoint(found.endpoint)
+    if there is None or not is_elsewhere(what, found) or any(
+            _leads_to(service, found.named or {}, there[0]) for service in found.services):
         return []
-    return [f"the Bare Metal Operator works with the Ironic at {plain(without_login(found.endpoint))}, and "
-            f"{what.title}, which is stopped, has the address {plain(address)}: when these are two, that one goes on "
-            "with power over the servers. Set former_ironic_url (playbook: pivot_ironic_url, and its login), by which "
-            "it is asked for the hosts' nodes"]
+    address = found.environment.get(VARIABLES["provisioning_ip"], "")
+    return [Problem(
+        CODE, "Bare Metal Operator", former_process.ENDPOINT, plain(without_login(found.endpoint)),
+        f"{plain(address)}, the address of {what.title}, or one of a Service of its pods: else it works with another "
+        "Ironic, which goes on with power over the servers",
+        "correct former_ironic_namespace and former_ironic_deployment (playbook: pivot_ironic_namespace, "
+        "pivot_ironic_deployment); when both lead to one Ironic, set former_ironic_url (playbook: pivot_ironic_url, "
+        f"and its login), by which it is asked for the hosts' nodes; for one that is elsewhere {GOES_ON}")]
+
+
+def _leads_to(service: Object, deployment: Object, address: str) -> bool:
+    """Say whether a Service with an address of its own leads to the pods of a Deployment."""
+    spec = dict_in(service, "spec")
+    selector = dict_in(spec, "selector")
+    labels = dict_in(dict_in(dict_in(dict_in(deployment, "spec"), "template"), "metadata"), "labels")
+    ingress = dicts_in(dict_in(dict_in(service, "status"), "loadBalancer"), "ingress")
+    addresses = [spec.get("clusterIP"), *(spec.get("clusterIPs") or ()), *(spec.get("externalIPs") or ()),
+                 *(entry.get("ip") for entry in ingress)]
+    return bool(selector) and selector.items() <= labels.items() and any(
+        isinstance(text, str) and ip_texts.is_same_host(text, address) for text in addresses)
 
 
 def _stopped_by(deployment: Object) -> str:

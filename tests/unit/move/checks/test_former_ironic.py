@@ -279,19 +279,57 @@ def test_of_two_ironics_on_one_machine_the_operators_is_known_by_its_port(here, 
     assert refused(here, there, False, **PROCESS)[0].field == "IRONIC_ENDPOINT"
 
 
-@pytest.mark.parametrize("endpoint, address, url, is_named", [
+@pytest.mark.parametrize("endpoint, address, url, is_refused", [
     ("https://192.0.2.9:6385", "192.0.2.1", "", True), ("https://192.0.2.1:6385", "192.0.2.1", "", False),
+    ("https://me:word@192.0.2.9:6385", "192.0.2.1", "", True), ("https://[2001:db8::9]:6385", "192.0.2.1", "", True),
     ("https://ironic.example:6385", "192.0.2.1", "", False), ("https://192.0.2.9:6385", "", "", False),
     ("https://192.0.2.9:6385", "192.0.2.1", "https://192.0.2.1:6385", False), ("", "192.0.2.1", "", False)])
-def test_a_deployment_at_another_address_than_the_operators_ironic_is_named(
-        here, there, endpoint, address, url, is_named):
-    """A Service may lead from one to the other, so that it is no refusal; by a URL its nodes are asked for."""
-    put(here, ironic(env=[{"name": "PROVISIONING_IP", "value": address}]), *operator(endpoint))
-    warnings = attempt(here, there, True, **CLUSTER, former_ironic_url=url)["warnings"]
-    assert [text for text in warnings if "works with the Ironic" in text] == ([
-        f"the Bare Metal Operator works with the Ironic at {endpoint}, and {NAME}, which is stopped, has the address "
-        f"{address}: when these are two, that one goes on with power over the servers. Set former_ironic_url "
-        "(playbook: pivot_ironic_url, and its login), by which it is asked for the hosts' nodes"] if is_named else [])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+def test_a_deployment_at_another_address_than_the_operators_ironic_is_not_the_one_that_lets_go(
+        here, there, endpoint, address, url, is_refused, check_mode):
+    """With another Ironic that goes on, two have power over the servers; by a URL its nodes are asked for."""
+    of_address = [{"name": "PROVISIONING_IP", "value": address}]
+    put(here, ironic(replicas=int(check_mode), env=of_address), *operator(endpoint))
+    options = dict(CLUSTER, former_ironic_url=url)
+    if is_refused:
+        (problem,) = refused(here, there, check_mode, **options)
+        netloc = endpoint.removeprefix("https://").rpartition("@")[2]
+        assert str(problem).startswith(
+            f"Bare Metal Operator: IRONIC_ENDPOINT: found https://{netloc}, expected {address}, the address of {NAME}")
+        assert "set former_ironic_url (playbook: pivot_ironic_url" in problem.hint and "word" not in str(problem)
+    elif check_mode:
+        assert attempt(here, there, True, **options)["due"]
+    else:
+        with pytest.raises(AssertionError, match="clusterctl was run"):
+            attempt(here, there, False, **options)
+
+
+def service(labels, namespace=NAMESPACE, status=None, **spec):
+    item = obj("v1", "Service", "ironic", spec=dict(spec, selector=labels))
+    item["metadata"]["namespace"] = namespace
+    return dict(item, status=status or {})
+
+
+@pytest.mark.parametrize("of_service, leads", [
+    (service({"app": "ironic"}, clusterIP="192.0.2.9"), True),
+    (service({"app": "ironic"}, clusterIP="10.0.0.1", clusterIPs=["10.0.0.1", "192.0.2.9"]), True),
+    (service({"app": "ironic"}, clusterIP="None", externalIPs=["192.0.2.9"]), True),
+    (service({"app": "ironic"}, status={"loadBalancer": {"ingress": [{"hostname": "x"}, {"ip": "192.0.2.9"}]}}), True),
+    (service({"app": "ironic"}, clusterIP="192.0.2.8", status={"loadBalancer": {"ingress": "x"}}), False),
+    (service({"app": "other"}, clusterIP="192.0.2.9"), False),
+    (service({"app": "ironic", "side": "b"}, clusterIP="192.0.2.9"), False),
+    (service({}, clusterIP="192.0.2.9"), False),
+    (service({"app": "ironic"}, "elsewhere", clusterIP="192.0.2.9"), False)],
+    ids=["address", "second", "external", "balancer", "another address", "other pods", "some pods", "no pods",
+         "another namespace"])
+def test_a_service_of_its_pods_may_have_the_operators_address(here, there, of_service, leads):
+    deployment = ironic(env=[{"name": "PROVISIONING_IP", "value": "192.0.2.1"}])
+    deployment["spec"]["template"]["metadata"] = {"labels": {"app": "ironic"}}
+    put(here, deployment, of_service, *operator("https://192.0.2.9:6385"))
+    if leads:
+        assert attempt(here, there, True, **CLUSTER)["due"]
+    else:
+        assert [problem.field for problem in refused(here, there, **CLUSTER)] == ["IRONIC_ENDPOINT"]
 
 
 def held_for(here, place):
