@@ -863,7 +863,7 @@ def test_data_that_hosts_outside_of_the_run_have_keeps_its_content(option, is_la
     server = Server()
 
     def entries(content, *numbers):
-        return [host(number, **{option: {"name": "rack", "content": content}}) for number in numbers]
+        return [host(number, **{option: {"name": "rack", "content": f"of: {content}"}}) for number in numbers]
 
     run(server, entries("a", 1, 2, 3))
     owners = server.objects["Secret", "rack"]["metadata"]["ownerReferences"]
