@@ -41,7 +41,8 @@ options:
         description: Its address, with C(http) or C(https).
         type: str
       path:
-        description: A file of the target, in place of O(images[].url).
+        description: A file of the target, in place of O(images[].url). A link to one is followed if root or the user of
+          this module has made it.
         type: path
       checksum:
         description:

@@ -17,12 +17,12 @@ import secrets
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from .._common.documents.document_text import from_json
 from .._common.options.field_checks import show
 from .._common.texts.formats import timestamp
 from .._common.transfer import answer_limits
+from .._common.transfer.image_checks import url_parts
 from .errors import MetalError, error_from_answer
 from .kinds import Kind
 
@@ -85,7 +85,7 @@ def connection_settings(params: dict[str, Any], environment: Any) -> dict[str, s
     """
     known = environment.get("METAL_API_URL", "").rstrip("/")
     url = (params.get("api_url") or known).rstrip("/")
-    parts = urlsplit(url)
+    parts = url_parts(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise MetalError(f"api_url: found {show(url) if url else 'nothing'}, expected a URL such as "
                          "https://api.metal-stack.example/metal, without a login; set api_url or METAL_API_URL",
@@ -104,6 +104,9 @@ def connection_settings(params: dict[str, Any], environment: Any) -> dict[str, s
     if any(not text.isprintable() for text in (key or "", token or "")):
         raise MetalError("hmac_key or token: found a control character, expected one line of text; remove the line "
                          "break at its end", reason="Configuration")
+    if not (token or "").isascii():
+        raise MetalError("token: found a character outside of ASCII, such as a typographic quotation mark, expected a "
+                         "token as metal-stack issues it; copy it again", reason="Configuration")
     return {"url": url, "hmac_key": key or "", "hmac_user": user, "token": token or ""}
 
 
@@ -131,6 +134,9 @@ class MetalClient:
         self._wrote = wrote
         self._settings = connection_settings(params, os.environ)
         timeout_seconds = params.get("request_timeout_seconds") or REQUEST_TIMEOUT_SECONDS
+        if timeout_seconds < 0:
+            raise MetalError(f"request_timeout_seconds: found {timeout_seconds}, expected at least 1; correct it, or "
+                             "leave it out", reason="Configuration")
         self._timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
         checking: dict[str, Any] = {
             "cert_reqs": "CERT_REQUIRED" if params.get("validate_certs", True) else "CERT_NONE",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common.documents.tolerant import dicts_in, list_in
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
 from .goals import event, is_ready
@@ -245,14 +246,15 @@ class MachineKind(Kind):
         """Return a machine as results show it; user data stays out."""
         stored = item.get("allocation")
         allocation = stored if isinstance(stored, dict) else {}
-        networks = [network for network in allocation.get("networks") or [] if isinstance(network, dict)]
+        networks = dicts_in(allocation, "networks")
         partition = part(item, "partition", "id") or ""
         return {
             "id": item["id"], "name": allocation.get("name") or "", "hostname": allocation.get("hostname") or "",
             "project": allocation.get("project") or "", "role": allocation.get("role") or "",
             "partition": partition, "size": part(item, "size", "id") or "",
             "image": part(allocation, "image", "id") or "", "tags": user_tags(item),
-            "addresses": [address for network in networks for address in network.get("ips") or []],
+            "addresses": [address for network in networks for address in list_in(network, "ips")
+                          if isinstance(address, str)],
             "networks": [network.get("networkid") or "" for network in networks],
             "event": event(item), "liveliness": item.get("liveliness") or "", "ready": is_ready(item),
             "provider_id": f"metal://{partition}/{item['id']}"}
@@ -260,7 +262,7 @@ class MachineKind(Kind):
 
 def user_tags(item: dict[str, Any]) -> list[str]:
     """Return the tags of a machine without those that metal-api writes itself (chassis, rack, ASN, partition …)."""
-    tags = [tag for tag in item.get("tags") or [] if isinstance(tag, str)]
+    tags = [tag for tag in list_in(item, "tags") if isinstance(tag, str)]
     return [tag for tag in tags if not tag.startswith("machine.metal-stack.io/")]
 
 

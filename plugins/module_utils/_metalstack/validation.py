@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any
 
 from .._common.addresses.ip_texts import is_network, is_shortest_address
+from .._common.documents.tolerant import list_in
 from .._common.options.field_checks import UUID, show
 from .._common.problems.problem import Problem
 from .fields import INTERRUPTING
@@ -110,10 +111,10 @@ class Stock:
         network = self._network(entry.get("network"))
         if network is None or not entry.get("address"):
             return problems
-        inside = [prefix for prefix in network.get("prefixes") or [] if _contains(prefix, entry["address"])]
-        if not inside:
+        prefixes = list_in(network, "prefixes")
+        if not any(_contains(prefix, entry["address"]) for prefix in prefixes):
             problems.append(Problem(CODE, IP.label(entry), "address", show(entry["address"]), "an address of "
-                                    + (", ".join(map(str, (network.get("prefixes") or [])[:5])) or "the network"),
+                                    + (", ".join(map(str, prefixes[:5])) or "the network"),
                                     "correct it, or name its network"))
         return problems
 
@@ -147,7 +148,7 @@ class Stock:
         if not fitting:
             return [Problem(CODE, label, "image", show(wanted), "an image that metal-api has",
                             "list them with metalstack_info")]
-        if not any(kind.role_of() in (image.get("features") or []) for image in fitting):
+        if not any(kind.role_of() in list_in(image, "features") for image in fitting):
             return [Problem(CODE, label, "image", f"{show(wanted)}, which lacks the feature {kind.role_of()}",
                             f"an image with the feature {kind.role_of()}", "name another one")]
         return []
@@ -199,7 +200,7 @@ class Stock:
 
 def _contains(prefix: Any, address: str) -> bool:
     try:
-        return ipaddress.ip_address(address) in ipaddress.ip_network(prefix)
+        return isinstance(prefix, str) and ipaddress.ip_address(address) in ipaddress.ip_network(prefix)
     except ValueError:
         return False
 

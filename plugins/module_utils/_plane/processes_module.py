@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .._common.module import Module
+from .._common.problems.errors import os_errors_reported
 from .._kube.connection.library import HAS_KUBERNETES
 from .process import process_group, readiness
 
@@ -44,7 +45,7 @@ def run_plane_processes() -> None:
         "pending_files": {"type": "list", "elements": "path", "default": []},
     })
     params = module.params
-    with module.reporting():
+    with module.reporting(), os_errors_reported("plane"):
         if params["hosts_kubeconfig"]:
             _guard(module)
         module.finish(process_group.ensure(params, module.check_mode, module.progress.wrote))

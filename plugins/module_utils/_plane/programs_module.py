@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .._common.files import user_folders
 from .._common.module import Module
+from .._common.problems.errors import os_errors_reported
 from .parts import manifests
 from .process import engine, rendered_manifests
 
@@ -21,7 +22,7 @@ def run_plane_programs() -> None:
     })
     module.require(PyYAML=manifests.HAS_YAML)
     sets = module.params["sets"]
-    with module.reporting():
+    with module.reporting(), os_errors_reported("programs"):
         made = engine.Engine(module.params["source_dir"], module.params["cache_dir"] or user_folders.cache_dir())
         given = bool(module.params["manifests_dir"]) and not rendered_manifests.complete(made)
         if given and not module.check_mode:

@@ -4,6 +4,7 @@
 """Running the module plane_provider."""
 from __future__ import annotations
 
+from .._common.problems.errors import os_errors_reported
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .parts import manifests
@@ -31,5 +32,5 @@ def run_plane_provider() -> None:
         timeout_seconds={"type": "int", "default": 60},
     ))
     module.require(PyYAML=manifests.HAS_YAML, cryptography=certificates.HAS_CRYPTOGRAPHY)
-    with module.reporting():
+    with module.reporting(), os_errors_reported("plane"):
         module.finish(provider_service.start(module.params, module.connect, module.check_mode, module.progress))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .._common.module import Module
+from .._common.problems.errors import os_errors_reported
 from .._kube.connection.library import HAS_KUBERNETES
 from .parts import manifests
 from .process import base_parts, upgrade_plan
@@ -21,5 +22,5 @@ def run_plane_upgrade_plan() -> None:
         "show_table": {"type": "bool", "default": False},
     })
     module.require(kubernetes=HAS_KUBERNETES, PyYAML=manifests.HAS_YAML)
-    with module.reporting():
+    with module.reporting(), os_errors_reported("plane"):
         module.finish(upgrade_plan.plan(module.params, module.check_mode))

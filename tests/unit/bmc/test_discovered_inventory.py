@@ -201,7 +201,8 @@ def test_a_boot_mac_stays_when_links_change():
 
 @pytest.mark.parametrize(("name_format", "text"), [
     ("server", "one or more of {hostname}"), ("{serial}", "one or more of"), ("{model.__class__}", "one or more of"),
-    ("{0}", "one or more of"), ("{", "a format like")])
+    ("{0}", "one or more of"), ("{", "a format like"), ("{serial_number:04d}", "a format of texts (Unknown format"),
+    ("{serial_number:{width}}", "a format of texts ('width')")])
 def test_bad_formats(name_format, text):
     content, report, problems = merge([server(1)], name_format=name_format)
     assert (content, report) == ({}, [])

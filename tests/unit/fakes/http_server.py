@@ -43,12 +43,13 @@ class Served:
 
     poll_seconds = 0.01
 
-    def serve(self, handler, host="127.0.0.1"):
+    def serve(self, handler, host="127.0.0.1", port=0):
         """Listen; requests are answered from the beginning of the ``with`` on.
 
         :param handler: class of the handler of requests
+        :param port: its port, 0 for a free one
         """
-        self._server = HttpServer((host, 0), handler)
+        self._server = HttpServer((host, port), handler)
         self._thread = threading.Thread(
             target=self._server.serve_forever, kwargs={"poll_interval": self.poll_seconds}, daemon=True)
 

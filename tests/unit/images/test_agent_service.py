@@ -128,9 +128,11 @@ def test_too_large_a_ramdisk_is_not_published(params, tmp_path):
 def test_all_problems_are_reported_at_once_and_nothing_is_built(params, tmp_path):
     with pytest.raises(RefusedError) as raised:
         ensure(params, files=[dict(FILES[0], source="/nonexistent", content=None)], packages=["No"],
-               network_data=[dict(NETWORK, networks=[{"id": "n", "link": "eno9", "type": "ipv4"}]), {"links": []}])
+               network_data=[dict(NETWORK, networks=[{"id": "n", "link": "eno9", "type": "ipv4"}]), {"links": []},
+                             dict(NETWORK, links=[*NETWORK["links"], {"type": "phy"}])])
     fields = [problem.field for problem in raised.value.problems]
-    assert fields == ["files[0].source", "packages[0]", "network_data[0]", "network_data[1]"]
+    assert fields == ["files[0].source", "packages[0]", "network_data[0]", "network_data[1]", "network_data[2]"]
+    assert "what the agent cannot use (no id)" in str(raised.value.problems[-1])
     assert os.listdir(tmp_path) == []
 
 

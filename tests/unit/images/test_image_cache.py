@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from fakes.http_server import HttpServer
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import regular_file
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
     RefusedError,
     ReportedError,
@@ -135,6 +136,20 @@ def cache(tmp_path):
         return cache_service.ensure(params, check_mode, Progress())
     ensure.folder = tmp_path / "www"
     return ensure
+
+
+def test_a_link_of_another_user_is_not_published(cache, source, tmp_path, monkeypatch):
+    """In a folder that others may write into it would lead to what only this user may read."""
+    (tmp_path / "secret").write_text("of this user")
+    (source / "agent.iso").symlink_to(tmp_path / "secret")
+    assert cache({"name": "own.iso", "path": str(source / "agent.iso")})["changed"]
+    if os.geteuid() == 0:
+        os.lchown(source / "agent.iso", 65534, 65534)
+    else:
+        monkeypatch.setattr(regular_file.os, "geteuid", lambda: 65534)
+    with pytest.raises(ReportedError, match=r'agent.iso: path: found ".*/agent.iso", a link of user \d+, expected'):
+        cache({"name": "agent.iso", "path": str(source / "agent.iso")})
+    assert not (cache.folder / "agent.iso").exists()
 
 
 def sha256(path):

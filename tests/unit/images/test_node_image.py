@@ -302,8 +302,24 @@ def test_a_program_that_is_exchanged_after_the_image_got_its_name_goes_into_none
     build, root = node_build.NodeBuild(given), tmp_path / "root"
     (root / "usr/bin").mkdir(parents=True)
     (tmp_path / "programs" / "kubelet").write_text("#!/bin/sh\n")
-    with pytest.raises(debian_root.ImageBuildError, match="kubelet is another file than when this run began"):
+    with pytest.raises(ReportedError, match=r"kubernetes_dir: .*/kubelet is another file than when this run began"):
         build._add(str(root))
+
+
+def test_an_archive_that_is_exchanged_after_the_image_got_its_name_goes_into_none(given, tmp_path, monkeypatch):
+    """The installation takes minutes; the image would be kept under the name of the other one."""
+    archive, imported = tmp_path / "images.tar", []
+    archive.write_text("1")
+    monkeypatch.setattr(node_build, "run", lambda *arguments, **_options: imported.append(arguments))
+    build = node_build.NodeBuild(dict(given, image_archives=[str(archive)]))
+    (tmp_path / "unchanged").mkdir()
+    build._import(str(tmp_path / "root"), str(tmp_path / "unchanged"))
+    assert len(imported) == 1 and (tmp_path / "unchanged/images/0.tar").read_text() == "1"
+    archive.write_text("2")
+    (tmp_path / "changed").mkdir()
+    with pytest.raises(ReportedError, match=r"image_archives\[0\]: .*/images.tar is another file than when this run"):
+        build._import(str(tmp_path / "root"), str(tmp_path / "changed"))
+    assert len(imported) == 1
 
 
 def test_the_recipe_has_what_the_lab_s_image_has():

@@ -433,6 +433,9 @@ LOGINS = [
     ({"hmac_key": None}, "found neither", "set one"),
     ({"token": TOKEN}, "found both", "expected one"),
     ({"hmac_key": KEY + "\n"}, "control character", "remove the line break"),
+    ({"hmac_key": None, "token": "\u201c" + TOKEN}, "character outside of ASCII", "copy it again"),
+    ({"request_timeout_seconds": -1}, "request_timeout_seconds: found -1", "expected at least 1"),
+    ({"api_url": "http://[::1"}, 'api_url: found "http://[::1"', "expected a URL such"),
     ({"api_url": "metal-api"}, 'api_url: found "metal-api"', "expected a URL"),
     ({"api_url": "http://127.0.0.1:1/metal"}, "no answer of http://127.0.0.1:1/metal", "check api_url"),
     ({"ca_cert": "/nonexistent"}, "ca_cert /nonexistent", "no such file")]

@@ -77,6 +77,17 @@ def test_another_authority_and_mixed_up_files(authority, tmp_path):
     assert authority.certificate_fault(WANTED) == "signed by another authority"
 
 
+def test_a_signing_key_beside_the_public_key_of_another_one_is_created_again(authority, tmp_path):
+    """A run was killed between the two files: nobody would believe a token of a service account any more."""
+    pair, other = os.path.join(authority.directory, "s"), str(tmp_path / "other")
+    for path in (pair, other):
+        certificates.make_key_pair(path)
+    assert certificates.key_pair_fault(pair) is None
+    os.replace(other + ".pub", pair + ".pub")
+    assert reasons(certificates.ensure(authority, [], ["s"], "test")) == {"s": "keys do not match"}
+    assert certificates.key_pair_fault(pair) is None
+
+
 def test_an_unreadable_authority_is_created_again(authority, tmp_path):
     (tmp_path / "pki" / "ca.crt").write_text("broken")
     made = certificates.ensure(certificates.Authority(str(tmp_path / "pki")), [WANTED])

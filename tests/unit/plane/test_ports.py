@@ -51,5 +51,19 @@ def test_who_listens_is_known_by_address_and_port(listens, asked, is_found):
     assert ports.holders(asked, port) is None
 
 
+def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):
+    """A program with many connections would be taken for one of another user, and the run be refused."""
+    listens = "  sl  local_address rem_address   st\n   0: 0100007F:{:04X} 00000000:0000 0A 0 0 0 0 0 77\n"
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "tcp").write_text(listens.format(6385))
+    (tmp_path / "4711" / "fd").mkdir(parents=True)
+    for number in range(3, 20):
+        # What has ended is no link any more.
+        (tmp_path / "4711" / "fd" / str(number)).write_text("")
+    (tmp_path / "4711" / "fd" / "20").symlink_to("socket:[77]")
+    assert ports.listeners(str(tmp_path)) == {6385: 4711}
+    assert ports.holders("127.0.0.1", 6385, str(tmp_path)) == {4711}
+
+
 def test_which_addresses_are_this_machines():
     assert ports.is_here("127.0.0.1") and not ports.is_here("192.0.2.1")

@@ -45,6 +45,8 @@ def test_nothing_in_a_units_values_is_expanded():
     lines = service_unit.text(FIGURES, "/srv/a plane/100%/supervisord.conf", {"HOME": "/home/rack1"}).splitlines()
     assert ('ExecStart="/opt/$$x/\\"y\\"/python" "-m" "supervisor.supervisord" "--nodaemon" "-c" '
             '"/srv/a plane/100%%/supervisord.conf"') in lines
+    assert ('ExecStop=-"/opt/$$x/\\"y\\"/python" "-m" "supervisor.supervisorctl" "-c" '
+            '"/srv/a plane/100%%/supervisord.conf" "stop" "all"') in lines
     assert "WorkingDirectory=/srv/a plane/100%%" in lines and 'Environment="HOME=/home/rack1"' in lines
     assert "WantedBy=default.target" in lines and not [line for line in lines if "network-online" in line]
     lines = service_unit.text(dict(FIGURES, service="system"), "/x", {}).splitlines()
@@ -65,14 +67,14 @@ class Systemctl:
     """Records what systemd is asked for; nothing is enabled before it is."""
 
     def __init__(self, refuses=()):
-        self.asked, self.refuses, self.enabled = [], refuses, False
+        self.asked, self.refuses, self.enabled, self.answer = [], refuses, False, ""
 
     def __call__(self, command, environ):
         self.asked.append((" ".join(command), environ.get("XDG_RUNTIME_DIR")))
         verb = next(word for word in command[1:] if not word.startswith("-"))
         self.enabled = {"enable": True, "disable": False}.get(verb, self.enabled)
         code = int(verb in self.refuses or (verb == "is-enabled" and not self.enabled))
-        return subprocess.CompletedProcess(command, code, "", "Unit is masked." if code else "")
+        return subprocess.CompletedProcess(command, code, self.answer, "Unit is masked." if code else "")
 
     def verbs(self):
         return [next(word for word in text.split()[1:] if not word.startswith("-")) for text, _folder in self.asked]
@@ -91,10 +93,22 @@ def test_a_unit_is_written_once_and_removed(figures, tmp_path):
     assert service.differs() and not service.is_of_another()
     service.write()
     assert not service.differs() and service.stored() == service.text()
-    assert systemctl.verbs()[-3:] == ["daemon-reload", "enable", "is-enabled"]
+    assert systemctl.verbs()[-4:] == ["daemon-reload", "enable", "is-enabled", "show"]
     assert all(text.startswith("systemctl --user ") and folder for text, folder in systemctl.asked)
     assert service.remove(stop=True) and service.stored() is None
     assert "disable --now" in systemctl.asked[-2][0] and not service.remove(stop=True)
+
+
+def test_a_unit_that_systemd_has_not_read_is_written_again(figures):
+    """A run was killed, or systemd did not answer, between the file and the daemon's reload."""
+    systemctl = Systemctl()
+    service = service_manager.Service(figures, systemctl)
+    service.write()
+    systemctl.answer = "yes\n"
+    assert service.differs()
+    assert systemctl.asked[-1][0].endswith("show --property=NeedDaemonReload --value metal3-plane-rack1.service")
+    systemctl.answer = "no\n"
+    assert not service.differs()
 
 
 def test_a_unit_of_a_plane_in_another_folder_is_left_as_it_is(figures):

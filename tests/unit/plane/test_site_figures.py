@@ -65,7 +65,9 @@ def test_a_good_description_has_no_problems():
     (dict(PLANE, dir="plane"), {}, 'management_plane.dir: found "plane", expected an absolute path'),
     (dict(PLANE, dir="/a\nserver {}"), {}, 'management_plane.dir: found "/a\\nserver {}", expected an absolute path'),
     (dict(PLANE, address="fe80::1%x; }"), {}, 'management_plane.address: found "fe80::1%x; }", expected an IP address'),
-    (dict(PLANE, dir=None), {}, "management_plane.dir: not set, expected an absolute path without line breaks; set"),
+    (dict(PLANE, dir=None), {}, "management_plane.dir: not set, expected an absolute path without spaces and "),
+    *((dict(PLANE, dir=f"/srv/a{sign}b"), {}, f'management_plane.dir: found "/srv/a{sign}b", expected an absolute path')
+      for sign in " %;$,*?[]{}"),
     (PLANE, {"ironik": 1}, "management_plane.ports.ironik: found 1, expected one of "),
     (PLANE, {"ironic": True}, "management_plane.ports.ironic: found true, expected 1 to 65535"),
     (PLANE, {"ironic": 6183},

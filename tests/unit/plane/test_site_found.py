@@ -39,6 +39,17 @@ def test_damaged_figures_are_an_error(tmp_path, text):
         found(tmp_path)
 
 
+@pytest.mark.parametrize("state", ["absent", "stopped", "found"])
+def test_a_folder_that_others_may_write_into_is_not_followed(tmp_path, monkeypatch, state):
+    """Its kubeconfig may name a program, which would be run as this user; and its figures say what is deleted."""
+    folder = plane(tmp_path, "etcd")
+    monkeypatch.setattr(site_removal_service, "KubeClient", lambda options: pytest.fail(f"asked {options}"))
+    folder.chmod(0o777)
+    service = site_service if state == "found" else site_removal_service
+    with pytest.raises(ReportedError, match=r"rack1: found owner \d+, mode 0777, expected a folder that only user"):
+        getattr(service, state)(params(folder, "1"), True, Progress(None))
+
+
 @pytest.mark.parametrize("state", ["absent", "stopped"])
 def test_a_copy_of_a_planes_folder_stops_nothing_of_the_plane(tmp_path, monkeypatch, state):
     original, copy = tmp_path / "rack1", tmp_path / "rack1.copy"

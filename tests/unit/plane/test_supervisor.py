@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.server
 import os
 import shutil
+import socket
 import subprocess
 import threading
+import time
+from http.client import BadStatusLine
+from xmlrpc.client import Fault
 
 import pytest
 
@@ -118,6 +123,51 @@ def test_programs_are_stopped_that_supervisord_knows(layout, monkeypatch):
     assert done[1:] == [("supervisor.stopProcessGroup", "ironic")]
 
 
+def refusing(monkeypatch, errors, done=None):
+    """Let supervisord answer with errors, by the name of what is asked for."""
+    def call(_self, method, *arguments):
+        name = method.partition(".")[2]
+        if done is not None:
+            done.append(name)
+        if name in errors:
+            raise errors[name]
+        return [[["new"], ["etcd"], []]]
+
+    monkeypatch.setattr(supervisor.Supervisor, "_call", call)
+
+
+def test_what_another_run_has_done_meanwhile_is_done(layout, monkeypatch):
+    refusing(monkeypatch, {"stopProcessGroup": Fault(10, "BAD_NAME: etcd"), "removeProcessGroup": Fault(10, "BAD_NAME"),
+                           "addProcessGroup": Fault(90, "ALREADY_ADDED: new")})
+    assert supervisor.Supervisor(layout).reload(["etcd"]) == {"etcd": "restarted", "new": "started"}
+
+
+@pytest.mark.parametrize("name, error, said", [
+    ("reloadConfig", Fault(92, "CANT_REREAD: a section"), "programs are not read: CANT_REREAD: a section; see whether"),
+    ("removeProcessGroup", Fault(91, "STILL_RUNNING: etcd"), "program etcd is not removed: STILL_RUNNING: etcd; see"),
+    ("addProcessGroup", ConnectionRefusedError(111, "refused"), "program etcd is not added: supervisord does not"),
+    ("stopProcessGroup", BadStatusLine("x"), "program etcd does not stop: supervisord does not answer on .*sock"),
+    ("stopProcessGroup", TimeoutError("timed out"), r"does not answer on .* \(timed out\); see its log .*log, ")
+], ids=["unread", "running", "refused", "garbage", "late"])
+def test_what_supervisord_refuses_or_leaves_unanswered_is_reported(layout, monkeypatch, name, error, said):
+    refusing(monkeypatch, {name: error})
+    with pytest.raises(supervisor_files.SupervisorError, match=said):
+        supervisor.Supervisor(layout).reload(["etcd"])
+
+
+def test_nothing_is_known_of_programs_while_supervisord_shuts_down(layout, monkeypatch):
+    refusing(monkeypatch, {"getAllProcessInfo": Fault(6, "SHUTDOWN_STATE")})
+    assert supervisor.Supervisor(layout).processes() == {}
+
+
+def test_programs_are_stopped_side_by_side_before_supervisord(layout, monkeypatch):
+    """It stops one after the other, each within seconds of its own, which its own end does not wait for."""
+    done = []
+    refusing(monkeypatch, {"stopAllProcesses": Fault(6, "SHUTDOWN_STATE"), "getPID": Fault(6, "SHUTDOWN_STATE")}, done)
+    assert supervisor.Supervisor(layout).shutdown(1) is True
+    assert done == ["getPID", "stopAllProcesses", "shutdown"]
+
+
 def test_last_lines(tmp_path):
     path = tmp_path / "log"
     path.write_text("".join(f"line {number}\n" for number in range(10000)))
@@ -167,6 +217,43 @@ def test_readiness_by_what_an_answer_holds(server, tmp_path):
     assert "No such file" in readiness.fault(dict(check, password_file=str(tmp_path / "none")))
     assert readiness.fault(dict(check, url=f"http://{server}/idle")) == f"http://{server}/idle: drivers is empty"
     assert "not a JSON object" in readiness.fault(dict(check, url=f"http://{server}/ok"))
+
+
+def endless(connection):
+    with contextlib.suppress(OSError):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            connection.sendall(b"x" * 65536)
+
+
+def slow(connection):
+    with contextlib.suppress(OSError):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            connection.sendall(b"x")
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("answer, found", [
+    (lambda connection: connection.sendall(b"\x15\x03\x01\x00\x02\x02F"), "http"),
+    (lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"), "not a JSON object"),
+    (endless, "not a JSON object"), (slow, "no complete answer within")], ids=["no HTTP", "cut", "endless", "slow"])
+def test_what_answers_in_a_programs_place_neither_ends_a_run_nor_keeps_it_waiting(monkeypatch, answer, found):
+    """Its port may have been taken since it was looked at, and a program may end while it answers."""
+    monkeypatch.setattr(readiness, "_ANSWER_SECONDS", 0.5)
+
+    def serve():
+        connection, _address = listener.accept()
+        with connection:
+            connection.recv(4096)
+            answer(connection)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
+        assert found in readiness.faults({"bmo": {"url": url, "holds": "x"}})["bmo"]
+        thread.join()
 
 
 def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):

@@ -226,6 +226,12 @@ def check_format(name_format: str) -> list[Problem]:
     if unknown or not fields:
         return [Problem("discovered-inventory", "", "name_format", show(name_format), "one or more of %s" % ", ".join(
             f"{{{field}}}" for field in NAME_FIELDS), "correct it")]
+    try:
+        name_format.format(**dict.fromkeys(NAME_FIELDS, ""))
+    except (ValueError, LookupError) as exc:
+        return [Problem("discovered-inventory", "", "name_format", show(name_format),
+                        f"a format of texts ({exc})", "leave out what is behind : or !, or write it as of a text, for "
+                        "example {serial_number:>010}")]
     return []
 
 

@@ -26,5 +26,13 @@ def dicts_in(value: Any, name: str) -> list[Object]:
 
     :param value: the outer dictionary; of any type
     """
+    return [item for item in list_in(value, name) if isinstance(item, dict)]
+
+
+def list_in(value: Any, name: str) -> list[Any]:
+    """Return the list that a dictionary has under a name, an empty one for anything else.
+
+    :param value: the dictionary; of any type
+    """
     found = value.get(name) if isinstance(value, dict) else None
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    return found if isinstance(found, list) else []

@@ -34,6 +34,24 @@ def reading(path: str, folder: int | None = None, follow: bool = False) -> Itera
         yield stream, found
 
 
+@contextlib.contextmanager
+def named(path: str) -> Iterator[tuple[Any, os.stat_result]]:
+    """Give a regular file that a user names, or that a link leads to that is root's or this user's.
+
+    Somebody else's link, in a folder that others may write into, would lead to what only this user may read.
+
+    :param path: of the file
+    :raises NotRegularError: for somebody else's link, and when it is no regular file
+    :raises OSError: when it cannot be opened
+    """
+    found = os.lstat(path)
+    is_link = stat.S_ISLNK(found.st_mode)
+    if is_link and found.st_uid not in (0, os.geteuid()):
+        raise NotRegularError(0, f"a link of user {found.st_uid}", path)
+    with reading(path, follow=is_link) as opened:
+        yield opened
+
+
 def whole(path: str, most_bytes: int) -> bytes:
     """Return what a regular file has, or one that a link leads to.
 

@@ -9,9 +9,11 @@ socket makes: here that file ends at one moment. A TLS handshake, and what is se
 """
 from __future__ import annotations
 
+import http.client
 import io
 import socket
 import time
+import urllib.request
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -120,6 +122,28 @@ def timed(connection_class: Any, seconds: Callable[[], float]) -> Any:
 
     Timed.__name__ = connection_class.__name__
     return Timed
+
+
+def handlers(seconds: float, context: Any) -> tuple[urllib.request.BaseHandler, urllib.request.BaseHandler]:
+    """Return what sends the requests of a ``urllib`` opener by HTTP and by HTTPS, so that answers end in time.
+
+    :param seconds: how long an answer may take as a whole, its head included
+    :param context: the ``ssl.SSLContext`` of HTTPS
+    """
+    plain = timed(http.client.HTTPConnection, lambda: seconds)
+    secure = timed(http.client.HTTPSConnection, lambda: seconds)
+
+    class Plain(urllib.request.HTTPHandler):
+        def http_open(self, req: urllib.request.Request) -> Any:
+            """Send a request."""
+            return self.do_open(plain, req)
+
+    class Secure(urllib.request.HTTPSHandler):
+        def https_open(self, req: urllib.request.Request) -> Any:
+            """Send a request by TLS."""
+            return self.do_open(secure, req, context=context)
+
+    return Plain(), Secure()
 
 
 def limit_pools(manager: Any, seconds: Callable[[], float]) -> Any:

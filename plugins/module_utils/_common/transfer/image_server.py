@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from ..redaction.redaction import before_query, redacted
-from .answer_limits import timed
+from .answer_limits import handlers
 from .user_agent import USER_AGENT
 
 _TIMEOUT_SECONDS = 15
@@ -119,24 +119,10 @@ def _opener(ca_file: Any, seconds: float) -> urllib.request.OpenerDirector:
     Not Ansible's ``open_url``, which is opened for one request and used for all that are sent at that moment, and reads
     the head of an answer without end.
     """
-    plain = timed(http.client.HTTPConnection, lambda: seconds)
-    secure = timed(http.client.HTTPSConnection, lambda: seconds)
-    context = ssl.create_default_context(cafile=ca_file)
-
-    class Plain(urllib.request.HTTPHandler):
-        def http_open(self, req: urllib.request.Request) -> Any:
-            """Send a request."""
-            return self.do_open(plain, req)
-
-    class Secure(urllib.request.HTTPSHandler):
-        def https_open(self, req: urllib.request.Request) -> Any:
-            """Send a request by TLS."""
-            return self.do_open(secure, req, context=context)
-
     opener = urllib.request.OpenerDirector()
     # Neither files nor FTP.
-    for handler in (urllib.request.ProxyHandler(), Plain(), Secure(), urllib.request.HTTPDefaultErrorHandler(),
-                    _NoRedirect(), urllib.request.HTTPErrorProcessor()):
+    for handler in (urllib.request.ProxyHandler(), *handlers(seconds, ssl.create_default_context(cafile=ca_file)),
+                    urllib.request.HTTPDefaultErrorHandler(), _NoRedirect(), urllib.request.HTTPErrorProcessor()):
         opener.add_handler(handler)
     return opener
 

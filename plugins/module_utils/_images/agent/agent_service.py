@@ -74,6 +74,8 @@ def _network_problems(params: dict[str, Any]) -> list[Problem]:
             fault = "" if script.addresses(document) else "no link with a MAC address, expected at least one"
         except (script.NetworkDataError, AttributeError, TypeError, ValueError) as exc:
             fault = str(exc)
+        except KeyError as exc:
+            fault = f"no {exc.args[0]}"
         if fault:
             found.append(Problem("agent-image", "", f"network_data[{number}]", f"what the agent cannot use ({fault})",
                                  "OpenStack's network_data.json", "correct it"))

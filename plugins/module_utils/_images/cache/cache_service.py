@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._common.files import file_digest, whole_file
+from ..._common.files import file_digest, regular_file, whole_file
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import redacted
@@ -243,8 +243,12 @@ class Cache:
         self._progress.event(f"Copying {image['name']} from {path}")
         self._check_room(image["name"], os.path.getsize(path), "a copy")
         with _made(os.path.dirname(target)) as temporary:
-            with open(path, "rb") as reader, open(temporary, "wb") as writer:
-                shutil.copyfileobj(reader, writer, 2 ** 20)
+            try:
+                with regular_file.named(path) as (reader, _status), open(temporary, "wb") as writer:
+                    shutil.copyfileobj(reader, writer, 2 ** 20)
+            except regular_file.NotRegularError as exc:
+                raise ReportedError(f'path: found "{path}", {exc.strerror}, expected a file, or a link of this user to '
+                                    "one; what is published can be read by all: name the file that is meant") from exc
             found = file_digest.checksum(temporary, expected.partition(":")[0]) if expected else ""
             if found != expected:
                 raise ReportedError(f"{path}: checksum: found {found}, expected {expected}; correct the checksum, or "

@@ -11,12 +11,11 @@ import os
 import stat
 from collections.abc import Iterable
 
-from ..._common.files import file_digest, regular_file
+from ..._common.files import regular_file
 from ..._common.problems.problem import Problem
-from ..debian.debian_root import ImageBuildError
+from ..sources import contents
 
 _FIELD = "kubernetes_dir"
-_CHUNK_BYTES = 1024 ** 2
 
 
 def problems(folder: str, names: Iterable[str]) -> list[Problem]:
@@ -75,14 +74,7 @@ def copy(path: str, digest: str, target: str) -> None:
     :param path: without links
     :param digest: its SHA-256, hexadecimal
     :param target: where it goes; nothing is there yet, or another file
-    :raises ImageBuildError: when it is another one by now
+    :raises ReportedError: when it is another one by now
     """
-    with regular_file.reading(path) as (stream, _status), open(target, "wb") as writer:
-        source = file_digest.Digested(stream)
-        for chunk in iter(lambda: source.read(_CHUNK_BYTES), b""):
-            writer.write(chunk)
-        found = source.rest()
-    if found != digest:
-        raise ImageBuildError(f"{_FIELD}: {path} is another file than when this run began (SHA-256 {found}, expected "
-                              f"{digest}); see who writes into the folder, then run again")
+    contents.copy_unchanged(_FIELD, path, digest, target)
     os.chmod(target, 0o755)

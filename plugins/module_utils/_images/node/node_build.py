@@ -17,6 +17,7 @@ from ..._common.files import cache_entry, file_digest
 from ..debian import debian_root, signatures
 from ..debian.debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 from ..disks import node_disk
+from ..sources import contents
 from . import given_programs
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
@@ -45,6 +46,7 @@ class NodeBuild(cache_entry.CacheEntry):
         self._params = params
         self._source_dir = params["source_dir"]
         self._digests = dict((name, file_digest.digest(path)) for name, path in self._programs().items())
+        self._archives = [(path, file_digest.digest(path)) for path in params["image_archives"]]
         self.key = cache_entry.key(self._inputs())
         self.directory = os.path.join(params["cache_dir"], "node-images", self.key)
         cache_entry.require_own(params["cache_dir"], os.path.dirname(self.directory), self.directory)
@@ -57,7 +59,7 @@ class NodeBuild(cache_entry.CacheEntry):
                  "kernel_parameters", "disk_size_gib", "revision")
         files = [[file["path"], file["mode"], hashlib.sha256(file["content"]).hexdigest()] for file in params["files"]]
         given = list(self._digests.values())
-        archives = [file_digest.digest(path) for path in params["image_archives"]]
+        archives = [digest for _path, digest in self._archives]
         return [RECIPE, os.uname().machine, debian_root.tree_digest(self._source_dir),
                 json.dumps([params[name] for name in names]), json.dumps([files, given, archives])]
 
@@ -188,7 +190,7 @@ class NodeBuild(cache_entry.CacheEntry):
     def _import(self, root: str, work: str) -> None:
         folder = os.path.join(work, "images")
         os.mkdir(folder)
-        for number, path in enumerate(self._params["image_archives"]):
-            shutil.copyfile(path, os.path.join(folder, f"{number}.tar"))
+        for number, (path, digest) in enumerate(self._archives):
+            contents.copy_unchanged(f"image_archives[{number}]", path, digest, os.path.join(folder, f"{number}.tar"))
         run([*CONTAINED, sys.executable, os.path.join(self._source_dir, "import_images.py"), root, folder],
             "importing the container images")

@@ -114,7 +114,7 @@ class SiteManager:
 
     def _bootstrap_runs(self) -> str | None:
         """Return why the bootstrap plane cannot be asked: empty when it can, None when there is none."""
-        if figures.read(self._plane_dir) is None or not os.path.exists(os.path.join(self._plane_dir, "kubeconfig")):
+        if figures.read_own(self._plane_dir) is None or not os.path.exists(os.path.join(self._plane_dir, "kubeconfig")):
             return None
         return "" if orphans.processes(self._plane_dir) else "its processes do not run"
 

@@ -90,9 +90,12 @@ def _usages(names: list[str]) -> list[Any]:
     return [table[name] for name in names]
 
 
+def _public_bytes(key: Any) -> bytes:
+    return key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+
+
 def _same_public_key(certificate: Any, key: Any) -> bool:
-    encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    return certificate.public_key().public_bytes(encoding, form) == key.public_key().public_bytes(encoding, form)
+    return _public_bytes(certificate.public_key()) == _public_bytes(key.public_key())
 
 
 def _extension(certificate: Any, kind: Any) -> Any:
@@ -274,12 +277,12 @@ def key_pair_fault(path: str) -> str | None:
     """Return why a signing key pair (``<path>.key``, ``<path>.pub``) must be created again, or None."""
     try:
         with open(path + ".key", "rb") as stream:
-            serialization.load_pem_private_key(stream.read(), None)
+            key = serialization.load_pem_private_key(stream.read(), None)
         with open(path + ".pub", "rb") as stream:
-            serialization.load_pem_public_key(stream.read())
+            public_key = serialization.load_pem_public_key(stream.read())
     except (OSError, ValueError):
         return "missing"
-    return None
+    return None if _public_bytes(key.public_key()) == _public_bytes(public_key) else "keys do not match"
 
 
 def make_key_pair(path: str) -> None:

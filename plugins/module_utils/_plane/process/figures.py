@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from ..._common.documents.document_text import from_json
+from ..._common.files import regular_file
 from ..._common.problems.errors import ReportedError
 
 FILE = "lab.json"
@@ -36,6 +37,25 @@ def read(directory: str) -> dict[str, Any] | None:
         return parsed(text)
     except ValueError as exc:
         raise FiguresError(f"{path}: {exc}; {_NEXT}") from exc
+
+
+def read_own(directory: str) -> dict[str, Any] | None:
+    """Return a plane's figures, or None when it has none; those of another user's folder are not followed.
+
+    They say what is stopped and deleted, and the kubeconfig beside them may name a program that is run.
+
+    :param directory: the plane's folder
+    :raises FiguresError: for an unreadable file, and for a folder that others may write into
+    """
+    try:
+        found = os.stat(directory)
+    except FileNotFoundError:
+        return None
+    if regular_file.others_may_write(found, own_group=True):
+        raise FiguresError(f"{directory}: found {regular_file.owner_and_mode(found)}, expected a folder that only user "
+                           f"{os.geteuid()} may write into, because what is in it is followed; become its user, or set "
+                           "management_plane.dir to a plane of this user")
+    return read(directory)
 
 
 # Field of ``lab.json`` → its type: what identifies a plane and what its removal needs.

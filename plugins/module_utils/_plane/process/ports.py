@@ -4,6 +4,7 @@
 """Which TCP ports of this machine are taken, and by whom."""
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -120,10 +121,13 @@ def _links(proc: str) -> Iterator[tuple[str, int]]:
             continue
         directory = os.path.join(proc, entry, "fd")
         try:
-            for descriptor in os.listdir(directory):
-                yield os.readlink(os.path.join(directory, descriptor)), int(entry)
+            descriptors = os.listdir(directory)
         except OSError:
             continue
+        for descriptor in descriptors:
+            # Connections end meanwhile; the process has others.
+            with contextlib.suppress(OSError):
+                yield os.readlink(os.path.join(directory, descriptor)), int(entry)
 
 
 def program(pid: int, proc: str = "/proc") -> str:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import os
 import socket
 import ssl
@@ -16,9 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from ..._common.documents.document_text import from_json
+from ..._common.transfer import answer_limits
 from ..._common.waiting.wait_loop import poll
 
 CHECK_TIMEOUT_SECONDS = 5
+_ANSWER_SECONDS = 3 * CHECK_TIMEOUT_SECONDS
+_ANSWER_BYTES = 4 * 1024 ** 2
 # All programs of a lab may start at once, on a machine that has other work.
 DEFAULT_TIMEOUT_SECONDS = 180
 POLL_INTERVAL_SECONDS = 0.1
@@ -61,17 +65,18 @@ def _content_fault(check: dict[str, Any], content: bytes) -> str | None:
 
 
 def _url_fault(check: dict[str, Any]) -> str | None:
-    handlers = [_NoRedirect(), urllib.request.ProxyHandler({})]
     content = b""
     try:
-        if check["url"].startswith("https:"):
-            handlers.append(urllib.request.HTTPSHandler(context=_context(check)))
-        with urllib.request.build_opener(*handlers).open(_request(check), timeout=CHECK_TIMEOUT_SECONDS) as answer:
-            status, content = answer.status, answer.read()
+        context = _context(check) if check["url"].startswith("https:") else None
+        opener = urllib.request.build_opener(
+            _NoRedirect(), urllib.request.ProxyHandler({}), *answer_limits.handlers(_ANSWER_SECONDS, context))
+        with opener.open(_request(check), timeout=CHECK_TIMEOUT_SECONDS) as answer:
+            status, content = answer.status, answer.read(_ANSWER_BYTES)
     except urllib.error.HTTPError as exc:
         status = exc.code
         exc.close()
-    except (OSError, ValueError) as exc:
+    # Something else may listen there, or the program may end meanwhile.
+    except (OSError, ValueError, http.client.HTTPException) as exc:
         return f"{check['url']}: {getattr(exc, 'reason', None) or exc}"
     expected = check.get("status") or [200]
     if status in expected:

@@ -93,8 +93,9 @@ class Service:
         return stored is not None and mark[0] not in stored.splitlines()
 
     def differs(self) -> bool:
-        """Return whether the unit is not written, or not enabled."""
-        return self.stored() != self.text() or self._ask("is-enabled", self.unit).returncode != 0
+        """Return whether the unit is not written, not enabled, or not read by systemd since it was written."""
+        return (self.stored() != self.text() or self._ask("is-enabled", self.unit).returncode != 0
+                or self._ask("show", "--property=NeedDaemonReload", "--value", self.unit).stdout.strip() == "yes")
 
     def write(self) -> None:
         """Write and enable the unit, without starting it.

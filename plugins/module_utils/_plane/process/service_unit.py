@@ -15,7 +15,7 @@ CHOICES = (AUTO, NONE, USER, SYSTEM)
 OPTION = "bootstrap_plane_service"
 # Where the programs that Ironic and the image server call are; a service has no login's PATH.
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-# Programs are stopped side by side; Ironic has 30 of these seconds.
+# Programs are stopped side by side; a conductor of Ironic has 45 of these seconds.
 STOP_SECONDS = 60
 
 
@@ -91,6 +91,7 @@ def text(figures: Mapping[str, Any], config: str, variables: Mapping[str, str]) 
     """
     environment = dict(variables, PATH=SEARCH_PATH)
     command = [figures["services_python"], "-m", "supervisor.supervisord", "--nodaemon", "-c", config]
+    stop = [figures["services_python"], "-m", "supervisor.supervisorctl", "-c", config, "stop", "all"]
     lines = [
         "[Unit]",
         f"Description=Metal3 bootstrap plane {figures['name']}",
@@ -104,7 +105,9 @@ def text(figures: Mapping[str, Any], config: str, variables: Mapping[str, str]) 
         "",
         "[Service]",
         "Type=exec",
-        "ExecStart=" + " ".join(_quoted(part, dollar=True) for part in command),
+        "ExecStart=" + _command(command),
+        # By a signal supervisord stops one program after the other. It does not answer where it has ended by itself.
+        "ExecStop=-" + _command(stop),
         *(f"Environment={_quoted(f'{key}={environment[key]}')}" for key in sorted(environment)),
         "WorkingDirectory=" + _escaped(figures["dir"]),
         "UMask=0077",
@@ -121,6 +124,10 @@ def text(figures: Mapping[str, Any], config: str, variables: Mapping[str, str]) 
         "",
     ]
     return "\n".join(lines)
+
+
+def _command(words: list[str]) -> str:
+    return " ".join(_quoted(word, dollar=True) for word in words)
 
 
 def _escaped(value: str) -> str:

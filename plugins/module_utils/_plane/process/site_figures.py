@@ -15,6 +15,9 @@ from ..._common.problems.problem import Problem
 
 NAME_RULE = re.compile(r"^[a-z][a-z0-9-]{0,19}\Z")
 _NAME_EXPECTED = "a lower case letter, then at most 19 lower case letters, digits or dashes"
+# It is in the configurations of supervisord, nginx and Ironic, where these have a meaning: they end or fill in values.
+_DIR_SIGNS = "%;$,*?[]{}"
+_DIR_RULE = re.compile(rf"/[^\s{re.escape(_DIR_SIGNS)}]*\Z")
 LOOPBACK = "127.0.0.1"
 _URL_RULE = re.compile(r"^https?://[^\s/]+/\S+\Z")
 # Of a server rather than a file; what the operator cannot read ends it.
@@ -96,9 +99,8 @@ def problems(plane: Mapping[str, Any], ports: Mapping[str, Any] | None = None) -
             found.append(_problem("plane-address", field, value, "an IP address of this machine",
                                   f"set management_plane.{field}"))
     directory = plane.get("dir")
-    # It is in lines of configuration files.
-    if not (isinstance(directory, str) and os.path.isabs(directory) and directory.isprintable()):
-        found.append(_problem("plane-dir", "dir", directory, "an absolute path without line breaks",
+    if not (isinstance(directory, str) and _DIR_RULE.match(directory) and directory.isprintable()):
+        found.append(_problem("plane-dir", "dir", directory, f"an absolute path without spaces and {_DIR_SIGNS}",
                               "set management_plane.dir"))
     return found + _port_problems(ports or {}, bool(plane.get(NETWORK_BOOT)))
 

@@ -104,9 +104,10 @@ def _known(params: dict[str, Any]) -> tuple[str, dict[str, Any] | None]:
     """Return the folder of a plane and its figures, None when there is no such folder.
 
     :raises RefusedError: for a folder of something else
+    :raises FiguresError: for one of another user
     """
     directory = os.path.normpath(params["dir"] or "")
-    found = figures_file.read(directory) if os.path.isabs(directory) else None
+    found = figures_file.read_own(directory) if os.path.isabs(directory) else None
     if found is None:
         if os.path.isabs(directory) and not os.path.exists(directory):
             return directory, None

@@ -180,10 +180,10 @@ def _read(path: str) -> bytes | None:
 
 
 def found(params: dict[str, Any], _check_mode: bool, _progress: Progress) -> dict[str, Any]:
-    """Return the figures of the plane in a folder as the module's result; nothing is changed or checked.
+    """Return the figures of the plane in a folder as the module's result; nothing is changed.
 
     :param params: the parameters of the module ``plane_site``
-    :raises FiguresError: for figures that cannot be read
+    :raises FiguresError: for figures that cannot be read, or are another user's
     """
-    read = figures_file.read(os.path.normpath(params["dir"]))
+    read = figures_file.read_own(os.path.normpath(params["dir"]))
     return {"changed": False, "existed": read is not None, "management_plane": read or {}}

@@ -4,6 +4,7 @@
 """A lab's supervisord: starting it, and requests to it over its socket."""
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import socket
@@ -22,6 +23,10 @@ START_TIMEOUT_SECONDS = 60
 _LOOK_INTERVAL_SECONDS = 0.05
 PASSED_VARIABLES = ("PATH", "HOME", "LANG", "TZ")
 ALIVE_STATES = ("RUNNING", "STARTING")
+# Refused while it shuts down, too.
+_UNANSWERED = (OSError, http.client.HTTPException, xmlrpc.client.Error)
+# What it says of a program that another run has added or removed meanwhile.
+_DONE_BY_OTHERS = ("ALREADY_ADDED", "BAD_NAME")
 
 
 class _SocketConnection(http.client.HTTPConnection):
@@ -72,18 +77,38 @@ class Supervisor:
                 function = getattr(function, part)
             return function(*arguments)
 
+    def _asked(self, what: str, method: str, *arguments: Any, done: Collection[str] = ()) -> Any:
+        """Return what supervisord answers, None for a refusal that means that what is asked for is done.
+
+        :param what: that it is asked for, for errors
+        :param method: of its interface
+        :param done: beginnings of such refusals
+        :raises SupervisorError: when it refuses, or does not answer
+        """
+        try:
+            return self._call("supervisor." + method, *arguments)
+        except xmlrpc.client.Fault as exc:
+            if done and exc.faultString.startswith(tuple(done)):
+                return None
+            raise SupervisorError(f"{what}: {end_of(' '.join(exc.faultString.split()), 500)}; see whether another run "
+                                  "changes this plane, and supervisord's log "
+                                  f"{self.layout.log_file('supervisord')}, then run again") from exc
+        except _UNANSWERED as exc:
+            raise SupervisorError(f"{what}: supervisord does not answer on {self.layout.socket} ({exc}); see its log "
+                                  f"{self.layout.log_file('supervisord')}, then run again") from exc
+
     def alive(self) -> bool:
         """Return whether supervisord answers."""
         try:
             return self._call("supervisor.getState")["statename"] == "RUNNING"
-        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+        except _UNANSWERED:
             return False
 
     def processes(self) -> dict[str, Any]:
         """Return the programs' states as a dict name → what getAllProcessInfo reports; empty when it is not running."""
         try:
             return dict((info["name"], info) for info in self._call("supervisor.getAllProcessInfo"))
-        except (OSError, http.client.HTTPException):
+        except _UNANSWERED:
             return {}
 
     def write_config(self, check_mode: bool = False) -> bool:
@@ -132,12 +157,16 @@ class Supervisor:
     def shutdown(self, timeout_seconds: int) -> bool:
         """Stop all programs and supervisord; returns False when it was not running.
 
+        :param timeout_seconds: for supervisord alone; its programs have their own
         :raises SupervisorError: when it is still there after the timeout
         """
         pid = self.pid()
+        # Side by side; a shutdown stops one after the other, and ends what this has not.
+        with contextlib.suppress(*_UNANSWERED):
+            self._call("supervisor.stopAllProcesses")
         try:
             self._call("supervisor.shutdown")
-        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+        except _UNANSWERED:
             return False
         if pid and until_nothing(lambda: os.path.exists(f"/proc/{pid}"), timeout_seconds, _LOOK_INTERVAL_SECONDS):
             raise SupervisorError(f"supervisord (pid {pid}) is still there after {duration(timeout_seconds)}")
@@ -147,7 +176,7 @@ class Supervisor:
         """Return supervisord's process id, None when it does not answer."""
         try:
             return self._call("supervisor.getPID")
-        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+        except _UNANSWERED:
             return None
 
     def pending(self) -> dict[str, str]:
@@ -157,11 +186,11 @@ class Supervisor:
         """
         try:
             return self._pending()
-        except (OSError, http.client.HTTPException, xmlrpc.client.Error):
+        except SupervisorError:
             return {}
 
     def _pending(self) -> dict[str, str]:
-        added, changed, removed = self._call("supervisor.reloadConfig")[0]
+        added, changed, removed = self._asked("programs are not read", "reloadConfig")[0]
         return {**dict.fromkeys(removed, "stopped"), **dict.fromkeys(changed, "restarted"),
                 **dict.fromkeys(added, "started")}
 
@@ -171,39 +200,41 @@ class Supervisor:
         :param names: of the programs that may be restarted: those of others that a killed run has configured may work
             on hosts, which their own task asks for first
         :returns: dict name → ``started``, ``restarted`` or ``stopped``
+        :raises SupervisorError: when supervisord refuses, or does not answer
         """
         due = dict((name, action) for name, action in self._pending().items()
                    if action != "restarted" or name in names)
         for name, action in due.items():
             if action != "started":
-                self._call("supervisor.stopProcessGroup", name)
-                self._call("supervisor.removeProcessGroup", name)
+                self._stop(name)
+                self._asked(f"program {name} is not removed", "removeProcessGroup", name, done=_DONE_BY_OTHERS)
         for name, action in due.items():
             if action != "stopped":
-                self._call("supervisor.addProcessGroup", name)
+                self._asked(f"program {name} is not added", "addProcessGroup", name, done=_DONE_BY_OTHERS)
         return due
 
     def stop_programs(self, names: Collection[str]) -> None:
         """Stop programs that supervisord knows, and keep their configuration.
 
         :param names: of the programs
+        :raises SupervisorError: when supervisord refuses, or does not answer
         """
         for name in self.processes():
             if name in names:
-                self._call("supervisor.stopProcessGroup", name)
+                self._stop(name)
+
+    def _stop(self, name: str) -> None:
+        self._asked(f"program {name} does not stop", "stopProcessGroup", name, done=_DONE_BY_OTHERS)
 
     def start_program(self, name: Any, waiting: bool = False) -> None:
         """Start a program that is not running, without waiting for it.
 
         :param name: of the program
         :param waiting: supervisord waits before it tries again: have it try now
-        :raises SupervisorError: when supervisord refuses
+        :raises SupervisorError: when supervisord refuses, or does not answer
         """
-        try:
-            if waiting:
-                self._call("supervisor.stopProcess", name)
-            self._call("supervisor.startProcess", name, False)
-        except xmlrpc.client.Fault as exc:
-            # It came back, or went, on its own meanwhile.
-            if not any(text in exc.faultString for text in ("ALREADY_STARTED", "NOT_RUNNING")):
-                raise SupervisorError(f"program {name} does not start: {exc.faultString}") from exc
+        # It came back, or went, on its own meanwhile.
+        by_itself = ("ALREADY_STARTED", "NOT_RUNNING")
+        if waiting:
+            self._asked(f"program {name} does not stop", "stopProcess", name, done=by_itself)
+        self._asked(f"program {name} does not start", "startProcess", name, False, done=by_itself)

@@ -73,7 +73,7 @@ def plan(params: Object, check_mode: bool, client_of: Callable[[Object], Any] = 
     mistakes = provider_options.figure_problems(lab, ("dir", "engine_dir"))
     if mistakes:
         raise RefusedError(mistakes)
-    before = figures_file.read(lab["dir"])
+    before = figures_file.read_own(lab["dir"])
     if before is None:
         return {"changed": False, "upgrades": [], "confirmation": "", "warnings": [], "matrix": [], "table": [],
                 "diff": []}
