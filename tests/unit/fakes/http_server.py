@@ -6,14 +6,33 @@ from __future__ import annotations
 
 import contextlib
 import http.server
+import socket
 import sys
 import threading
 
 
 class HttpServer(http.server.ThreadingHTTPServer):
-    """A server with a thread for each connection, none of which outlives the tests."""
+    """A server with a thread for each connection, which ends with the server though its client keeps it."""
 
     daemon_threads = True
+
+    def __init__(self, address, handler):
+        super().__init__(address, handler)
+        self._connections = set()
+
+    def process_request(self, request, client_address):
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request):
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def server_close(self):
+        super().server_close()
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request, client_address):
         """Report what a handler failed by, unless the client has hung up, as one whose time is over does."""
