@@ -28,6 +28,17 @@ COLLECTIONS = pathlib.Path(__file__).parents[1] / ".build"
 _PLUGINS = "ansible_collections.metal3.baremetal.plugins"
 # Of the length of a request, which comes first.
 LENGTH_BYTES = 4
+# Hands its files, arguments and environment on, and waits; without the site's packages Python starts at once.
+_CLIENT = """#!{python} -IS
+import json, os, socket, sys
+request = json.dumps({{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}).encode()
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect({path!r})
+    socket.send_fds(connection, [len(request).to_bytes({length_bytes}, "big")], [0, 1, 2])
+    connection.sendall(request)
+    answers = connection.makefile().read().split()
+sys.exit(int(answers[1]) % 256 if len(answers) > 1 else 250)
+"""
 
 
 class Forks:
@@ -111,6 +122,22 @@ class Fork:
         return int(line)
 
 
+def write_client(file, path):
+    """Write a program that runs as a fork in its place, with the arguments that it gets.
+
+    :param path: of the socket at which forks are asked for
+    """
+    pathlib.Path(file).write_text(_CLIENT.format(python=sys.executable, path=path, length_bytes=LENGTH_BYTES))
+    os.chmod(file, 0o700)
+
+
+def received(connection):
+    """Return what is asked for by a connection, and the descriptors of its input and outputs."""
+    head, descriptors, _flags, _address = socket.recv_fds(connection, LENGTH_BYTES, 3)
+    with connection.makefile("rb") as requests:
+        return json.loads(requests.read(int.from_bytes(head, "big"))), descriptors
+
+
 def forked(work):
     """Do work in a fork, whose exit status it returns, and return the fork's pid."""
     pid = os.fork()
@@ -184,9 +211,8 @@ def serve(path, be):
 def _answer(connection, be):
     """Begin the run that is asked for by a connection, and say how it ended."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    head, descriptors, _flags, _address = socket.recv_fds(connection, LENGTH_BYTES, 3)
-    with connection, connection.makefile("rb") as requests:
-        run = json.loads(requests.read(int.from_bytes(head, "big")))
+    with connection:
+        run, descriptors = received(connection)
         pid = forked(lambda: _begin(run, descriptors, be))
         for descriptor in descriptors:
             os.close(descriptor)

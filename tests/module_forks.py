@@ -20,17 +20,6 @@ _LOADED = ("ansible.module_utils.basic", "ansible.module_utils._internal._ansiba
            "sushy")
 # A module of a playbook's own folder is in its archive alone, in a package that has been imported without it.
 _LEGACY = b"module_fqn='ansible.legacy."
-# Takes the place of Python where Ansible runs a module by it; without the site's packages it starts at once.
-_INTERPRETER = """#!{python} -IS
-import json, os, socket, sys
-request = json.dumps({{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}).encode()
-with socket.socket(socket.AF_UNIX) as connection:
-    connection.connect({path!r})
-    socket.send_fds(connection, [len(request).to_bytes({length_bytes}, "big")], [0, 1, 2])
-    connection.sendall(request)
-    answers = connection.makefile().read().split()
-sys.exit(int(answers[1]) % 256 if len(answers) > 1 else 250)
-"""
 
 
 class ModuleForks(forks.Forks):
@@ -43,9 +32,7 @@ class ModuleForks(forks.Forks):
         super().__init__(__file__, folder)
         # What Ansible may use as Python, for modules.
         self.interpreter = os.path.join(folder, "python")
-        pathlib.Path(self.interpreter).write_text(_INTERPRETER.format(
-            python=sys.executable, path=self.path, length_bytes=forks.LENGTH_BYTES))
-        os.chmod(self.interpreter, 0o700)
+        forks.write_client(self.interpreter, self.path)
 
 
 def _be_the_module(arguments):

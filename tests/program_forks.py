@@ -26,18 +26,18 @@ _READ_BEFORE = ("ANSIBLE_", "PYTHON")
 class ProgramForks(forks.Forks):
     """The process; see Forks.
 
-    :param settings: Ansible's environment variables, of all runs
+    :param variables: Ansible's environment variables, of all runs, and those of Python that are not this process's
     """
 
-    def __init__(self, folder, settings):
+    def __init__(self, folder, variables):
         others = dict((name, value) for name, value in os.environ.items() if not name.startswith("ANSIBLE_"))
-        self._environment = dict(others, **settings)
+        self._environment = dict(others, **variables)
         # A configuration file would be looked for there.
         super().__init__(__file__, folder, self._environment, folder)
 
     def fits(self, environment):
         """Whether a run with these variables is what it would be as a process of its own."""
-        return _read_before(environment) == _read_before(self._environment)
+        return settings(environment) == settings(self._environment)
 
     def run(self, arguments, folder, environment, answers=""):
         """Run a program to its end and return its exit status and its two outputs.
@@ -63,7 +63,8 @@ def _output():
     return tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
 
 
-def _read_before(environment):
+def settings(environment):
+    """Return those variables of an environment that Ansible and Python read when they begin."""
     return dict((name, value) for name, value in environment.items() if name.startswith(_READ_BEFORE))
 
 
@@ -71,6 +72,22 @@ def _be_the_program(arguments):
     """Run a program of Ansible's in this process and return its exit status."""
     sys.argv = arguments
     return forks.exit_status(importlib.import_module(_MODULES[arguments[0]]).main)
+
+
+def _load_plugins():
+    """Load the plugins that each run loads, and their options: to read these is most of a run of few tasks."""
+    # Its table of where plugins have gone.
+    importlib.import_module("ansible_collections.ansible.builtin")
+    constants, loader = (importlib.import_module(f"ansible.{name}") for name in ("constants", "plugins.loader"))
+    for name in constants.INVENTORY_ENABLED:
+        loader.inventory_loader.get(name)
+    for name in constants.VARIABLE_PLUGINS_ENABLED:
+        loader.vars_loader.get(name)
+    for plugins in (loader.become_loader, loader.callback_loader, loader.connection_loader, loader.shell_loader):
+        list(plugins.all(class_only=True))
+    loader.callback_loader.get(constants.DEFAULT_STDOUT_CALLBACK, class_only=True)
+    loader.strategy_loader.get(constants.DEFAULT_STRATEGY, class_only=True)
+    loader.cache_loader.get("memory", class_only=True)
 
 
 def _import_all():
@@ -82,6 +99,7 @@ def _import_all():
     cli = importlib.import_module("ansible.cli")
     cli.init_plugin_loader()
     cli.init_plugin_loader = lambda *dummy: None
+    _load_plugins()
     # Filters import what they need when they are called.
     forks.import_plugins("module_utils", "plugin_utils", "action", "filter", "test")
 

@@ -10,7 +10,7 @@ import pathlib
 import re
 
 import pytest
-import yaml
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -98,7 +98,7 @@ def test_every_module_documents_its_problems_in_the_same_words():
     documented = {}
     for path in sorted((PLUGINS / "modules").glob("*.py")):
         returned = re.search(r'^RETURN = r?"""(.*?)"""', path.read_text(), re.DOTALL | re.MULTILINE)
-        problems = (yaml.safe_load(returned.group(1)) or {}).get("problems") if returned else None
+        problems = (ansible_yaml.load(returned.group(1)) or {}).get("problems") if returned else None
         if problems:
             documented[path.stem] = problems
     # Theirs are what was found of BMCs, of an Ironic, of a network and of a plane, beside what was refused.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import re
 import threading
@@ -182,6 +183,7 @@ class ApiServer(Served):
         return _failure(404, "NotFound", f"{request.path} not found")
 
 
+@functools.cache
 def _lists():
     result = dict((resource.path(None), resource) for resource in KNOWN.values())
     # Cluster API's own, which shares its kind with IPAM's.

@@ -12,15 +12,15 @@ import copy
 import functools
 import json
 
-import yaml
 from fakes import metal_api
 from fakes.api_server import WRITE, ApiServer, status
 from fakes.http_ironic import HttpIronic
 from fakes.modules import REPOSITORY, spec_of
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 
-ACTION_GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
+ACTION_GROUPS = ansible_yaml.read(REPOSITORY / "meta" / "runtime.yml")["action_groups"]
 TABLES = REPOSITORY / "tests" / "unit" / "modules" / "bad_inputs"
 NAMESPACE = "metal3"
 HOST = {"name": "h1", "boot_mac_address": "00:5c:52:31:3a:01", "bmc": {
@@ -115,7 +115,7 @@ ARGUMENTS = {
 @functools.cache
 def task(name):
     """Return a module's arguments and the objects that there are; it does not wait where it need not."""
-    table = yaml.safe_load((TABLES / f"{name}.yml").read_text()) if (TABLES / f"{name}.yml").exists() else {}
+    table = ansible_yaml.read(TABLES / f"{name}.yml") if (TABLES / f"{name}.yml").exists() else {}
     is_known = table or name in ARGUMENTS or (name.endswith("_info") and name in ACTION_GROUPS["kubernetes"])
     assert is_known, f"give arguments for {name} in bad_inputs or here: it takes secrets"
     arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))

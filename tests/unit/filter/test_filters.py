@@ -9,10 +9,10 @@ import ipaddress
 from pathlib import Path
 
 import pytest
-import yaml
 from ansible.errors import AnsibleFilterError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tooling import ansible_yaml
 
 import ansible_collections.metal3.baremetal.plugins.filter as filters
 import ansible_collections.metal3.baremetal.plugins.test as tests
@@ -36,11 +36,11 @@ def names(kind):
 def test_each_has_its_name_and_documentation(kind, name):
     assert callable(load(kind, name))
     module = importlib.import_module(f"{FOLDERS[kind].__name__}.{name}")
-    documentation = yaml.safe_load(module.DOCUMENTATION)
+    documentation = ansible_yaml.load(module.DOCUMENTATION)
     assert documentation["name"] == name
     assert documentation["short_description"] in module.DOCUMENTATION
     assert "metal3.baremetal." + name in module.EXAMPLES
-    assert "_value" in yaml.safe_load(module.RETURN)
+    assert "_value" in ansible_yaml.load(module.RETURN)
 
 
 def test_paths_begin_where_ansible_was_started(tmp_path, monkeypatch):
@@ -82,7 +82,7 @@ def test_addresses_of_bmcs_are_taken_apart_and_put_together():
         "redfish-virtualmedia://[2001:db8::1]/redfish/v1/Systems/1"
     assert build({"scheme": "ipmi", "host": "192.0.2.1"}, query={"privilegelevel": "USER"}) == \
         "ipmi://192.0.2.1?privilegelevel=USER"
-    assert set(yaml.safe_load(importlib.import_module(parse.__module__).RETURN)["_value"]["contains"]) == set(parts)
+    assert set(ansible_yaml.load(importlib.import_module(parse.__module__).RETURN)["_value"]["contains"]) == set(parts)
 
 
 class Text(str):

@@ -14,6 +14,7 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.doc_fragments import constructed, inventory_cache
 from ansible.template import Templar, trust_as_template
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.doc_fragments import ironic, kubernetes, kubernetes_inventory
 from ansible_collections.metal3.baremetal.plugins.inventory import baremetal_hosts
@@ -34,7 +35,7 @@ def definitions():
     for text in (kubernetes.ModuleDocFragment.DOCUMENTATION, kubernetes_inventory.ModuleDocFragment.DOCUMENTATION,
                  ironic.ModuleDocFragment.SUBOPTIONS, constructed.ModuleDocFragment.DOCUMENTATION,
                  inventory_cache.ModuleDocFragment.DOCUMENTATION, baremetal_hosts.DOCUMENTATION):
-        for name, option in yaml.safe_load(text)["options"].items():
+        for name, option in ansible_yaml.load(text)["options"].items():
             merged.setdefault(name, {}).update(option)
     for name, option in merged.items():
         option["name"] = name
@@ -191,7 +192,7 @@ def test_connection_options_come_from_the_file_its_templates_and_the_environment
 
 def test_the_environment_variables_are_those_of_the_modules():
     """One table says them for modules, the fragment for inventory plugins."""
-    options = yaml.safe_load(kubernetes_inventory.ModuleDocFragment.DOCUMENTATION)["options"]
+    options = ansible_yaml.load(kubernetes_inventory.ModuleDocFragment.DOCUMENTATION)["options"]
     documented = dict((name, [item["name"] for item in option["env"]]) for name, option in options.items())
     assert documented == dict((name, list(variables)) for name, variables in ENVIRONMENT.items())
     assert set(ENVIRONMENT) == set(kube_argument_spec())

@@ -12,6 +12,7 @@ from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
 from ansible.plugins.doc_fragments import constructed
 from fakes.metal_api import FIREWALL_IMAGE, IMAGE, KEY, OTHER_PROJECT, PARTITION, PROJECT, SIZE, MetalApi
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.inventory import metalstack_machines
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import MetalClient
@@ -23,7 +24,7 @@ NAME = "metal3.baremetal.metalstack_machines"
 def _options():
     merged = {}
     for source in (constructed.ModuleDocFragment, metalstack_machines):
-        for name, option in yaml.safe_load(source.DOCUMENTATION)["options"].items():
+        for name, option in ansible_yaml.load(source.DOCUMENTATION)["options"].items():
             merged.setdefault(name, {"name": name}).update(option)
     constants.config.initialize_plugin_configuration_definitions("inventory", NAME, merged)
 

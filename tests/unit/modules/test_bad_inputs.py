@@ -22,9 +22,9 @@ import socket
 import types
 
 import pytest
-import yaml
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.testing import patch_module_args
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import IronicClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
@@ -33,7 +33,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.e
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN, resource_for
 
 DATA = pathlib.Path(__file__).parent / "bad_inputs"
-TABLES = dict((path.stem, yaml.safe_load(path.read_text())) for path in sorted(DATA.glob("*.yml")))
+TABLES = dict((path.stem, ansible_yaml.read(path)) for path in sorted(DATA.glob("*.yml")))
 MODULES = pathlib.Path(__file__).parents[3] / "plugins" / "modules"
 # What makes or runs a lab or an engine, and what only reads, or writes files; they have tests of their own.
 NOT_OF_A_SITE = {"agent_image", "cluster_kubeconfig", "discovered_inventory", "etcd_restore", "etcd_snapshot",

@@ -17,9 +17,9 @@ import re
 import time
 
 import pytest
-import yaml
 from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import DELETE, FAULTS, GET, LIST, WATCH, WRITE, ApiServer
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords import password_change
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords.accounts import Look, Outcome
@@ -41,7 +41,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process im
 )
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
-MODULES = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]["kubernetes"]
+MODULES = ansible_yaml.read(REPOSITORY / "meta" / "runtime.yml")["action_groups"]["kubernetes"]
 TABLES = pathlib.Path(__file__).parent / "bad_inputs"
 NAMESPACE = "metal3"
 # Nobody has its secret key.
@@ -127,10 +127,11 @@ PASSING = [name for name in FAULTS if name not in ("401", "403")]
 LIMIT_SECONDS = 120
 
 
+@functools.cache
 def documented(name):
     """Return the options that a module documents itself."""
     text = (REPOSITORY / "plugins" / "modules" / (f"{name}.py")).read_text()
-    return yaml.safe_load(re.search(r'DOCUMENTATION = r"""(.*?)"""', text, re.DOTALL).group(1)).get("options", {})
+    return ansible_yaml.load(re.search(r'DOCUMENTATION = r"""(.*?)"""', text, re.DOTALL).group(1)).get("options", {})
 
 
 def fragment_has_wait(name):
@@ -142,7 +143,7 @@ def task(name):
     """Return a module's arguments and the objects that there are; it waits for a second, where it can wait."""
     table = {}
     if (TABLES / (f"{name}.yml")).exists():
-        table = yaml.safe_load((TABLES / (f"{name}.yml")).read_text())
+        table = ansible_yaml.read(TABLES / (f"{name}.yml"))
     assert table or name in ARGUMENTS or name.endswith("_info"), f"give arguments for {name} in bad_inputs"
     arguments = dict(table.get("base", {}), **ARGUMENTS.get(name, {}))
     options = documented(name)
@@ -353,7 +354,7 @@ def test_the_first_line_of_progress_and_the_result_name_the_server(run, name, mo
     assert json.loads(lines.read_text().splitlines()[0]) == {"kind": "event", "text": f"API server {server.url}"}
     assert answer["server"] == server.url
     text = (REPOSITORY / "plugins" / "modules" / (f"{name}.py")).read_text()
-    returned = yaml.safe_load(re.search(r'RETURN = r"""(.*?)"""', text, re.DOTALL).group(1))
+    returned = ansible_yaml.load(re.search(r'RETURN = r"""(.*?)"""', text, re.DOTALL).group(1))
     assert returned["server"]["type"] == "str"
 
 

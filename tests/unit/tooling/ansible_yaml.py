@@ -17,7 +17,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 _Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
 
 
+def load(text: str) -> Any:
+    """Return what a YAML text says. With libyaml, which takes a tenth of the time that Python's own reader takes."""
+    return yaml.load(text, Loader=_Loader)  # noqa: S506 -- a SafeLoader
+
+
 def read(path: Path) -> Any:
     """Return what a YAML file says."""
-    with open(path, encoding="utf-8") as stream:
-        return yaml.load(stream, Loader=_Loader)  # noqa: S506 -- a SafeLoader
+    return load(path.read_text(encoding="utf-8"))

@@ -8,10 +8,10 @@ import ast
 import pathlib
 
 import pytest
-import yaml
+from tooling import ansible_yaml
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
-GROUPS = yaml.safe_load((REPOSITORY / "meta" / "runtime.yml").read_text())["action_groups"]
+GROUPS = ansible_yaml.read(REPOSITORY / "meta" / "runtime.yml")["action_groups"]
 MODULES = sorted((REPOSITORY / "plugins" / "modules").glob("*.py"))
 
 
@@ -19,7 +19,7 @@ def documentation(path):
     """Return a module's DOCUMENTATION as a dict, without importing the module."""
     for node in ast.parse(path.read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "DOCUMENTATION":
-            return yaml.safe_load(ast.literal_eval(node.value))
+            return ansible_yaml.load(ast.literal_eval(node.value))
     raise AssertionError(f"{path} has no DOCUMENTATION")
 
 

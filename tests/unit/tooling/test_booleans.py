@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from fakes import playbook
+from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
@@ -22,7 +23,7 @@ _WRITTEN = re.compile(r"^[a-z_]+ = \{\{ %s \}\}$|\{\{ %s \| lower \}\}|\(%s \| l
 def _names():
     found = set()
     for path in (REPOSITORY / "roles").glob("*/meta/argument_specs.yml"):
-        for point in yaml.safe_load(path.read_text())["argument_specs"].values():
+        for point in ansible_yaml.read(path)["argument_specs"].values():
             found |= {name for name, option in (point.get("options") or {}).items() if option.get("type") == "bool"}
     return sorted(found)
 
@@ -55,10 +56,10 @@ def test_a_boolean_is_read_as_one(name):
 
 @pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True)])
 def test_certificates_are_verified_when_a_text_says_so(tmp_path, given, insecure):
-    environment = yaml.safe_load((REPOSITORY / "roles/bmo/vars/main.yml").read_text())["bmo_environment"]
+    environment = ansible_yaml.read(REPOSITORY / "roles/bmo/vars/main.yml")["bmo_environment"]
     given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url",
                      "bmo_ironic_external_url_v6")
-    task = yaml.safe_load((REPOSITORY / "roles/ironic/tasks/external.yml").read_text())[0]
+    task = ansible_yaml.read(REPOSITORY / "roles/ironic/tasks/external.yml")[0]
     (tmp_path / "vars.yml").write_text(yaml.safe_dump(dict(
         dict.fromkeys(given_options, "https://ironic.example"), bmo_environment=environment, bmo_provisioning_limit=20,
         bmo_ironic_skip_client_san_verify=False, checks=task["metal3.baremetal.ironic_check"]["validate_certs"])))

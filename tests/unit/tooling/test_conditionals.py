@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from jinja2 import Environment, nodes
+from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).parents[3]
 KEYS = {"when", "that", "until", "failed_when", "changed_when"}
@@ -32,7 +33,7 @@ def options(spec):
 
 BOOLEANS, OTHERS = set(), set()
 for _path in REPOSITORY.glob("roles/*/meta/argument_specs.yml"):
-    for _name, _type in options(yaml.safe_load(_path.read_text(encoding="utf-8"))):
+    for _name, _type in options(ansible_yaml.read(_path)):
         (BOOLEANS if _type == "bool" else OTHERS).add(_name)
 
 

@@ -12,7 +12,6 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -59,7 +58,7 @@ DESTROYING = {
 
 
 def _loaded(path):
-    return yaml.safe_load(path.read_text()) or []
+    return ansible_yaml.read(path) or []
 
 
 def _role_file(role, name):

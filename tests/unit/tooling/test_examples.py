@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import pytest
-import yaml
+from tooling import ansible_yaml
 from tooling.pages import GUIDES, PAGES, ROOT, blocks
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
@@ -30,7 +30,7 @@ def inventories():
     """Yield ``(file, inventory)`` of the YAML blocks that are inventories."""
     for path in PAGES + GUIDES:
         for language, text in blocks(path):
-            content = yaml.safe_load(text) if language == "yaml" else None
+            content = ansible_yaml.load(text) if language == "yaml" else None
             if isinstance(content, dict) and ("baremetal" in content or "clusters" in content):
                 yield str(path.relative_to(ROOT)), content
 
@@ -40,7 +40,8 @@ def tasks_of(module):
     tree = ast.parse((ROOT / "plugins" / "modules" / (f"{module}.py")).read_text())
     text = next(node.value.value for node in tree.body
                 if isinstance(node, ast.Assign) and node.targets[0].id == "EXAMPLES")
-    return [task["metal3.baremetal." + module] for task in yaml.safe_load(text) if "metal3.baremetal." + module in task]
+    tasks = ansible_yaml.load(text)
+    return [task["metal3.baremetal." + module] for task in tasks if "metal3.baremetal." + module in task]
 
 
 def problems(parameters):

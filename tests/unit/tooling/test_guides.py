@@ -4,13 +4,14 @@
 """The guides, README and documents name only what there is: commands, playbooks, variables, options, files."""
 from __future__ import annotations
 
+import functools
 import importlib
 import itertools
 import re
 import shlex
 
 import pytest
-import yaml
+from tooling import ansible_yaml
 from tooling.pages import GUIDES, PAGES, ROOT, blocks, typed
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.steps import STEPS
@@ -37,17 +38,18 @@ def commands(path):
                     yield words
 
 
+@functools.cache
 def documented_options(name):
     """Return the documented options of a module, those of its fragments included."""
     plugins = f"ansible_collections.{COLLECTION}plugins"
-    documentation = yaml.safe_load(importlib.import_module(f"{plugins}.modules.{name}").DOCUMENTATION)
+    documentation = ansible_yaml.load(importlib.import_module(f"{plugins}.modules.{name}").DOCUMENTATION)
     options = dict(documentation.get("options") or {})
     fragments = documentation.get("extends_documentation_fragment") or []
     for fragment in [fragments] if isinstance(fragments, str) else fragments:
         if fragment.startswith(COLLECTION):
             parts = fragment[len(COLLECTION):].split(".")
             texts = importlib.import_module(f"{plugins}.doc_fragments.{parts[0]}").ModuleDocFragment
-            found = yaml.safe_load(getattr(texts, parts[1].upper() if len(parts) > 1 else "DOCUMENTATION"))
+            found = ansible_yaml.load(getattr(texts, parts[1].upper() if len(parts) > 1 else "DOCUMENTATION"))
             for option, described in (found.get("options") or {}).items():
                 options[option] = {**described, **options.get(option, {})}
     return options
@@ -104,7 +106,7 @@ def choices():
     found = {"host_action": documented_options("baremetal_host_action")["action"]["choices"],
              "machine_action": documented_options("machine_action")["action"]["choices"]}
     for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"):
-        for entry_point in yaml.safe_load(path.read_text())["argument_specs"].values():
+        for entry_point in ansible_yaml.read(path)["argument_specs"].values():
             found.update((name, option["choices"]) for name, option in (entry_point.get("options") or {}).items()
                          if option.get("choices"))
     return found
@@ -141,7 +143,7 @@ def test_the_tasks_of_a_page_have_options_that_the_modules_have(path):
     wrong = []
     for language, text in blocks(path):
         if language in ("yaml", "yaml+jinja"):
-            for module, arguments in tasks_of(yaml.safe_load(text)):
+            for module, arguments in tasks_of(ansible_yaml.load(text)):
                 wrong += unknown_options(arguments, documented_options(module), f"{module}: ")
     assert wrong == []
 
@@ -183,7 +185,7 @@ def test_the_files_of_a_page_for_contributors_are_there(page):
 
 
 def test_each_guide_is_in_the_table_of_contents():
-    extra = yaml.safe_load((ROOT / "docs" / "docsite" / "extra-docs.yml").read_text())
+    extra = ansible_yaml.read(ROOT / "docs" / "docsite" / "extra-docs.yml")
     listed = [name for section in extra["sections"] for name in section["toctree"]]
     assert sorted(listed) == [path.stem for path in GUIDES]
 

@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 from fakes import playbook
+from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 PLAYBOOKS = REPOSITORY / "playbooks"
@@ -20,7 +20,7 @@ LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_pla
 def test_playbooks_are_imported_by_file_name():
     """galaxy-importer's ansible-lint doesn't find those that are imported by full name: "Failed to find playbook"."""
     imported = [(path.name, play["import_playbook"]) for path in sorted(PLAYBOOKS.glob("*.yml"))
-                for play in yaml.safe_load(path.read_text()) if "import_playbook" in play]
+                for play in ansible_yaml.read(path) if "import_playbook" in play]
     assert len(imported) >= 5
     for importer, name in imported:
         assert (PLAYBOOKS / name).is_file(), f"{importer} imports {name}"
@@ -28,7 +28,7 @@ def test_playbooks_are_imported_by_file_name():
 
 def test_each_play_has_a_tag():
     for path in PLAYBOOKS.glob("*.yml"):
-        for play in yaml.safe_load(path.read_text()):
+        for play in ansible_yaml.read(path):
             assert "import_playbook" in play or play.get("tags"), f"{path.name}: {play['name']}"
 
 
@@ -139,7 +139,7 @@ def _tasks(entries):
 def test_a_login_does_not_go_where_a_server_leads_to():
     found = []
     for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").glob("*/tasks/*.yml")]:
-        for task in _tasks(entry for entry in yaml.safe_load(path.read_text()) or []):
+        for task in _tasks(entry for entry in ansible_yaml.read(path) or []):
             asked = task.get("ansible.builtin.uri") or task.get("ansible.builtin.get_url") or {}
             if "url_password" in asked:
                 found.append((path.name, task["name"], asked.get("follow_redirects")))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-import yaml
+from tooling import ansible_yaml
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description.providers import ALL_KINDS
 from ansible_collections.metal3.baremetal.plugins.module_utils._ipam.reading import ADDRESS_RESOURCES
@@ -15,8 +15,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds imp
 
 RBAC = pathlib.Path(__file__).parents[3] / "docs" / "rbac"
 ROLES = dict((role["metadata"]["name"].removeprefix("metal3-baremetal-"), role["rules"])
-             for role in yaml.safe_load((RBAC / "roles.yml").read_text())["items"])
-BINDINGS = yaml.safe_load((RBAC / "bindings.yml").read_text())["items"]
+             for role in ansible_yaml.read(RBAC / "roles.yml")["items"])
+BINDINGS = ansible_yaml.read(RBAC / "bindings.yml")["items"]
 SERVED = set((resource.group, resource.plural) for resource in (*KNOWN.values(), *ADDRESS_RESOURCES))
 CLUSTER_SCOPED = set(resource.plural for resource in KNOWN.values() if not resource.namespaced)
 WRITES = {"create", "patch", "delete"}

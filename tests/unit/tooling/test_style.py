@@ -44,7 +44,9 @@ def lines(path: Path) -> list[tuple[int, str]]:
 
 
 def test_no_text_has_a_word_that_the_style_replaces():
-    found = [f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()[:100]}" for path in texts()
+    # Few files have one of them anywhere, so few are taken apart.
+    suspected = [path for path in texts() if WORDS.search(path.read_text(encoding="utf-8"))]
+    found = [f"{path.relative_to(REPOSITORY)}:{number}: {line.strip()[:100]}" for path in suspected
              for number, line in lines(path) if WORDS.search(line)]
     assert not found, "docs/style.md says what to write instead:\n" + "\n".join(found)
 
