@@ -57,7 +57,8 @@ def ran(folder, role, confirmation, *arguments, existed=True, is_asked=True, **v
     :param is_asked: whether the task that asks for the confirmation is run
     """
     log = folder / "calls"
-    figures = {"existed": existed, "management_plane": FIGURES, "lab": FIGURES, "service": {"unit": ""}, "servers": []}
+    figures = {"existed": existed, "management_plane": FIGURES, "lab": FIGURES,
+               "service": {"unit": "", "reason": ""}, "servers": []}
     results = {"plane_site": figures, "lab": figures,
                "plane_upgrade_plan": {"confirmation": confirmation, "upgrades": []}}
     tasks = ansible_yaml.read(ROLES / role / "tasks" / "main.yml")
