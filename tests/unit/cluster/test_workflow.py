@@ -319,6 +319,22 @@ def test_a_node_that_waits_for_its_cloud_controller_is_no_failed_bootstrap():
     assert "cloud_provider_enabled" in failure.cause and "cloud controller" in failure.next_step
 
 
+def test_a_node_that_has_joined_again_without_its_provider_id_is_named():
+    """CAPM3 links a machine's Node once, so that the wait would go on to its end."""
+    story = Story().until(15)
+    story.machine["spec"]["providerID"] = "metal3://m/host-1/x"
+    story.machine["status"]["conditions"] = [
+        dict(item, reason="NodeDeleted") for item in conditions(Ready=("False", ""), NodeHealthy=("False", "deleted"))]
+    assert failures(story, formats.moment(T0) + workflow_failures.OLD_FAILURE_SECONDS - 1) == []
+    failure, = failures(story)
+    assert failure.subject == f"Machine {story.machine['metadata']['name']}"
+    assert failure.cause == "Node node-1 was deleted, and no other one has the providerID metal3://m/host-1/x"
+    assert "spec.providerID" in failure.next_step and "delete the Machine" in failure.next_step
+    # What replaces it is under way.
+    story.machine["metadata"]["deletionTimestamp"] = T0
+    assert failures(story) == []
+
+
 def test_goals_are_reached_one_after_the_other():
     story = Story().until(16)
     assert workflow_goals.missing(story.snapshot(), "initialized") == "the control plane is not initialized"

@@ -14,7 +14,7 @@ from ..._kube.objects.titles import title_of
 from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
-from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused
+from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, node_name
 from ..workflow.steps import machine_steps
 from ..workflow.topology import RECONCILED
 
@@ -33,6 +33,8 @@ _TOPOLOGY_FAILED = "ReconcileFailed"
 ERROR_LIMIT = 3
 # A failure from before a run may be the old state that the run has just put right; it must outlast this.
 OLD_FAILURE_SECONDS = 180
+# Cluster API's reason for a Machine whose Node was there.
+_NODE_DELETED = "NodeDeleted"
 _BOOTSTRAP_FAILED = ("DataSecretGenerationFailed", "CertificatesGenerationFailed", "CertificatesCorrupted")
 
 
@@ -274,6 +276,20 @@ def _no_node(snapshot, step, machine, _metal3_machine, now, limit):
                    "its owner to make another")
 
 
+def _no_node_again(_snapshot, _step, machine, _metal3_machine, now, _limit):
+    """CAPM3 gives a Node its provider ID once (``IsProvisioned`` of ``metal3machine_manager.go``)."""
+    healthy = condition(machine, "NodeHealthy")
+    if healthy.get("reason") != _NODE_DELETED or is_going(machine) \
+            or not _lasted(healthy.get("lastTransitionTime"), now, OLD_FAILURE_SECONDS):
+        return None
+    return Failure(f"Machine {machine['metadata']['name']}",
+                   f"Node {node_name(machine)} was deleted, and no other one has the providerID "
+                   f"{machine['spec'].get('providerID')}",
+                   "look whether the Node has joined again (kubectl get nodes of the cluster): write this ID into its "
+                   "spec.providerID, which CAPM3 does once only; if it does not come, delete the Machine for its owner "
+                   "to make another")
+
+
 def _given_up(_snapshot, _step, _machine, infrastructure, _now, _limit):
     """The provider of metal-stack writes the v1beta1 contract's fields into the status itself."""
     status = (infrastructure or {}).get("status") or {}
@@ -295,7 +311,7 @@ def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limit
                    "runs metal-ccm, metal-stack's cloud controller, which cluster_manifests must bring")
 
 
-_METAL3 = (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node)
+_METAL3 = (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node, _no_node_again)
 _METALSTACK = (_reported, _given_up, _bootstrap, _no_node_of_metalstack)
 
 

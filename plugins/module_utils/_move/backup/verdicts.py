@@ -53,6 +53,7 @@ class Now(NamedTuple):
     :ivar node: name of its Node then
     :ivar answers: whether the API server of that cluster answers
     :ivar joined_at: when the Node of that name has joined, RFC 3339 in UTC; None when there is none
+    :ivar is_linked: whether that Node has a providerID
     :ivar moved_to: uid or URL of the plane that this plane has handed it over to; None for none
     :ivar shared: what says that another host of this plane has it, in words; None for nothing
     :ivar other: what says that another server is behind the address of its BMC, in words; empty for nothing
@@ -66,6 +67,7 @@ class Now(NamedTuple):
     node: str = ""
     answers: bool = True
     joined_at: str | None = None
+    is_linked: bool = True
     moved_to: str | None = None
     shared: str | None = None
     other: str = ""
@@ -75,6 +77,9 @@ class Now(NamedTuple):
 
 
 _UNKNOWN = Now()
+# IsProvisioned of metal3machine_manager.go: CAPM3 has done so for the Node of before.
+_UNLINKED = ("; that Node has no provider ID, and CAPM3 gives a machine's Node one only once, so that Cluster API takes "
+             "the Node for deleted until the Machine's spec.providerID is written into the Node's")
 
 
 def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
@@ -120,7 +125,8 @@ def _of(host: Object, now: Now, taken_at: str) -> Verdict:
         return Verdict(verdict.name, OUTDATED, f"its Node {now.node} is not in the cluster {now.cluster} any more")
     if taken_at and now.joined_at > taken_at:
         return Verdict(verdict.name, OUTDATED, f"its Node {now.node} has joined the cluster {now.cluster} at "
-                       f"{now.joined_at}, after the backup was taken: it was installed again since")
+                       f"{now.joined_at}, after the backup was taken: it was installed again since" + (
+                           "" if now.is_linked else _UNLINKED))
     return verdict
 
 

@@ -46,12 +46,14 @@ class Member(NamedTuple):
     :ivar node: name of its Node
     :ivar answers: whether the cluster's API server answers
     :ivar joined_at: when the Node of this name joined, RFC 3339; None when there is none
+    :ivar is_linked: whether that Node has a providerID
     """
 
     cluster: str
     node: str
     answers: bool
     joined_at: str | None
+    is_linked: bool = True
 
 
 class Since(NamedTuple):
@@ -99,8 +101,7 @@ def since(objects: Iterable[Object], nodes: Mapping[str, Mapping[str, NodeNow] |
     objects = list(objects)
     known = set(nodes_of(present).values())
     then = nodes_of(objects)
-    members = dict((name, Member(was.cluster, was.node, nodes.get(was.cluster) is not None, _joined_at(
-        (nodes.get(was.cluster) or {}).get(was.node)))) for name, was in then.items())
+    members = dict((name, _member(was, nodes.get(was.cluster))) for name, was in then.items())
     hosts = dict((obj["metadata"]["name"], obj) for obj in objects if key(obj)[:2] == HOST)
     by_uid = dict((str(host["metadata"].get("uid")), name) for name, host in hosts.items())
     addresses = _addresses(objects)
@@ -129,8 +130,11 @@ def since(objects: Iterable[Object], nodes: Mapping[str, Mapping[str, NodeNow] |
     return Since(members, joined, few(unknown, _SHOWN))
 
 
-def _joined_at(node: NodeNow | None) -> str | None:
-    return None if node is None else node.joined_at
+def _member(was: HostNode, nodes: Mapping[str, NodeNow] | None) -> Member:
+    node = (nodes or {}).get(was.node)
+    if node is None:
+        return Member(was.cluster, was.node, nodes is not None, None)
+    return Member(was.cluster, was.node, True, node.joined_at, bool(node.provider_id))
 
 
 def _host_of(node: NodeNow, hosts: Mapping[str, Object], by_uid: Mapping[str, str]) -> tuple[str | None, str | None]:

@@ -577,6 +577,8 @@ TAKEN = "2026-11-23T12:00:00Z"
 @pytest.mark.parametrize("now, effect, words", [
     (verdicts.Now(True, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.ADOPTED, "what is deployed"),
     (verdicts.Now(True, "c", "n", True, "2026-11-23T12:00:01Z"), verdicts.OUTDATED, "installed again since"),
+    (verdicts.Now(True, "c", "n", True, "2026-11-23T12:00:01Z", is_linked=False), verdicts.OUTDATED,
+     "installed again since; that Node has no provider ID"),
     (verdicts.Now(True, "c", "n", True, None), verdicts.OUTDATED, "not in the cluster c any more"),
     (verdicts.Now(True, "c", "n", False, None), verdicts.OUTDATED, "may have been deleted since"),
     (verdicts.Now(False, "c", "n", True, "2026-11-23T11:00:00Z"), verdicts.POWERED, "is off now"),
@@ -637,7 +639,8 @@ def test_clusters_are_asked_which_nodes_they_have(here, workload, answers, joine
     here.objects["Secret", "c-kubeconfig"]["data"] = {
         "value": base64.b64encode(json.dumps(KUBECONFIG).encode()).decode()}
     found = nodes_now.of_clusters(objects, workload)
-    assert since(objects, found, TAKEN).members == {"used": Member("c", "m", answers, joined_at)}
+    assert since(objects, found, TAKEN).members == {
+        "used": Member("c", "m", answers, joined_at, is_linked=joined_at is None)}
 
 
 @pytest.mark.parametrize("endpoint, is_asked", [

@@ -40,6 +40,11 @@ def test_nothing_has_become_of_hosts_whose_cluster_is_as_it_was():
     assert result.joined == {} and result.unknown == "" and result.members["used"].joined_at == BEFORE
 
 
+@pytest.mark.parametrize("provider_id", ["", "metal3://metal3/used/m3"])
+def test_whether_a_node_that_has_joined_again_is_linked_is_known(provider_id):
+    assert found({"n": NodeNow(AFTER, provider_id)}).members["used"].is_linked is bool(provider_id)
+
+
 @pytest.mark.parametrize("node", [
     NodeNow(AFTER, "metal3://metal3/free/m4"), NodeNow(AFTER, "metal3://uid-BareMetalHost-free"),
     NodeNow(AFTER, "", "uid-BareMetalHost-free"), NodeNow(AFTER, "metal3://metal3/free/m4", "uid-BareMetalHost-other"),
