@@ -78,8 +78,8 @@ class Now(NamedTuple):
 
 _UNKNOWN = Now()
 # IsProvisioned of metal3machine_manager.go: CAPM3 has done so for the Node of before.
-_UNLINKED = ("; that Node has no provider ID, and CAPM3 gives a machine's Node one only once, so that Cluster API takes "
-             "the Node for deleted until the Machine's spec.providerID is written into the Node's")
+_UNLINKED = ("; that Node has no provider ID, and CAPM3 gives a machine's Node one only once, so that Cluster API "
+             "takes the Node for deleted until the Machine's spec.providerID is written into the Node's")
 
 
 def of(host: Object, now: Now = _UNKNOWN, taken_at: str = "") -> Verdict:
