@@ -230,7 +230,7 @@ def test_a_process_that_is_not_found_has_not_stopped(here, there, machine):
 
 def test_a_process_without_a_url_keeps_its_nodes(here, there, machine):
     machine("ironic", running=(OWN,))
-    options = dict(PROCESS, former_ironic_url="")
+    options = {**PROCESS, "former_ironic_url": ""}
     (problem,) = refused(here, there, **options)
     assert str(problem).startswith("Ironic: former_ironic_url: found no URL, and a database that outlives it: that in")
     assert attempt(here, there, True, **PROCESS)["due"]
