@@ -166,7 +166,7 @@ pytest: test-lab-needs  ## chosen tests, on the running lab LAB: make pytest ARG
 
 .PHONY: docs-roles
 docs-roles: test-needs  ## write the reference of roles and playbooks again, from argument_specs and docs/reference.yml, and the pattern
-	@$(DEV)/bin/python tests/unit/tooling/role_pages.py
+	@PYTHONPATH=tests/unit $(DEV)/bin/python tests/unit/tooling/role_pages.py
 	@PYTHONPATH=.build:tests/unit $(DEV)/bin/python tests/unit/tooling/pattern.py
 
 .PHONY: lock

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 
+from fakes.options import with_value
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -127,14 +128,6 @@ PATHS = [(GOOD, path) for path in sorted(paths(GOOD), key=str)] + [
     (GOOD_OF_CLASS, path) for path in sorted(paths(GOOD_OF_CLASS), key=str)]
 
 
-def replaced(path, value, good=GOOD):
-    result = node = copy.deepcopy(good)
-    for key in path[:-1]:
-        node = node[key]
-    node[path[-1]] = value
-    return result
-
-
 def all_findings(params):
     """Read a description as modules and the lint do, and return what is found wrong with it."""
     try:
@@ -162,7 +155,7 @@ def test_the_good_one_is_good_and_has_every_option():
 
 def test_all_is_reported_at_once():
     """Wrong types, names and values, and parts that don't fit each other; nothing that only follows from them."""
-    params = replaced(("endpoint",), 5)
+    params = with_value(GOOD, ("endpoint",), 5)
     params.update(control_plane={"replicas": 2, "replcas": 3}, pod_cidrs=["198.51.100.0/25"], mtu=3)
     params["workers"]["one"]["node_labels"] = {"k8s.io/a": "b"}
     params["networks"]["bonded"]["mtu"] = 5
@@ -189,16 +182,16 @@ def test_all_is_reported_at_once():
 @given(st.sampled_from(PATHS), VALUES)
 @example((GOOD, ("name",)), ["c1"])
 def test_one_value_is_anything(place, value):
-    all_findings(replaced(place[1], value, place[0]))
+    all_findings(with_value(*place, value))
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(VALUES, st.sampled_from([(), ("ranges",), ("ranges", 0), ("ranges", 0, "first"), ("hosts",), ("hosts", 0),
                                 ("hosts", 0, "mac"), ("hosts", 0, "addresses"), ("hosts", 0, "addresses", 0)]))
 def test_what_dhcp_lends_is_anything(value, path):
-    lent = replaced(("dhcp", *path), value, {"dhcp": {
+    lent = with_value({"dhcp": {
         "ranges": [{"first": "198.51.100.1", "last": "198.51.100.9"}],
-        "hosts": [{"mac": "00:5c:52:00:00:01", "addresses": ["198.51.100.1"]}]}})
+        "hosts": [{"mac": "00:5c:52:00:00:01", "addresses": ["198.51.100.1"]}]}}, ("dhcp", *path), value)
     found = lint_checks.lint(lint_checks.Site("metal3", [], {"c": GOOD}, None, None, {}, None, True,
                                               {"c": lent["dhcp"]}))
     assert all(str(item.problem).strip() for item in found)

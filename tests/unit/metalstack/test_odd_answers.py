@@ -4,9 +4,8 @@
 """What metal-api answers is data: whatever type a field has, it is shown, compared and checked without a traceback."""
 from __future__ import annotations
 
-import copy
-
 import pytest
+from fakes.options import with_value
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import goals, info_service, kinds, validation
 
@@ -47,18 +46,9 @@ def paths(value, before=()):
         yield from paths(item, (*before, key))
 
 
-def with_value(path, value):
-    changed = copy.deepcopy(STOCK)
-    place = changed
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return changed
-
-
 @pytest.mark.parametrize("value", [None, 5, 1.5, True, [], {}, ["a"], {"a": 1}, "", "x", [[1]], [None], [{}]], ids=repr)
 def test_no_answer_ends_a_run_with_a_traceback(value):
-    changed = [with_value(path, value) for path in paths(STOCK)]
+    changed = [with_value(STOCK, path, value) for path in paths(STOCK)]
     assert len(changed) > 40
     for objects in changed:
         stock = validation.Stock(objects)

@@ -4,9 +4,8 @@
 """A description of a provisioning network: all mistakes at once, and none in what is right."""
 from __future__ import annotations
 
-import copy
-
 import pytest
+from fakes.options import with_value
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import description
 
@@ -25,12 +24,7 @@ GOOD = {
 
 
 def changed(path, value):
-    result = copy.deepcopy(GOOD)
-    place = result
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return result
+    return with_value(GOOD, path, value)
 
 
 def test_a_right_description_has_no_problem():

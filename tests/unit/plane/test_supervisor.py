@@ -11,11 +11,11 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from http.client import BadStatusLine
 from xmlrpc.client import Fault
 
 import pytest
+from fakes.slow_server import slow_server
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab import status
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.layout import layout as lab_layout
@@ -226,18 +226,10 @@ def endless(connection):
             connection.sendall(b"x" * 65536)
 
 
-def slow(connection):
-    with contextlib.suppress(OSError):
-        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
-        while True:
-            connection.sendall(b"x")
-            time.sleep(0.05)
-
-
 @pytest.mark.parametrize("answer, found", [
     (lambda connection: connection.sendall(b"\x15\x03\x01\x00\x02\x02F"), "http"),
     (lambda connection: connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"), "not a JSON object"),
-    (endless, "not a JSON object"), (slow, "no complete answer within")], ids=["no HTTP", "cut", "endless", "slow"])
+    (endless, "not a JSON object")], ids=["no HTTP", "cut", "endless"])
 def test_what_answers_in_a_programs_place_neither_ends_a_run_nor_keeps_it_waiting(monkeypatch, answer, found):
     """Its port may have been taken since it was looked at, and a program may end while it answers."""
     monkeypatch.setattr(readiness, "_ANSWER_SECONDS", 0.5)
@@ -254,6 +246,12 @@ def test_what_answers_in_a_programs_place_neither_ends_a_run_nor_keeps_it_waitin
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         assert found in readiness.faults({"bmo": {"url": url, "holds": "x"}})["bmo"]
         thread.join()
+
+
+def test_an_answer_that_comes_byte_by_byte_keeps_no_run_waiting(monkeypatch):
+    monkeypatch.setattr(readiness, "_ANSWER_SECONDS", 0.5)
+    with slow_server(b"HTTP/1.1 200 OK\r\n\r\n", b"x") as url:
+        assert "no complete answer within" in readiness.faults({"bmo": {"url": url, "holds": "x"}})["bmo"]
 
 
 def test_waiting_ends_for_each_program_at_its_own_time(tmp_path):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 ROLES = REPOSITORY / "roles"
@@ -41,23 +42,17 @@ def markdown(text: str | list[str]) -> str:
     return " ".join(_MARKUP.sub(replace, line) for line in lines).replace("|", "\\|")
 
 
-def _load(text: Any) -> Any:
-    # Python's own reader takes ten times as long.
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 -- a SafeLoader
-
-
 @functools.cache
 def specs(role: str) -> dict[str, Any]:
     """Return the entry points of a role by name."""
-    with open(ROLES / role / "meta" / "argument_specs.yml", encoding="utf-8") as stream:
-        return _load(stream)["argument_specs"]
+    return ansible_yaml.read(ROLES / role / "meta" / "argument_specs.yml")["argument_specs"]
 
 
 @functools.cache
 def defaults(role: str) -> dict[str, Any]:
     """Return the defaults of a role."""
     path = ROLES / role / "defaults" / "main.yml"
-    return _load(path.read_text(encoding="utf-8")) or {} if path.is_file() else {}
+    return ansible_yaml.read(path) or {} if path.is_file() else {}
 
 
 def variables(role: str, entry_point: str) -> list[Variable]:
@@ -135,14 +130,13 @@ def with_reference(page: str, text: str) -> str:
 
 def described() -> dict[str, Any]:
     """Return docs/reference.yml: what no argument spec knows of the playbooks."""
-    with open(REPOSITORY / "docs" / "reference.yml", encoding="utf-8") as stream:
-        return _load(stream)
+    return ansible_yaml.read(REPOSITORY / "docs" / "reference.yml")
 
 
 @functools.cache
 def plays(name: str) -> list[dict[str, Any]]:
     """Return the plays of a playbook."""
-    return _load((PLAYBOOKS / f"{name}.yml").read_text(encoding="utf-8"))
+    return ansible_yaml.read(PLAYBOOKS / f"{name}.yml")
 
 
 def entry_points(name: str) -> list[tuple[str, str]]:
