@@ -14,6 +14,7 @@ import json
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import PAUSED_ANNOTATION, is_paused_alone
+from .._cluster.workflow.topology import topology_of
 from .._common.documents.document_text import from_json
 from .._common.documents.tolerant import dict_in
 from .._kube.objects.conditions import conditions, is_true, older_conditions
@@ -80,6 +81,19 @@ def ended(control_plane: Object) -> Object | None:
     """Return the merge patch with which it ends, None when it has ended."""
     note = note_of(control_plane)
     return None if note is None else {"metadata": {"annotations": {NOTE: None}}, "spec": {"replicas": note.replicas}}
+
+
+def sized(cluster: Object, replicas: int) -> Object | None:
+    """Return the merge patch after which a Cluster's topology gives its control plane so many machines.
+
+    Cluster API writes the number of a topology over that of the KubeadmControlPlane.
+
+    :param cluster: the Cluster
+    :param replicas: number of machines
+    :returns: None when nothing is to be changed: the topology says so, or leaves the number to others, or there is none
+    """
+    known = dict_in(topology_of(cluster), "controlPlane").get("replicas")
+    return None if known in (None, replicas) else {"spec": {"topology": {"controlPlane": {"replicas": replicas}}}}
 
 
 def paused(obj: Object) -> Object | None:

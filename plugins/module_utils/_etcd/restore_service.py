@@ -191,9 +191,13 @@ class Restore:
         """Have a machine made that takes the data, and wait until its API server answers with it."""
         self._progress.event(f"{self._subject}: another control plane is made, of one machine")
         self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._steps.patch("Cluster", site.cluster, lambda obj: planes.sized(obj, 1))
         self._keep_from_checks(site.machines)
         self._delete(site.machines)
         self._uninitialize()
+        # A topology may have written its number over it before it had another one.
+        self._steps.wait(lambda: self._control_plane()["spec"].get("replicas") == 1,
+                         "the topology gives the control plane one machine")
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
         machine, config, infrastructure = self._steps.wait(self._made_machine, "Cluster API makes the machine")
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.paused)
@@ -380,6 +384,9 @@ class Restore:
         missing = [item["metadata"]["name"] for item in self._machines()
                    if node_name(item) and node_name(item) not in nodes]
         self._give_to_checks(missing)
+        note = planes.note_of(site.control_plane)
+        if note is not None:
+            self._steps.patch("Cluster", site.cluster, lambda obj: planes.sized(obj, note.replicas))
         # The last write: without the note the next run begins again.
         self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
         # The playbook shows the Node's name as it is, which the workload cluster gives.

@@ -146,6 +146,34 @@ def is_as_described(plane):
     return stored["spec"]["replicas"] == 3
 
 
+def test_the_control_plane_of_a_topology_has_one_machine_until_the_restore_has_ended(run, monkeypatch):
+    """Cluster API writes the topology's number over the KubeadmControlPlane's: two more machines joined at once."""
+    run.plane.objects["Cluster", NAME]["spec"]["topology"] = {"controlPlane": {"replicas": 3}}
+
+    def numbers():
+        topology = run.plane.of("Cluster")["spec"]["topology"]
+        return topology["controlPlane"]["replicas"], run.plane.of("KubeadmControlPlane")["spec"]["replicas"]
+
+    found, is_linked = [], restored_nodes.has_own_address
+
+    def has_own_address(*arguments):
+        found.append(numbers())
+        return is_linked(*arguments)
+
+    monkeypatch.setattr(restored_nodes, "has_own_address", has_own_address)
+    path = killed_after_delivery(run, monkeypatch)
+    assert numbers() == (1, 1)
+    run.restore(path, delete_machines=None)
+    assert set(found) == {(1, 1)} and numbers() == (3, 3) and is_as_described(run.plane)
+
+
+def test_the_number_of_a_control_plane_that_its_topology_leaves_to_others_is_not_written_there(run):
+    run.plane.objects["Cluster", NAME]["spec"]["topology"] = {"controlPlane": {"metadata": {}}}
+    run.restore()
+    assert run.plane.of("Cluster")["spec"]["topology"] == {"controlPlane": {"metadata": {}}}
+    assert is_as_described(run.plane)
+
+
 def test_nodes_of_the_snapshot_on_other_servers_go_too_though_they_look_ready(run):
     run.workload.add_node("other", control_plane=True, made="2026-01-01T00:00:00Z")
     assert run.restore()["removed_nodes"] == sorted([OLD, "other"])

@@ -168,6 +168,10 @@ class Plane(Server):
         if self.lags and not cluster["status"]["initialization"]["controlPlaneInitialized"]:
             self.lags -= 1
             cluster["status"] = self._initialized("Cluster")
+        number = cluster["spec"].get("topology", {}).get("controlPlane", {}).get("replicas")
+        if number is not None:
+            # The controller of topologies does not look at the annotation.
+            plane["spec"]["replicas"] = number
         if PAUSED_ANNOTATION in plane["metadata"].get("annotations", {}):
             return
         machines = [item for (kind, _name), item in self.objects.items() if kind == "Machine"]
