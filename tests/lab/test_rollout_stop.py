@@ -10,6 +10,7 @@ import time
 import living_cluster
 import pytest
 import small_cluster
+from stopped_rollouts import NOTE, PAUSED, correct, marks, wrong_image
 from support import NAMESPACE, eventually, only
 from workload import Workload
 
@@ -22,7 +23,6 @@ TAKES_DIRECT = True
 NAME = "stopping"
 POOL = ("MachineDeployment", f"{NAME}-pool-a")
 CONTROL_PLANE = ("KubeadmControlPlane", f"{NAME}-control-plane")
-PAUSED, NOTE = "cluster.x-k8s.io/paused", "metal3.baremetal/rollout-stopped"
 SECONDS = 1500
 # Whether nothing more happens can only be looked at for a while: Cluster API would act within seconds.
 WATCHED_SECONDS = 60
@@ -44,17 +44,8 @@ def workload(lab, site):
 @pytest.fixture
 def wrong(lab, site):
     """An image whose checksum is not that of its file, and the file to correct it in."""
-    path = lab.dir / "www" / "images" / "not-it.sha256"
-    path.write_text(f"{0:064d}  node.qcow2\n")
-    yield dict(site.variables["cluster_image"],
-               checksum=lab.figures["urls"]["image_server"] + "/images/not-it.sha256"), path
-    path.unlink()
-
-
-def marks(lab, kind, name):
-    """Return what the collection and others have noted of a pause."""
-    found = lab.kube.get(KNOWN[kind], NAMESPACE, name)["metadata"].get("annotations") or {}
-    return sorted(key for key in found if key in (PAUSED, NOTE))
+    with wrong_image(lab, site.variables["cluster_image"]) as found:
+        yield found
 
 
 def paused_sets(lab):
@@ -132,7 +123,7 @@ def test_a_run_that_ends_too_early_leaves_the_rollout_stopped_until_it_is_resume
         "run again with cluster_rollout=rollback")
     assert marks(lab, *POOL) == [PAUSED, NOTE] and len(paused_sets(lab)) == 1
     assert marks(lab, *CONTROL_PLANE) == []
-    path.write_text((lab.dir / "www" / "images" / "node.qcow2.sha256").read_text())
+    correct(lab, path)
     new, = eventually(lambda: set(workload.machines("pool-a")) - set(before), 60, "the new machine")
     eventually(lambda: new in workload.ready(), SECONDS, "the new machine is Ready", interval_seconds=2)
     eventually(lambda: is_paused(lab, *POOL), 60, "Cluster API has noticed the pause")
