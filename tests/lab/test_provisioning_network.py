@@ -9,6 +9,7 @@ of the bridge, the other is where a server would be.
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import itertools
 import json
@@ -242,22 +243,53 @@ def test_the_planes_address_is_held_by_keepalived_and_goes_with_it(machine, play
     assert play("provisioning_network", NETWORK).ok().changed() == 0
 
 
-def test_a_server_of_somebody_else_is_named_and_nothing_is_written(machine, play):
-    machine.sh("ip", "address", "add", "172.22.0.99/24", "dev", "wire0")
+@contextlib.contextmanager
+def other_server(machine, address, *options):
+    """A dnsmasq of somebody else where a server would be, with an address and options of its own."""
+    machine.sh("ip", "address", "add", address, "dev", "wire0", *(["nodad"] if ":" in address else []))
     machine.sh("systemd-run", "--unit=foreign", "dnsmasq", "--keep-in-foreground", "--port=0", "--interface=wire0",
-               "--bind-interfaces", "--dhcp-range=172.22.0.50,172.22.0.60", "--dhcp-leasefile=/run/foreign.leases",
-               "--pid-file=/run/foreign.pid", "--conf-file=/dev/null")
+               "--bind-interfaces", "--dhcp-leasefile=/run/foreign.leases", "--pid-file=/run/foreign.pid",
+               "--conf-file=/dev/null", *options)
     try:
         eventually(lambda: machine.sh("systemctl", "is-active", "foreign", check=False).strip() == "active", 20,
                    "the other server runs")
-        longer = dict(NETWORK, provisioning_network_dhcp_lease_seconds=7200)
-        play("provisioning_network", longer).failed("a DHCP server 172.22.0.99 (card ", "name it in allowed_servers")
-        assert ",3600" in machine.sh("cat", "/etc/metal3.baremetal/dnsmasq-prov.conf")
-        play("provisioning_network", dict(longer, provisioning_network_allowed_servers=["172.22.0.99"])).ok()
-        assert ",7200" in machine.sh("cat", "/etc/metal3.baremetal/dnsmasq-prov.conf")
+        yield
     finally:
         machine.sh("systemctl", "stop", "foreign")
-        machine.sh("ip", "address", "delete", "172.22.0.99/24", "dev", "wire0")
+        machine.sh("ip", "address", "delete", address, "dev", "wire0")
+
+
+def configuration(machine):
+    return machine.sh("cat", "/etc/metal3.baremetal/dnsmasq-prov.conf")
+
+
+def test_a_server_of_somebody_else_is_named_and_nothing_is_written(machine, play):
+    with other_server(machine, "172.22.0.99/24", "--dhcp-range=172.22.0.50,172.22.0.60"):
+        longer = dict(NETWORK, provisioning_network_dhcp_lease_seconds=7200)
+        play("provisioning_network", longer).failed("a DHCP server 172.22.0.99 (card ", "name it in allowed_servers")
+        assert ",3600" in configuration(machine)
+        play("provisioning_network", dict(longer, provisioning_network_allowed_servers=["172.22.0.99"])).ok()
+        assert ",7200" in configuration(machine)
+
+
+@pytest.mark.long
+def test_a_server_and_a_router_of_ipv6_of_somebody_else_are_named_and_nothing_is_written(machine, play):
+    play("provisioning_network", NETWORK).ok()
+    card, = [entry["local"] for entry in machine.links()["wire0"]["addr_info"] if entry.get("scope") == "link"]
+    both = dict(NETWORK, provisioning_network_addresses=[*NETWORK["provisioning_network_addresses"], "fd00:22::1/64"],
+                provisioning_network_dhcp_ranges=[*NETWORK["provisioning_network_dhcp_ranges"],
+                                                  {"first": "fd00:22::10", "last": "fd00:22::20"}])
+    with other_server(machine, "fd00:22::99/64", "--dhcp-range=fd00:22::50,fd00:22::60", "--enable-ra"):
+        play("provisioning_network", both).failed(
+            "a DHCPv6 server with the DUID ", f" at {card} (card ", f"router advertisements of {card} (card ",
+            "name this address in allowed_routers")
+        assert "fd00:22::10" not in configuration(machine)
+        play("provisioning_network", dict(both, provisioning_network_allowed_servers=[card],
+                                          provisioning_network_allowed_routers=[card])).ok()
+        assert "fd00:22::10" in configuration(machine)
+    # Its own server and advertisements are nobody else's.
+    assert play("provisioning_network", both).ok().changed() == 0
+    play("provisioning_network", NETWORK).ok()
 
 
 def test_a_card_that_another_file_configures_is_named(machine, play):
