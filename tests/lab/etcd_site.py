@@ -7,10 +7,9 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
+import living_cluster
 import pyrage
-import pytest
 import small_cluster
-import starting_state
 from support import NAMESPACE, eventually, module
 from workload import AGNHOST, ECHO, NODE_PORT, Workload
 
@@ -49,17 +48,17 @@ class EtcdSite:
         self.identity_file.write_text(f"{identity}\n")
         self.kubeconfig = folder / "kubeconfig-of-before"
 
-    def run(self, playbook, *arguments, **extra):
+    def run(self, *arguments, playbook="cluster", **extra):
         return self.lab.playbook(playbook, *arguments, extra=dict(self.variables, etcd_cluster=self.name, **extra),
                                  seconds=SECONDS)
 
     def snapshot(self, *arguments, **extra):
-        return self.run("etcd_snapshot", *arguments, etcd_directory=str(self.folder / "snapshots"),
+        return self.run(*arguments, playbook="etcd_snapshot", etcd_directory=str(self.folder / "snapshots"),
                         etcd_recipients=[self.recipient], etcd_identity_file=str(self.identity_file), **extra)
 
     def restore(self, path, *arguments, **extra):
-        return self.run("etcd_restore", *arguments, etcd_path=str(path), etcd_identity_file=str(self.identity_file),
-                        **extra)
+        return self.run(*arguments, playbook="etcd_restore", etcd_path=str(path),
+                        etcd_identity_file=str(self.identity_file), **extra)
 
     def begin_restore(self, path, **extra):
         extra.update(etcd_cluster=self.name, etcd_path=str(path), etcd_identity_file=str(self.identity_file))
@@ -71,17 +70,10 @@ class EtcdSite:
 
 @contextlib.contextmanager
 def made(site):
-    """Make the cluster of an EtcdSite, and delete it afterwards."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_CLUSTER", "workload")
-        try:
-            starting_state.free_direct(site.lab, SECONDS)
-            site.run("cluster").ok()
-            site.kubeconfig.write_bytes(Path(site.variables["cluster_workload_kubeconfig"]).read_bytes())
-            yield site
-        finally:
-            site.lab.playbook("teardown", extra=dict(site.variables, **small_cluster.teardown(site.name)),
-                              seconds=SECONDS).ok()
+    """Make the cluster of an EtcdSite, keep its kubeconfig, and delete it afterwards."""
+    with living_cluster.made(site):
+        site.kubeconfig.write_bytes(Path(site.variables["cluster_workload_kubeconfig"]).read_bytes())
+        yield site
 
 
 def workload_of(site):

@@ -92,7 +92,10 @@ def etcd_is_healthy(lab, control_plane):
 
 @contextlib.contextmanager
 def made(site):
-    """Make the cluster, on all of the lab's servers but one to spare, and delete it afterwards."""
+    """Make a site's cluster, on all of the lab's servers but one to spare, and delete it afterwards.
+
+    :param site: what has ``lab``, ``name``, ``variables`` and ``run``, as a Site
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CLUSTER", "workload")
         try:

@@ -70,7 +70,7 @@ def test_three_members_are_replaced_by_one_with_the_data_and_it_becomes_three(la
     print(f"seconds to a restored control plane of one, killed once: {time.monotonic() - began:.0f}")
     etcd_site.is_as_saved(site, workload, authority)
     # Waits for the control plane that is as described.
-    assert site.run("cluster").ok().changed() == 0
+    assert site.run().ok().changed() == 0
     print(f"seconds until it is of three again: {time.monotonic() - began:.0f}")
     new = workload.machines("control-plane").keys()
     assert len(new) == 3 and not new & before and workload.machines("pool-a").keys() == workers
@@ -81,4 +81,4 @@ def test_three_members_are_replaced_by_one_with_the_data_and_it_becomes_three(la
     assert all(member.get("peerURLs") and not member.get("isLearner") for member in found)
     eventually(lambda: etcd_is_healthy(lab, f"{NAME}-control-plane"), 120, "etcd is healthy")
     etcd_site.keep_running(site, workload, running)
-    assert site.run("cluster").ok().changed() == 0 and workload.machines("control-plane").keys() == new
+    assert site.run().ok().changed() == 0 and workload.machines("control-plane").keys() == new

@@ -51,7 +51,7 @@ def test_a_snapshot_is_taken_and_read_again(site, workload):
 
 def test_a_backup_of_the_plane_takes_one_on_request(site, workload, tmp_path):
     folder = tmp_path / "both"
-    site.run("backup", backup_directory=str(folder), backup_recipients=[site.recipient], backup_etcd=True,
+    site.run(playbook="backup", backup_directory=str(folder), backup_recipients=[site.recipient], backup_etcd=True,
              backup_identity_file=str(site.identity_file)).ok()
     snapshots = [path for path in folder.iterdir() if NAME in path.name and "etcd" in path.name]
     assert len(snapshots) == 1 and len(list(folder.iterdir())) == 2
@@ -125,4 +125,4 @@ def test_it_is_restored_by_runs_that_were_killed_and_the_worker_goes_on(lab, sit
     own, = etcd_site.members(site, new)
     assert own["name"] == new and own["peerURLs"] == [f"https://{workload.address(control_plane=True)}:2380"]
     # Nobody replaces the machine for it.
-    assert site.run("cluster").ok().changed() == 0 and list(workload.machines("control-plane")) == [new]
+    assert site.run().ok().changed() == 0 and list(workload.machines("control-plane")) == [new]
