@@ -615,6 +615,42 @@ def test_a_renewed_certificate_of_cert_manager_starts_the_pod_again_and_its_auth
     assert run(server, given).present()["changed"] and digest() != before
 
 
+class SlowIssuer(Server):
+    """cert-manager issues a certificate when it has been looked at three times."""
+
+    def __init__(self):
+        super().__init__()
+        self.serve("/apis/cert-manager.io/v1", "Certificate", "Issuer")
+        self.looks = 0
+
+    def list(self, resource, namespace=None, label_selector=None, field_selector=None):
+        found, version = super().list(resource, namespace, label_selector, field_selector)
+        for obj in found if resource.kind == "Certificate" else []:
+            self.looks += 1
+            obj["status"]["conditions"][0]["status"] = str(self.looks > 3)
+            if self.looks == 4:
+                self.store("Secret", NAMESPACE, secret_of("ironic-cert", "first"))
+        return found, version
+
+
+@pytest.mark.parametrize("is_killed", [False, True], ids=["at once", "killed before"])
+def test_a_pod_starts_once_with_a_certificate_that_is_issued_late(monkeypatch, is_killed):
+    """Its template had the digest without it, and the next run started it again."""
+    server, given = SlowIssuer(), options(tls="cert_manager")
+
+    def present():
+        return ironic_service.IronicComponents(
+            server, given, shipped(), False, Progress(None), sleep=lambda seconds: None, clock=lambda: 0.0).present()
+
+    if is_killed:
+        with monkeypatch.context() as patched:
+            patched.setattr(service.Components, "wait_until_issued", lambda _run: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                present()
+    assert present()["changed"] and server.looks > 3
+    assert not present()["changed"]
+
+
 def secret_of(name, text):
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name},
             "data": {"tls.crt": base64.b64encode(text.encode()).decode()}}

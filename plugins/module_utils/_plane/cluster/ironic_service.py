@@ -138,6 +138,7 @@ class IronicComponents(Components):
             # The pod starts with the certificate that its template has a digest of.
             results.append(self._written(made, lambda obj: obj["kind"] != "Deployment"
                                          and obj["metadata"]["name"] != ironic.ISSUERS_AUTHORITY))
+            self.wait_until_issued()
             if self.params["renew_certificate"]:
                 renewal.renew(self.client, self.writes.persist, self.params["namespace"], ironic.CERTIFICATE,
                               self.params["wait_timeout_seconds"], self.progress, self.clock, self.sleep)

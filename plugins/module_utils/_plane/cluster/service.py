@@ -106,6 +106,15 @@ class Components(ComponentsRun):
         self._awaited = [entry for entry in self._awaited if entry not in due]
         self.wait_for(due, CERTIFICATE_SECONDS)
 
+    def wait_until_issued(self) -> None:
+        """Wait for all certificates among the objects that were written last, those of runs before included.
+
+        :raises RolloutError: when one is not issued in time
+        """
+        self._awaited = [entry for entry in self._awaited if entry.resource.kind != _ISSUED]
+        self.wait_for([entry for entry in self._look(self.objects()) if entry.resource.kind == _ISSUED],
+                      CERTIFICATE_SECONDS)
+
     def _ask_for_certificate(self, deadline: float, namespace: str) -> float:
         return issuing.ask(self.client, self.writes.persist, namespace, max(deadline - self.clock(), INTERVAL_SECONDS),
                            self.progress, self.clock, self.sleep)
