@@ -176,7 +176,7 @@ def test_agents_that_know_cert_managers_authority_make_two_servers_available_and
         lab, room, target, variables, servers, kubeconfig):
     consoles = dict((name, Console(lab.dir / "machines" / name / "console.log")) for name in servers)
     given = dict((key, value) for key, value in next(iter(servers.values())).items() if key != "bmc_address")
-    pod = {"kubeconfig": str(kubeconfig[0]), "kubectl": os.path.join(lab.figures["engine_dir"], "bin", "kubectl")}
+    pod = {"kubeconfig": str(kubeconfig[0])}
     inventory = lab.inventory(dict((name, {"bmc_address": found["bmc_address"]}) for name, found in servers.items()))
     # By the authority in the Secret that Ironic's pod mounts.
     running = lab.start("enroll", *only(*servers), "-i", str(inventory),
