@@ -128,6 +128,7 @@ def test_another_label_of_nodes_replaces_the_pools_machine_by_a_new_class(lab, s
 
 
 def test_another_image_replaces_all_machines(lab, site, workload):
+    """By a run that is killed at the first one, and one that goes on."""
     before = workload.hosts()
     images = lab.dir / "www" / "images"
     for suffix in ("", ".sha256"):
@@ -140,13 +141,19 @@ def test_another_image_replaces_all_machines(lab, site, workload):
     image = dict(site.variables["cluster_image"])
     image.update(url=image["url"].replace("node.", "again."), checksum=image["checksum"].replace("node.", "again."))
     site.run(cluster_image=image).failed("expected 2, the number of machines")
-    site.run(confirm=2).ok()
+    running = lab.start("cluster", extra=site.extra(confirm=2))
+    eventually(lambda: set(workload.machines("control-plane")) - set(before), 600, "the new control plane machine")
+    running.kill()
+    site.run().ok()
     assert len(workload.machines()) == 2 and not set(workload.hosts()) & set(before) and len(workload.ready()) == 2
     is_quiet(site)
 
 
 def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_path):
-    """By the playbook ``upgrade``: version and image change at once, and Cluster API brings the pool when it may."""
+    """By the playbook ``upgrade``: version and image change at once, and Cluster API brings the pool when it may.
+
+    The run is killed when the control plane is done; the next one finishes what Cluster API goes on with.
+    """
     following = other_kubernetes.served(lab, tmp_path)
     changes = {"cluster_kubernetes_version": following.kubernetes_version, "cluster_image": following.image,
                "upgrade_backup": False}
@@ -158,8 +165,8 @@ def test_kubernetes_is_upgraded_control_plane_first(lab, site, workload, tmp_pat
                "the pool's new machine")
     plane, = workload.machines("control-plane").values()
     assert plane["spec"]["version"] == following.kubernetes_version and plane["status"]["nodeRef"]["name"]
-    running.finish(SECONDS)
-    running.ok()
+    running.kill()
+    site.run(playbook="upgrade", confirm=1).ok()
     assert set(item["spec"]["version"] for item in workload.machines().values()) == {following.kubernetes_version}
     assert set(node["status"]["nodeInfo"]["kubeletVersion"] for node in workload.nodes().values()) == {
         following.kubernetes_version}
