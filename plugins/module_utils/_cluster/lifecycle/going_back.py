@@ -19,7 +19,7 @@ from ..description.providers import with_classes
 from ..rollout import former
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
-from ..rollout.topology_owners import with_stored_numbers
+from ..rollout.topology_back import planned_back
 from ..rollout.under_way import ROLLBACK, is_former
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
@@ -72,13 +72,15 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
     wanted, problems = _wanted(run, objects, snapshot, stopped)
     if problems:
         raise RefusedError(problems, run.names)
-    run.writes.description = description
+    run.writes.description, run.writes.planned = description, planned_back
     run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
     entries, _answers = tried(run, run.writes.plan(wanted, listed(run, objects)))
-    changes = [_change(owner, snapshot) for owner in stopped]
+    changes = [_change(owner, snapshot) for owner in stopped] + _others(run, entries, stopped, objects)
     losses = cluster_losses.losses(description, changes, [], snapshot)
     # A KubeadmControlPlane has no template by whose name a machine of before is known, see ``rollout.preview``.
-    run.writes.allowed = dict(((owner["kind"], owner["metadata"]["name"]), len(snapshot.machines_of(owner)))
+    run.writes.allowed = dict((owner, cluster_losses.count(going))
+                              for owner, going in cluster_losses.by_owner(losses).items())
+    run.writes.allowed.update(((owner["kind"], owner["metadata"]["name"]), len(snapshot.machines_of(owner)))
                               for owner in stopped)
     unconfirmed = cluster_losses.confirmation_problem(
         f"{run.namespace}/{run.name}", losses, run.options["confirm"], run.options.get("confirm_by_name"))
@@ -122,11 +124,30 @@ def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
                 if by_topology and noted and former.has_another_version(noted, snapshot.cluster)
                 else "describe what was there before, and run without it"))
         elif by_topology:
-            numbered, = with_stored_numbers(run.read().description, [rendered[key]], objects)
-            wanted[key] = former.cluster_as_before(numbered, noted)
+            wanted[key] = former.cluster_as_before(_as_stored(rendered[key], snapshot.cluster), noted)
         else:
             wanted[key] = former.owner_as_before(rendered[key], noted, owner["spec"].get("replicas"))
     return list(wanted.values()), problems
+
+
+def _as_stored(cluster: Object, stored: Object) -> Object:
+    """Return the rendered Cluster with the stored topology: what was described since is not begun by this."""
+    return dict(cluster, spec=dict(cluster["spec"], topology=topology_of(stored)))
+
+
+def _others(run: ClusterRun, entries: list[Any], stopped: list[Object], objects: Objects) -> list[dict[str, Any]]:
+    """Return what becomes of the machines of owners that were done before another one was stopped.
+
+    Of a plain cluster nothing: each owner goes back by itself.
+    """
+    cluster = next((entry for entry in entries if entry.resource == KNOWN["Cluster"]), None)
+    if cluster is None:
+        return []
+    planned = planned_back(run.read().description, cluster, [], objects)
+    names = set(owner["metadata"]["name"] for owner in stopped)
+    return [dict(change, reasons=[ROLLBACK])
+            for change in cluster_rollout.preview(planned.entries, planned.snapshot, planned.answers)
+            if change["rolls"] and change["owner"] not in names]
 
 
 def _change(owner: Object, snapshot: Snapshot) -> dict[str, Any]:

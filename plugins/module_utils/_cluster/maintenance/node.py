@@ -45,6 +45,18 @@ def hold(host: Object, reason: str, is_new: bool, now: float) -> Patch | None:
     return {"metadata": {"annotations": marks}} if marks else None
 
 
+def is_unmarked(host: Object) -> bool:
+    """Say whether nobody has marked a host as being maintained."""
+    return MAINTENANCE not in _annotations(host)
+
+
+def unmark(host: Object) -> Patch | None:
+    """Return the patch that takes the marks of a maintenance away that has not begun after all."""
+    stored = _annotations(host)
+    marks = dict((key, None) for key in (MAINTENANCE, MAINTENANCE_BEGUN) if key in stored)
+    return {"metadata": {"annotations": marks}} if marks else None
+
+
 def release(host: Object, now: float) -> Patch | None:
     """Return the patch that takes the marks away, and keeps how long the maintenance took.
 
