@@ -370,3 +370,26 @@ def test_a_rollback_counts_again_when_the_cluster_has_changed_meanwhile(plane, w
     plane.meanwhile["Cluster", "c1"] = lambda: plane.change("Cluster", "c1")
     run_class(plane, rollout="rollback", confirm="2", **options)
     assert paused(plane) == []
+
+
+def test_a_server_that_does_not_answer_for_a_moment_leaves_no_pool_paused(plane, waits, monkeypatch):
+    """It is restarted with the control plane whose machines are being replaced, where that manages itself."""
+    listed, due = plane.list, []
+
+    def silent_once(resource, *arguments, **more):
+        if due and resource.kind == "Machine":
+            due.pop()
+            raise KubeError("no answer", reason="Unreachable")
+        return listed(resource, *arguments, **more)
+
+    monkeypatch.setattr(plane, "list", silent_once)
+    apply = plane.apply
+
+    def applied(resource, namespace, body, dry_run=False, **options):
+        if resource.kind == "Cluster" and not dry_run:
+            due.extend([1, 1])
+        return apply(resource, namespace, body, dry_run, **options)
+
+    monkeypatch.setattr(plane, "apply", applied)
+    run_class(plane, image=OTHER_IMAGE, confirm="5")
+    assert not due and paused(plane) == []

@@ -520,6 +520,44 @@ def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatc
     assert is_as_described(run.plane)
 
 
+def test_a_server_that_restarts_when_the_data_has_arrived_costs_no_second_machine(run, monkeypatch):
+    """Without the note of who has taken it, the next run would deploy another one."""
+    got, silent = run.plane.get, []
+
+    def get(resource, namespace, name):
+        if silent:
+            silent.pop()
+            raise KubeError("no answer", reason="Unreachable")
+        return got(resource, namespace, name)
+
+    def send(data, host, port):
+        refused = run._send(data, host, port)
+        silent.extend([1, 1] if not refused else [])
+        return refused
+
+    monkeypatch.setattr(run.plane, "get", get)
+    assert run.restore(send=send)["machine"] == NEW and not silent and is_as_described(run.plane)
+
+
+def test_a_machine_that_comes_while_the_others_go_is_not_taken_for_the_one_that_waits(run, monkeypatch):
+    """The control plane's controller was at work when it was paused."""
+    delete = run.plane.delete
+
+    def deleted(resource, namespace, name, *arguments, **options):
+        if resource.kind == "Machine" and name == OLD:
+            run.plane.add_machine("late", {})
+        return delete(resource, namespace, name, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run.plane, "delete", deleted)
+        with pytest.raises(EtcdError, match="found late, which came while the others were deleted"):
+            run.restore()
+    assert not run.sent
+    with pytest.raises(RefusedError, match="expected 1, the number of control plane machines .*late"):
+        run.restore(delete_machines=None)
+    assert run.restore()["deleted_machines"] == ["late"] and is_as_described(run.plane)
+
+
 def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
     with pytest.raises(EtcdError, match=r"takes etcd's data.*192\.0\.2\.1: refused"):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")

@@ -19,7 +19,6 @@ from ..rollout import former
 from ..rollout.under_way import UnderWay, stop_lines, under_way
 from ..waiting.service import WaitFailedError
 from ..workflow import goals as workflow_goals
-from ..workflow.reading import snapshot_of
 from ..workflow.rollout_stop import (
     OWNERS,
     Note,
@@ -129,7 +128,7 @@ def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedErro
 
 
 def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
     described = set(change["owner"] for change in planned.changes if change["rolls"])
     rolled = set(item["metadata"]["name"] for item in snapshot.owners()
                  if names_of(item, run.read().description) & described)
@@ -218,7 +217,7 @@ def release(run: ClusterRun, names: Collection[str]) -> None:
     """
     if run.check_mode or not names:
         return
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
 
     def made(item: Object) -> Any:
         patch = released(item)
@@ -242,7 +241,7 @@ def release_deleted(run: ClusterRun, names: Collection[str]) -> None:
     """
     if run.check_mode or not names:
         return
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
     owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
     parts = owners + [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]
     run.delete([item for item in parts if is_stopped(item)], lambda _entry, _stored: [])
