@@ -692,6 +692,23 @@ def test_an_address_that_is_right_stays(run):
     run.restore()
 
 
+@pytest.mark.parametrize("containers", [7, {"name": "etcd"}, ["etcd"], [{"command": 7}], [{"command": [7]}]],
+                         ids=["number", "mapping", "text", "number as command", "number in a command"])
+def test_a_pod_of_another_shape_says_no_address(run, containers):
+    """The cluster's own API server answers, whoever that is by then."""
+    send = run._send
+
+    def sent(*arguments):
+        refused = send(*arguments)
+        for (kind, _name), pod in run.workload.objects.items():
+            if kind == "Pod":
+                pod["spec"]["containers"] = containers
+        return refused
+
+    with pytest.raises(EtcdError, match="not in time: etcd on Node .* has its address"):
+        run.restore(send=sent)
+
+
 def test_a_version_is_read_of_what_etcdutl_says_once(run):
     assert delivery.version_of(str(run.program)) == "3.6.16"
     asked = Path(f"{run.program}.asked")
