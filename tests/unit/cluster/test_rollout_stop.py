@@ -615,3 +615,38 @@ def test_the_same_of_a_pool_of_a_topology(by_class, waits, changes, goes_on):
         with pytest.raises(RefusedError, match="whose rollout a run has stopped"):
             run_class(by_class, **changes)
     assert (PAUSED in marks(by_class, POOL)) != goes_on
+
+
+def test_a_rollback_keeps_the_number_of_a_pool_that_is_described_without_one(plane, waits):
+    """An apply without the number that the last one had takes it away, and Cluster API's webhook makes it 1."""
+    unnumbered = {"one": {"image": OTHER_IMAGE}, "two": {"replicas": 1}}
+    stopped(plane, waits, workers=unnumbered)
+    assert plane.spec(*POOL)["replicas"] == 3
+    go(plane, workers=unnumbered, rollout="rollback")
+    assert plane.spec(*POOL)["replicas"] == 3
+
+
+def test_a_stop_keeps_the_number_that_somebody_has_given_a_pool_meanwhile(plane, waits):
+    """With that of the description, machines would go when the rollout goes on, and nobody would have asked."""
+    def meanwhile():
+        new_machine(plane)
+        plane.change(*POOL, replicas=5)
+
+    waits.fails, waits.meanwhile = "available", meanwhile
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=BAD, confirm="3")
+    assert marks(plane, POOL)[PAUSED] == NOTE and plane.spec(*POOL)["replicas"] == 5
+    waits.fails, waits.meanwhile = None, lambda: None
+    with pytest.raises(RefusedError, match="c1-one loses 1 machine"):
+        go(plane, workers=BAD, rollout="resume")
+
+
+def test_fewer_machines_are_asked_for_when_a_rollout_is_resumed(plane, waits):
+    stopped(plane, waits)
+    fewer = dict(BAD, one=dict(BAD["one"], replicas=1))
+    with pytest.raises(RefusedError, match="expected 3, the number of machines .*\n.*c1-one loses 3 machines out of"):
+        go(plane, workers=fewer, rollout="resume")
+    assert plane.spec(*POOL)["replicas"] == 3 and PAUSED in marks(plane, POOL)
+    result = go(plane, workers=fewer, rollout="resume", confirm="3")
+    assert plane.spec(*POOL)["replicas"] == 1 and PAUSED not in marks(plane, POOL)
+    assert [change["replicas_after"] for change in result["changes"]] == [1]

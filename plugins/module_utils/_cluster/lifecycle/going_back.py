@@ -14,6 +14,7 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem, renamed_field
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
+from ..._kube.reconcile.diff import goes_away
 from ..._metal3.kinds import KNOWN
 from ..description.providers import with_classes
 from ..rollout import former
@@ -26,6 +27,7 @@ from ..workflow.reading import read_all
 from ..workflow.rollout_stop import note_of, stopped_owners
 from ..workflow.snapshot import Snapshot
 from ..workflow.topology import topology_of
+from ..writing import stored as cluster_stored
 from ..writing.entries import entry_result
 from ..writing.prune import ours
 from . import applying, stopping
@@ -72,6 +74,8 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
     wanted, problems = _wanted(run, objects, snapshot, stopped)
     if problems:
         raise RefusedError(problems, run.names)
+    # Also of a pool that is described without a number: without it an apply would take that of the last one away.
+    wanted = cluster_stored.with_stored_replicas(description, wanted, objects, goes_away)
     run.writes.description, run.writes.planned = description, planned_back
     run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
     entries, _answers = tried(run, run.writes.plan(wanted, listed(run, objects)))

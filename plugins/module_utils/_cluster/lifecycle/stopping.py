@@ -22,6 +22,7 @@ from ..workflow import goals as workflow_goals
 from ..workflow.rollout_stop import (
     OWNERS,
     Note,
+    as_stopped,
     is_paused_by_others,
     is_stopped,
     marks,
@@ -155,8 +156,8 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
         # By an apply: that of the run that goes on, which has no such annotations, takes them away in the same write.
         wanted, = with_stored_replicas(run.writes.description, [run.writes.rendered[_key(item)]],
                                        {item["kind"]: [item]}, goes_away)
-        metadata = dict(wanted["metadata"], annotations=dict(wanted["metadata"].get("annotations") or {}, **mark))
-        return _APPLY, dict(wanted, metadata=metadata)
+        # With the number of machines that it has by now: another one is to be asked for.
+        return _APPLY, as_stopped(wanted, dict(item, metadata={"annotations": mark}))
 
     _note(run, _Marks(run, made).mark([entry.owner for entry in due]))
     # The MachineSets of a MachineDeployment that is paused go on: a health check would have the new machine deleted and
