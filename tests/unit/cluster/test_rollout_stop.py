@@ -644,7 +644,7 @@ def test_a_stop_keeps_the_number_that_somebody_has_given_a_pool_meanwhile(plane,
 def test_fewer_machines_are_asked_for_when_a_rollout_is_resumed(plane, waits):
     stopped(plane, waits)
     fewer = dict(BAD, one=dict(BAD["one"], replicas=1))
-    with pytest.raises(RefusedError, match="expected 3, the number of machines .*\n.*c1-one loses 3 machines out of"):
+    with pytest.raises(RefusedError, match=r"expected 3, the number of machines .*\n.*c1-one loses 3 machines out of"):
         go(plane, workers=fewer, rollout="resume")
     assert plane.spec(*POOL)["replicas"] == 3 and PAUSED in marks(plane, POOL)
     result = go(plane, workers=fewer, rollout="resume", confirm="3")

@@ -553,7 +553,7 @@ def test_a_machine_that_comes_while_the_others_go_is_not_taken_for_the_one_that_
         with pytest.raises(EtcdError, match="found late, which came while the others were deleted"):
             run.restore()
     assert not run.sent
-    with pytest.raises(RefusedError, match="expected 1, the number of control plane machines .*late"):
+    with pytest.raises(RefusedError, match=r"expected 1, the number of control plane machines .*late"):
         run.restore(delete_machines=None)
     assert run.restore()["deleted_machines"] == ["late"] and is_as_described(run.plane)
 
@@ -705,7 +705,7 @@ def test_a_pod_of_another_shape_says_no_address(run, containers):
                 pod["spec"]["containers"] = containers
         return refused
 
-    with pytest.raises(EtcdError, match="not in time: etcd on Node .* has its address"):
+    with pytest.raises(EtcdError, match=r"not in time: etcd on Node .* has its address"):
         run.restore(send=sent)
 
 

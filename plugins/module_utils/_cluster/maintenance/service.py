@@ -169,7 +169,7 @@ class MaintenanceService:
         self._check_same(members, "drained")
 
     def _refuse_beside(self, found: list[Place]) -> None:
-        """Look once more at those beside the hosts, now that these are marked: of two runs at once, one has the other's.
+        """Look at those beside the hosts once more, now that these are marked: of two runs at once, one sees the other.
 
         :raises RefusedError: with what stands against it by now; the marks of this run are taken back then
         """

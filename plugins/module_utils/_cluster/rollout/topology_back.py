@@ -18,7 +18,8 @@ from .topology_owners import UPDATE, Object, Objects, OwnerEntry, OwnerPlan, at,
 _ANOTHER = "(another)"
 
 
-def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable[Object], objects: Objects) -> OwnerPlan:
+def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable[Object],
+                 objects: Objects) -> OwnerPlan:
     """Return what a Cluster with a topology of before does to the owners of machines, as ``topology_owners.planned``.
 
     Their numbers stay, and no pool comes or goes.
