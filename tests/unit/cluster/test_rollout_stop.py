@@ -190,6 +190,24 @@ def test_a_rollout_that_is_stopped_twice_goes_back_to_what_was_before_the_first(
     assert image_of(plane) == was
 
 
+def test_a_machine_that_came_between_two_stops_is_counted_when_both_are_taken_back(plane, waits):
+    """It is as neither the first description nor the last, and may have data by then."""
+    stopped(plane, waits)
+    template = plane.spec(*POOL)["template"]["spec"]["infrastructureRef"]["name"]
+    machine = plane.objects["Machine", "c1-one-new"]
+    machine["status"] = {"nodeRef": {"name": "c1-one-new"}, "conditions": [{"type": "UpToDate", "status": "False"}]}
+    made = plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", "c1-one-new", spec={})
+    made["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": template}
+    waits.fails = "available"
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=GOOD, confirm="4")
+    waits.fails = None
+    with pytest.raises(RefusedError, match=r"expected 1, the number of machines .*\n.*c1-one-new"):
+        go(plane, workers=GOOD, rollout="rollback")
+    go(plane, workers=GOOD, rollout="rollback", confirm="1")
+    assert PAUSED not in marks(plane, POOL)
+
+
 def test_a_control_plane_goes_back_with_its_configuration_and_version(plane, waits):
     before = json.dumps([plane.spec(*PLANE)[key] for key in ("version", "kubeadmConfigSpec")], sort_keys=True)
     was = image_of(plane, PLANE)

@@ -21,7 +21,8 @@ from ..rollout import former
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
 from ..rollout.topology_back import planned_back
-from ..rollout.under_way import ROLLBACK, is_former
+from ..rollout.topology_owners import OwnerPlan
+from ..rollout.under_way import ROLLBACK, is_former, is_made_of
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
 from ..workflow.rollout_stop import note_of, stopped_owners
@@ -79,7 +80,8 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
     run.writes.description, run.writes.planned = description, planned_back
     run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
     entries, _answers = tried(run, run.writes.plan(wanted, listed(run, objects)))
-    changes = [_change(owner, snapshot) for owner in stopped] + _others(run, entries, stopped, objects)
+    before = _as_before(run, entries, snapshot, objects)
+    changes = [_change(owner, snapshot, before) for owner in stopped] + _others(before, stopped)
     losses = cluster_losses.losses(description, changes, [], snapshot)
     # A KubeadmControlPlane has no template by whose name a machine of before is known, see ``rollout.preview``.
     run.writes.allowed = dict((owner, cluster_losses.count(going))
@@ -139,28 +141,36 @@ def _as_stored(cluster: Object, stored: Object) -> Object:
     return dict(cluster, spec=dict(cluster["spec"], topology=topology_of(stored)))
 
 
-def _others(run: ClusterRun, entries: list[Any], stopped: list[Object], objects: Objects) -> list[dict[str, Any]]:
-    """Return what becomes of the machines of owners that were done before another one was stopped.
-
-    Of a plain cluster nothing: each owner goes back by itself.
-    """
+def _as_before(run: ClusterRun, entries: list[Any], snapshot: Snapshot, objects: Objects) -> OwnerPlan:
+    """Return the owners of machines as they are to be; of a plain cluster those that were stopped."""
     cluster = next((entry for entry in entries if entry.resource == KNOWN["Cluster"]), None)
-    if cluster is None:
-        return []
-    planned = planned_back(run.read().description, cluster, [], objects)
+    return OwnerPlan(entries, {}, [], snapshot) if cluster is None else planned_back(
+        run.read().description, cluster, [], objects)
+
+
+def _others(before: OwnerPlan, stopped: list[Object]) -> list[dict[str, Any]]:
+    """Return what becomes of the machines of owners that were done before another one was stopped."""
     names = set(owner["metadata"]["name"] for owner in stopped)
+    others = [entry for entry in before.entries if entry.name not in names]
     return [dict(change, reasons=[ROLLBACK])
-            for change in cluster_rollout.preview(planned.entries, planned.snapshot, planned.answers)
-            if change["rolls"] and change["owner"] not in names]
+            for change in cluster_rollout.preview(others, before.snapshot, before.answers) if change["rolls"]]
 
 
-def _change(owner: Object, snapshot: Snapshot) -> dict[str, Any]:
-    """Return what becomes of an owner's machines: those that were made since go, the others are as before."""
-    replicas = owner["spec"].get("replicas")
-    return {"owner": owner["metadata"]["name"], "kind": owner["kind"], "replicas_before": replicas,
+def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, Any]:
+    """Return what becomes of an owner's machines: those that were made since go, the others are as before.
+
+    After two stops some may have been made between them: they are as neither the last description nor the first.
+    """
+    replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
+    wanted = next((entry.desired for entry in before.entries if (entry.desired["kind"], entry.name) == key), None)
+    if topology_of(snapshot.cluster) and owner["kind"] == "KubeadmControlPlane":
+        # Cluster API deletes the former copy of a class's template at once (``reconcileControlPlane``).
+        wanted = None
+    return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
             "machines": [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
-                         if not is_going(machine) and not is_former(machine, owner, snapshot)]}
+                         if not is_going(machine) and not (is_former(machine, owner, snapshot) and is_made_of(
+                             machine, wanted, before.snapshot))]}
 
 
 def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -> None:

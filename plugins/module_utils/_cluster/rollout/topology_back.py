@@ -13,9 +13,7 @@ from typing import Any
 from ..description.model import ClusterDescription
 from ..workflow.snapshot import Snapshot, cloned_from
 from ..workflow.topology import as_plain, pools_of, stored_pools, topology_of
-from .topology_owners import UPDATE, Object, Objects, OwnerEntry, OwnerPlan, at, planned, rolling
-
-_ANOTHER = "(another)"
+from .topology_owners import UNKNOWN_TEMPLATE, UPDATE, Object, Objects, OwnerEntry, OwnerPlan, at, planned, rolling
 
 
 def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable[Object],
@@ -77,4 +75,4 @@ def _pool(current: Object, of_class: Mapping[str, Any]) -> OwnerEntry:
 
 def _named(reference: Mapping[str, Any], part: Mapping[str, Any] | None) -> Object:
     """Return a reference to the template that a part of a class names; what is not known counts as another one."""
-    return dict(reference, name=((part or {}).get("templateRef") or {}).get("name") or _ANOTHER)
+    return dict(reference, name=((part or {}).get("templateRef") or {}).get("name") or UNKNOWN_TEMPLATE)

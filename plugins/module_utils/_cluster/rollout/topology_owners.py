@@ -24,7 +24,8 @@ Objects = Mapping[str, list[Object]]
 CREATE, UPDATE, UNCHANGED = "create", "update", "unchanged"
 _PLANE, _POOL = "KubeadmControlPlane", "MachineDeployment"
 # A name that no template has: of machines that may all be replaced.
-_ANOTHER = "(another)"
+# In place of the name of a template that only the class and Cluster API know.
+UNKNOWN_TEMPLATE = "(another)"
 
 
 class OwnerEntry(NamedTuple):
@@ -326,7 +327,7 @@ def _of_class_entry(name: str, kind: str, current: Object | None, number: int | 
     inner = "machineTemplate" if kind == _PLANE else "template"
     machine = dict(spec[inner]["spec"])
     if rolls:
-        machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=_ANOTHER)
+        machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=UNKNOWN_TEMPLATE)
     replicas = spec.get("replicas") if number is None else number
     desired = dict(current, spec=dict(spec, **{"replicas": replicas, inner: dict(spec[inner], spec=machine)}))
     before, after = ({"spec": rolling(item)} for item in (current, desired))
