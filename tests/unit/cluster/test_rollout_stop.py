@@ -497,7 +497,9 @@ def test_a_topology_goes_back_to_the_class_of_before(by_class, waits):
     class_stopped(by_class, waits)
     assert json.loads(marks(by_class, POOL)[NOTE])["former"] == {"class": was, "version": "v1.35.4"}
     wrong = class_of(by_class)
-    run_class(by_class, workers=BAD, rollout="rollback")
+    with pytest.raises(RefusedError, match="expected 3, the number of machines"):
+        run_class(by_class, workers=BAD, rollout="rollback")
+    run_class(by_class, workers=BAD, rollout="rollback", confirm="3")
     assert class_of(by_class) == was != wrong and PAUSED not in marks(by_class, POOL)
     noted = by_class.spec("Cluster", "c1")["topology"]
     assert [noted["controlPlane"]["metadata"]["annotations"]] + [

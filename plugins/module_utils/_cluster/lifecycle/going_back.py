@@ -159,18 +159,21 @@ def _others(before: OwnerPlan, stopped: list[Object]) -> list[dict[str, Any]]:
 def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, Any]:
     """Return what becomes of an owner's machines: those that were made since go, the others are as before.
 
-    After two stops some may have been made between them: they are as neither the last description nor the first.
+    Of a topology all go, because copies of templates come that none of them is of. After two stops some may have been
+    made between them: they are as neither the last description nor the first.
     """
     replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
-    wanted = next((entry.desired for entry in before.entries if (entry.desired["kind"], entry.name) == key), None)
-    if topology_of(snapshot.cluster) and owner["kind"] == "KubeadmControlPlane":
-        # Cluster API deletes the former copy of a class's template at once (``reconcileControlPlane``).
-        wanted = None
+    entry = next((item for item in before.entries if (item.desired["kind"], item.name) == key), None)
+    is_plain = entry is not None and not topology_of(snapshot.cluster)
+
+    def stays(machine: Object) -> bool:
+        return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) and is_made_of(
+            machine, entry.desired if is_plain else None, snapshot)
+
     return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
             "machines": [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
-                         if not is_going(machine) and not (is_former(machine, owner, snapshot) and is_made_of(
-                             machine, wanted, before.snapshot))]}
+                         if not is_going(machine) and not stays(machine)]}
 
 
 def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -> None:

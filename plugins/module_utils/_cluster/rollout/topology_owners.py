@@ -51,6 +51,15 @@ class OwnerEntry(NamedTuple):
         """Say whether anything becomes of it."""
         return self.action != UNCHANGED
 
+    @property
+    def takes_other_copies(self) -> bool:
+        """Say whether it gets other copies of templates, of which no machine is, also not one of the same content.
+
+        Cluster API names each copy anew (``reconcileReferencedTemplate``), and owners compare names alone
+        (``MachineTemplateUpToDate`` of MachineDeployments, ``matchesInfraMachine`` of KubeadmControlPlanes).
+        """
+        return self.current is not None and _templates(self.current) != _templates(self.desired)
+
 
 class OwnerPlan(NamedTuple):
     """What a change does to the owners of machines.
@@ -249,6 +258,14 @@ def rolling(owner: Object) -> Object:
         "version": machine.get("version"), "failureDomain": machine.get("failureDomain"),
         "bootstrap": {"configRef": {"name": machine["bootstrap"]["configRef"]["name"]}},
         "infrastructureRef": {"name": machine["infrastructureRef"]["name"]}}})
+
+
+def _templates(owner: Object) -> list[str]:
+    """Return the names of the templates that an owner's machines are made of."""
+    if owner["kind"] == _PLANE:
+        return [owner["spec"]["machineTemplate"]["spec"]["infrastructureRef"]["name"]]
+    machine = owner["spec"]["template"]["spec"]
+    return [machine["infrastructureRef"]["name"], machine["bootstrap"]["configRef"]["name"]]
 
 
 def described_otherwise(description: ClusterDescription, entry: Any, plan: OwnerPlan) -> set[str]:

@@ -15,7 +15,6 @@ from ..._kube.objects.titles import title_of
 from ..workflow.rollout_stop import OWNERS, is_held, is_paused_by_others, note_of, sets_of
 from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, cloned_from, is_of
 from ..workflow.steps import machine_steps
-from .topology_owners import UNKNOWN_TEMPLATE
 
 Object = dict[str, Any]
 
@@ -51,18 +50,16 @@ def is_former(machine: Object, owner: Object, snapshot: Any) -> bool:
 
 
 def is_made_of(machine: Object, wanted: Object | None, snapshot: Any) -> bool:
-    """Say whether a Machine is as an owner is to describe machines, as far as that is known.
+    """Say whether a Machine is as an owner of a plain cluster is to describe machines, as far as that is known.
 
-    :param wanted: the KubeadmControlPlane or MachineDeployment; None, and a template that is not known, say nothing
+    :param wanted: the KubeadmControlPlane or MachineDeployment; None says nothing
     :param snapshot: a workflow Snapshot
     """
     if wanted is None:
         return True
     spec = wanted["spec"]
     if wanted["kind"] == "MachineDeployment":
-        template = spec["template"]["spec"]
-        return template["infrastructureRef"]["name"] == UNKNOWN_TEMPLATE or is_of(
-            machine, template, snapshot, when_unknown=True)
+        return is_of(machine, spec["template"]["spec"], snapshot, when_unknown=True)
     # Of its kubeadm configuration a Machine does not say which it has.
     template = spec["machineTemplate"]["spec"]["infrastructureRef"]["name"]
     return machine["spec"].get("version") in (None, spec.get("version")) and cloned_from(
