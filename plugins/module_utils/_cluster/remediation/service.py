@@ -309,12 +309,13 @@ class RemediationService:
             self._helped.update((item.name, REPLACE) for item in mine)
 
     def _not_replaced(self, due: list[Patient], refused: RefusedError) -> None:
-        """Keep why no Machine was deleted, and take the marks away that were set for it: CAPM3 would pass hosts over."""
+        """Keep why no Machine was deleted, and take away the marks that were set for it."""
         said = "; ".join(problem_text(problem._replace(subject="", field="")) for problem in refused.problems)
         for item in due:
             self._obstacles.setdefault(item.name, []).append(f"{REPLACE} not tried: {said}")
         marked = [item for item in due if not any(
             mark in host_annotations.of(item.host) for mark in host_annotations.UNHEALTHY_MARKS)]
+        # CAPM3 would pass these hosts over.
         self._act(REPLACE, marked, [Request(item.name, "mark_healthy", now=timestamp(self.now())) for item in marked],
                   [])
 
