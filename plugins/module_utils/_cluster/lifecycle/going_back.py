@@ -164,11 +164,11 @@ def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, A
     """
     replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
     entry = next((item for item in before.entries if (item.desired["kind"], item.name) == key), None)
-    is_plain = entry is not None and not topology_of(snapshot.cluster)
+    wanted = entry.desired if entry is not None and not topology_of(snapshot.cluster) else None
 
     def stays(machine: Object) -> bool:
-        return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) and is_made_of(
-            machine, entry.desired if is_plain else None, snapshot)
+        return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) \
+            and is_made_of(machine, wanted, before.snapshot)
 
     return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
