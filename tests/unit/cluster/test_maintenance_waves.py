@@ -8,7 +8,7 @@ import pytest
 from fakes.maintenance import BEGAN_AT, HOST, NODE, Workload, go, plane_of
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import waves
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import node, waves
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import DrainError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import timestamp
@@ -280,3 +280,10 @@ def test_of_two_runs_at_once_one_goes_without_its_marks(plane, workload, mine, t
     with pytest.raises(RefusedError):
         go(plane, workload, hosts=[mine], max_unavailable_per_pool=limit)
     assert plane.objects["BareMetalHost", mine]["metadata"]["annotations"] == {host_annotations.MAINTENANCE: "fan"}
+
+
+def test_a_run_that_is_refused_leaves_the_mark_that_another_one_has_set_since():
+    host = {"metadata": {"name": "h", "annotations": {}}}
+    host["metadata"]["annotations"] = dict(node.hold(host, "fan", True, BEGAN_AT)["metadata"]["annotations"])
+    for reason, now, taken in (("fan", BEGAN_AT, True), ("disk", BEGAN_AT, False), ("fan", BEGAN_AT + 1, False)):
+        assert bool(node.unmark(host, reason, now)) is taken

@@ -303,6 +303,9 @@ PLANE, CLUSTER = ("KubeadmControlPlane", f"{NAME}-control-plane"), ("Cluster", N
      "outside the cluster"),
     ((PLANE, "spec", "kubeadmConfigSpec", "clusterConfiguration"), {"etcd": {"local": {"dataDir": "/x; reboot"}}},
      "no plain path"),
+    ((PLANE, "spec", "machineTemplate"),
+     {"spec": {"infrastructureRef": {"kind": "KubevirtMachineTemplate", "name": "t"}}},
+     "machines of a KubevirtMachineTemplate, expected"),
     ((CLUSTER, "spec", "controlPlaneRef"), {"kind": "TalosControlPlane", "name": "t"}, "of kind TalosControlPlane"),
     ((("Secret", f"{NAME}-ca"), "data"), {"tls.crt": "bm8="}, "found no certificate")])
 def test_a_control_plane_that_cannot_be_created_again_is_refused(run, path, value, said):
@@ -310,6 +313,12 @@ def test_a_control_plane_that_cannot_be_created_again_is_refused(run, path, valu
     with pytest.raises((RefusedError, EtcdError), match=said):
         run.restore()
     assert run.plane.writes() == []
+
+
+def test_a_control_plane_on_servers_is_restored(run):
+    change(run, (PLANE, "spec", "machineTemplate"),
+           {"spec": {"infrastructureRef": {"kind": "Metal3MachineTemplate", "name": "t"}}})
+    assert run.restore()["machine"] == NEW
 
 
 def test_a_locked_host_is_left_alone(run):

@@ -50,11 +50,13 @@ def is_unmarked(host: Object) -> bool:
     return MAINTENANCE not in _annotations(host)
 
 
-def unmark(host: Object) -> Patch | None:
-    """Return the patch that takes the marks of a maintenance away that has not begun after all."""
-    stored = _annotations(host)
-    marks = dict((key, None) for key in (MAINTENANCE, MAINTENANCE_BEGUN) if key in stored)
-    return {"metadata": {"annotations": marks}} if marks else None
+def unmark(host: Object, reason: str, now: float) -> Patch | None:
+    """Return the patch that takes the marks of :func:`hold` away, None when another run has marked the host since.
+
+    :param reason, now: as for :func:`hold`
+    """
+    stored, own = _annotations(host), {MAINTENANCE: reason, MAINTENANCE_BEGUN: timestamp(now)}
+    return {"metadata": {"annotations": dict.fromkeys(own)}} if own.items() <= stored.items() else None
 
 
 def release(host: Object, now: float) -> Patch | None:

@@ -154,7 +154,7 @@ class MaintenanceService:
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
             obj, self._reason(), obj["metadata"]["name"] in open_to_pods, now))
         if not self.check_mode:
-            self._refuse_beside(found)
+            self._refuse_beside(found, now)
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
             self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
@@ -168,9 +168,10 @@ class MaintenanceService:
         self._drain(members, due)
         self._check_same(members, "drained")
 
-    def _refuse_beside(self, found: list[Place]) -> None:
+    def _refuse_beside(self, found: list[Place], now: float) -> None:
         """Look at those beside the hosts once more, now that these are marked: of two runs at once, one sees the other.
 
+        :param now: when they were marked, seconds since 1970
         :raises RefusedError: with what stands against it by now; the marks of this run are taken back then
         """
         objects = objects_of(self.client, self.namespace)
@@ -179,13 +180,10 @@ class MaintenanceService:
                                                  self.params["max_unavailable_per_pool"])
         if not problems:
             return
-        self._write("BareMetalHost", [place.host for place in again if node.is_unmarked(self._before(place, found))],
-                    node.unmark)
+        unmarked = set(place.name for place in found if node.is_unmarked(place.host))
+        self._write("BareMetalHost", [place.host for place in again if place.name in unmarked],
+                    lambda obj: node.unmark(obj, self._reason(), now))
         raise RefusedError(problems)
-
-    @staticmethod
-    def _before(place: Place, found: list[Place]) -> Any:
-        return next(item.host for item in found if item.name == place.name)
 
     def _due(self, members: list[Place]) -> tuple[dict[str, list[Any]], list[Problem]]:
         """Return the pods that are to go, by host, and what is lost with them unless it is allowed."""
