@@ -20,7 +20,9 @@ description:
     cordoned, or kept from health checks, stays so. Of a control plane it then waits until the node's etcd and API
     server are Ready and Cluster API finds the Machine healthy. The next one would be refused before.
   - What is lost with the pods, and what would cost a control plane its quorum, is refused before anything is written,
-    for all hosts at once. Hosts that are in no cluster are marked only.
+    for all hosts at once. Hosts that are in no cluster are marked only. A machine of the control plane counts as away
+    as soon as its host is marked, or its server is to be rebooted, held or off. V(drained) looks once more when its own
+    hosts are marked, and takes the marks back when another run has marked others meanwhile.
   - When the module runs on the controller, progress is printed while it waits.
 options:
   namespace:

@@ -9,14 +9,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .._cluster.workflow.snapshot import is_paused, is_paused_alone
+from .._common.documents.tolerant import dict_in
 from .._common.problems.problem import Problem
+from .._common.texts.plain_text import plain
 from .._kube.objects.finalizers import is_going
+from .._metal3.kinds import KNOWN
 from . import control_plane as planes
 from .receiver import data_dir
 from .snapshot import About
 
 Object = dict[str, Any]
 
+_TEMPLATE = "Template"
 # An archive may hold any text.
 _VERSION = re.compile(r"v?([0-9]{1,6})\.([0-9]{1,6})\b")
 
@@ -88,6 +92,13 @@ def _of_control_plane(site: Any, subject: str) -> list[Problem]:
     elif data_dir(kubeadm) is None:
         add("etcd-data-dir", "a dataDir of etcd that is no plain path", "an absolute path of letters, digits, ., _, -",
             "correct cluster_configuration")
+    machines = str(dict_in(dict_in(dict_in(plane["spec"], "machineTemplate"), "spec"), "infrastructureRef").get(
+        "kind") or "")
+    if machines and (machines not in KNOWN or machines[:-len(_TEMPLATE)] not in KNOWN):
+        # After the machines of before had gone, the new one could not be released.
+        add("etcd-infrastructure", f"machines of a {plain(machines)}",
+            "those of a Metal3MachineTemplate or MetalStackMachineTemplate", "restore it by hand "
+            "(docs/docsite/rst/lifecycle.rst)")
     is_mine = planes.note_of(plane) is not None
     if is_paused(site.cluster) or (is_paused_alone(plane) and not is_mine):
         add("etcd-paused", "a cluster that is paused", "one that Cluster API works on",

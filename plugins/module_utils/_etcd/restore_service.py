@@ -20,7 +20,7 @@ from .._backup import age
 from .._cluster.maintenance import node as cluster_node
 from .._cluster.waiting import failures as cluster_failures
 from .._cluster.workflow.reading import snapshot_of
-from .._cluster.workflow.snapshot import node_name
+from .._cluster.workflow.snapshot import is_control_plane, node_name
 from .._cluster.workflow.steps import machine_steps, step_text
 from .._common.files import file_digest, private_folder, regular_file
 from .._common.options import confirmation
@@ -198,20 +198,20 @@ class Restore:
         # A topology may have written its number over it before it had another one.
         self._steps.wait(lambda: self._control_plane()["spec"].get("replicas") == 1,
                          "the topology gives the control plane one machine")
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.released)
         machine, config, infrastructure = self._steps.wait(self._made_machine, "Cluster API makes the machine")
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.paused)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.paused)
         self._give_files(data)
         self._steps.patch("KubeadmConfig", config,
                           lambda obj: receiver.with_receiver(obj, self._name, machine["metadata"]["name"], data.size,
                                                              data.sha256))
         # Machines that are made later on are not paused.
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.template_released)
         for kind, obj in (("KubeadmConfig", config), (infrastructure["kind"], infrastructure), ("Machine", machine)):
             self._steps.patch(kind, obj, planes.released)
         self._progress.event(f"Machine {machine['metadata']['name']}: waits for etcd's data when its server has booted")
         self._deliver(machine, config, data)
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), lambda obj: planes.delivered(obj, machine))
+        self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.delivered(obj, machine))
         self._steps.wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
 
@@ -282,6 +282,12 @@ class Restore:
 
         def are_gone() -> bool:
             snapshot = snapshot_of(self._client, self._namespace, self._name)
+            more = [item["metadata"]["name"] for item in snapshot.mine("Machine")
+                    if is_control_plane(item) and item["metadata"]["uid"] not in doomed]
+            if more:
+                # Its controller was at work when it was paused. With that machine it would make none that waits.
+                raise EtcdError(f"{self._subject}: found {', '.join(more)}, which came while the others were deleted, "
+                                "expected no other machine of the control plane; run again with its number")
             if not [item for item in snapshot.all("Machine") if item["metadata"]["uid"] in doomed]:
                 return True
             found = cluster_failures.not_deprovisioned(snapshot.all("BareMetalHost"), hosts, before,
@@ -360,8 +366,8 @@ class Restore:
         secret = self._files()
         if secret is not None and not self._of_others(secret):
             self._client.delete(BASE["Secret"], self._namespace, secret["metadata"]["name"], checked=secret)
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.template_released)
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.released)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.template_released)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.released)
         workload = self._workload(site)
         name = machine["metadata"]["name"]
         removed: list[str] = []
@@ -388,7 +394,7 @@ class Restore:
         if note is not None:
             self._steps.patch("Cluster", site.cluster, lambda obj: planes.sized(obj, note.replicas))
         # The last write: without the note the next run begins again.
-        self._steps.patch("KubeadmControlPlane", self._control_plane(), planes.ended)
+        self._steps.patch("KubeadmControlPlane", site.control_plane, planes.ended)
         # The playbook shows the Node's name as it is, which the workload cluster gives.
         return {"machine": name, "node": plain(node), "removed_nodes": sorted(removed),
                 "missing_nodes": sorted(missing)}

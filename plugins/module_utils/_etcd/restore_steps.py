@@ -45,7 +45,9 @@ class RestoreSteps:
         :raises EtcdError: when the object is gone
         """
         writes = Patches(self._client, False, self._progress, self._sleep, make)
-        current = self._client.get(KNOWN[kind], self._namespace, obj["metadata"]["name"])
+        # What was waited for an hour is not lost by a server that restarts meanwhile.
+        current, = self.wait(lambda: [self._client.get(KNOWN[kind], self._namespace, obj["metadata"]["name"])],
+                             f"{kind} {self._namespace}/{obj['metadata']['name']} is read")
         if current is None or current["metadata"]["uid"] != obj["metadata"]["uid"]:
             raise EtcdError(f"{kind} {self._namespace}/{obj['metadata']['name']}: found none any more, expected the "
                             "one that was read; look who has deleted it, then run again")

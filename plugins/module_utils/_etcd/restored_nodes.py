@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._cluster.workflow.snapshot import node_name
+from .._common.documents.tolerant import dict_in, dicts_in, list_in
 from .._kube.kinds.resources import KNOWN
 from .._kube.objects.conditions import condition
 from .._kube.responses.errors import KubeError
@@ -88,8 +89,8 @@ def _member(client: Any, workload: Any, site: Any, node: str) -> Any:
 def _peer_urls(pod: Object | None) -> list[str]:
     """Return what a static pod of etcd says of where others reach it."""
     option = "--initial-advertise-peer-urls="
-    for container in ((pod or {}).get("spec") or {}).get("containers") or []:
-        for argument in container.get("command") or []:
+    for container in dicts_in(dict_in(pod, "spec"), "containers"):
+        for argument in list_in(container, "command"):
             if isinstance(argument, str) and argument.startswith(option):
                 return [url for url in argument[len(option):].split(",") if url]
     return []

@@ -184,6 +184,23 @@ def test_etcd_keeps_its_quorum(plane):
     assert "c1-control-plane-2" not in plane.names("Machine")
 
 
+@pytest.mark.parametrize("change, text", [
+    ({"annotations": {"metal3.baremetal/maintenance": "fan"}}, r"is being maintained \(fan\)"),
+    ({"annotations": {"reboot.metal3.io": ""}}, "has the annotation reboot.metal3.io"),
+    ({"annotations": {"reboot.metal3.io/rma": ""}}, "has the annotation reboot.metal3.io/rma"),
+    ({"online": False}, "has online false")], ids=["maintained", "rebooted", "held", "off"])
+def test_a_member_whose_server_is_about_to_stop_counts_as_away(plane, change, text):
+    """Its Node is Ready until then, which may be in an hour."""
+    host = plane.objects["BareMetalHost", "host-of-c1-control-plane-2"]
+    host["metadata"]["annotations"] = change.get("annotations", {})
+    host["spec"]["online"] = change.get("online", True)
+    with pytest.raises(RefusedError, match="with 1 other healthy machines of 3; host-of-c1-control-plane-2 " + text):
+        act(plane, "replace", "c1-control-plane-0", confirm="1")
+    assert "c1-control-plane-0" in plane.names("Machine")
+    act(plane, "replace", "c1-control-plane-2", confirm="1")
+    assert "c1-control-plane-2" not in plane.names("Machine")
+
+
 def test_a_machine_of_another_run_is_not_deleted(plane):
     """It has gone and come again under its name between the check and the write."""
     def comes_again():

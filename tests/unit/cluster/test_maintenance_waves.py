@@ -8,7 +8,7 @@ import pytest
 from fakes.maintenance import BEGAN_AT, HOST, NODE, Workload, go, plane_of
 from fakes.progress import Reports
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import waves
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance import node, waves
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.waiting import DrainError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.formats import timestamp
@@ -250,3 +250,40 @@ def test_those_that_are_ready_do_not_wait_for_one_that_is_not(plane, workload):
     assert [entry["name"] for entry in late.value.result()["checked"]] == [HOST, OTHER]
     assert workload.objects["Node", NODE]["spec"] == {"unschedulable": True}
     assert workload.objects["Node", "c1-one-1"]["spec"] == {}
+
+
+def test_of_a_control_plane_none_leaves_beside_one_that_another_run_has_drained(plane, workload):
+    go(plane, workload, hosts=[PLANES[0]])
+    for state in ("drained", "planned"):
+        with pytest.raises(RefusedError, match=rf"{PLANES[0]} is being maintained \(fan\)"):
+            go(plane, workload, state, hosts=[PLANES[1]])
+    assert not plane.objects["BareMetalHost", PLANES[1]]["metadata"].get("annotations")
+    # What a run before has left out is taken up, also with others after it.
+    assert go(plane, workload, "planned", hosts=PLANES)["rounds"] == [[host] for host in PLANES]
+    assert go(plane, workload, "planned", hosts=[PLANES[1]], later=[PLANES[0]])["rounds"] == [[PLANES[0]], [PLANES[1]]]
+    go(plane, workload, hosts=[PLANES[0]])
+    go(plane, workload, "returned", hosts=[PLANES[0]])
+    go(plane, workload, hosts=[PLANES[1]])
+
+
+@pytest.mark.parametrize("mine, theirs, limit", [
+    (PLANES[0], PLANES[1], None), (HOST, OTHER, "1")], ids=["control-plane", "pool"])
+def test_of_two_runs_at_once_one_goes_without_its_marks(plane, workload, mine, theirs, limit):
+    """Each has looked before the other has marked its host."""
+    plane.meanwhile["BareMetalHost", mine] = lambda: mark(plane, theirs)
+    with pytest.raises(RefusedError, match=rf"{theirs} is being maintained \(fan\)"):
+        go(plane, workload, hosts=[mine], max_unavailable_per_pool=limit)
+    assert not plane.objects["BareMetalHost", mine]["metadata"].get("annotations")
+    assert not any(item["spec"].get("unschedulable") for item in workload.objects.values() if item["kind"] == "Node")
+    # A mark of a run before stays.
+    mark(plane, mine)
+    with pytest.raises(RefusedError):
+        go(plane, workload, hosts=[mine], max_unavailable_per_pool=limit)
+    assert plane.objects["BareMetalHost", mine]["metadata"]["annotations"] == {host_annotations.MAINTENANCE: "fan"}
+
+
+def test_a_run_that_is_refused_leaves_the_mark_that_another_one_has_set_since():
+    host = {"metadata": {"name": "h", "annotations": {}}}
+    host["metadata"]["annotations"] = dict(node.hold(host, "fan", True, BEGAN_AT)["metadata"]["annotations"])
+    for reason, now, taken in (("fan", BEGAN_AT, True), ("disk", BEGAN_AT, False), ("fan", BEGAN_AT + 1, False)):
+        assert bool(node.unmark(host, reason, now)) is taken

@@ -483,9 +483,9 @@ def test_a_machine_that_is_another_one_when_it_is_to_be_replaced_stays(plane, mo
         return result
 
     monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
-    with pytest.raises(RefusedError, match="found another Machine of the name c1-one-0, expected the one that was che"):
+    with pytest.raises(RemediationError, match="replace not tried: found another Machine of the name c1-one-0, expect"):
         go(plane, up_to="replace")
-    assert ("Machine", "c1-one-0") in plane.objects
+    assert ("Machine", "c1-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
 def replaced_first(monkeypatch, then):
@@ -518,6 +518,28 @@ def test_a_host_that_is_taken_while_another_cluster_s_are_replaced_keeps_its_mac
     assert ("Machine", "c2-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", other)
 
 
+def test_a_replacement_that_is_refused_after_the_mark_leaves_none_and_goes_on_with_another_cluster(plane):
+    """The host would be passed over for ever, and nothing would say why."""
+    other = add_second_cluster(plane)
+    lock = host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")
+
+    writes = []
+
+    def note(resource, namespace, name, body, *arguments, **options):
+        found = patch(resource, namespace, name, body, *arguments, **options)
+        if (resource.kind, name) == ("BareMetalHost", ILL) and UNHEALTHY in str(body) and not writes:
+            writes.append(body)
+            plane.objects["BareMetalHost", ILL]["metadata"]["annotations"][host_lock.LOCKED] = lock
+        return found
+
+    patch, plane.patch = plane.patch, note
+    with pytest.raises(RemediationError, match=f"(?s){ILL}.*replace not tried: .*RMA 4711"):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert writes and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
+    assert ("Machine", "c1-one-0") in plane.objects
+    assert ("Machine", "c2-one-0") not in plane.objects and UNHEALTHY in annotations(plane, "BareMetalHost", other)
+
+
 def test_both_clusters_machines_are_replaced_and_their_hosts_kept_from_machines(plane):
     other = add_second_cluster(plane)
     result = go(plane, ILL, other, up_to="replace", confirm="2")
@@ -532,9 +554,9 @@ def test_a_cluster_that_refuses_leaves_no_mark_on_the_hosts_of_another(plane, mo
         raise RefusedError([])
 
     monkeypatch.setattr(MachineActionService, "run", refuse)
-    with pytest.raises(RefusedError):
+    with pytest.raises(RemediationError, match="2 hosts not brought back"):
         go(plane, ILL, other, up_to="replace", confirm="2")
-    assert UNHEALTHY not in annotations(plane, "BareMetalHost", other)
+    assert UNHEALTHY not in {**annotations(plane, "BareMetalHost", ILL), **annotations(plane, "BareMetalHost", other)}
 
 
 @pytest.mark.parametrize("up_to", ["reboot", "replace"])

@@ -190,6 +190,24 @@ def test_a_rollout_that_is_stopped_twice_goes_back_to_what_was_before_the_first(
     assert image_of(plane) == was
 
 
+def test_a_machine_that_came_between_two_stops_is_counted_when_both_are_taken_back(plane, waits):
+    """It is as neither the first description nor the last, and may have data by then."""
+    stopped(plane, waits)
+    template = plane.spec(*POOL)["template"]["spec"]["infrastructureRef"]["name"]
+    machine = plane.objects["Machine", "c1-one-new"]
+    machine["status"] = {"nodeRef": {"name": "c1-one-new"}, "conditions": [{"type": "UpToDate", "status": "False"}]}
+    made = plane.add("infrastructure.cluster.x-k8s.io/v1beta2", "Metal3Machine", "c1-one-new", spec={})
+    made["metadata"]["annotations"] = {"cluster.x-k8s.io/cloned-from-name": template}
+    waits.fails = "available"
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=GOOD, confirm="4")
+    waits.fails = None
+    with pytest.raises(RefusedError, match=r"expected 1, the number of machines .*\n.*c1-one-new"):
+        go(plane, workers=GOOD, rollout="rollback")
+    go(plane, workers=GOOD, rollout="rollback", confirm="1")
+    assert PAUSED not in marks(plane, POOL)
+
+
 def test_a_control_plane_goes_back_with_its_configuration_and_version(plane, waits):
     before = json.dumps([plane.spec(*PLANE)[key] for key in ("version", "kubeadmConfigSpec")], sort_keys=True)
     was = image_of(plane, PLANE)
@@ -479,7 +497,9 @@ def test_a_topology_goes_back_to_the_class_of_before(by_class, waits):
     class_stopped(by_class, waits)
     assert json.loads(marks(by_class, POOL)[NOTE])["former"] == {"class": was, "version": "v1.35.4"}
     wrong = class_of(by_class)
-    run_class(by_class, workers=BAD, rollout="rollback")
+    with pytest.raises(RefusedError, match="expected 3, the number of machines"):
+        run_class(by_class, workers=BAD, rollout="rollback")
+    run_class(by_class, workers=BAD, rollout="rollback", confirm="3")
     assert class_of(by_class) == was != wrong and PAUSED not in marks(by_class, POOL)
     noted = by_class.spec("Cluster", "c1")["topology"]
     assert [noted["controlPlane"]["metadata"]["annotations"]] + [
@@ -615,3 +635,38 @@ def test_the_same_of_a_pool_of_a_topology(by_class, waits, changes, goes_on):
         with pytest.raises(RefusedError, match="whose rollout a run has stopped"):
             run_class(by_class, **changes)
     assert (PAUSED in marks(by_class, POOL)) != goes_on
+
+
+def test_a_rollback_keeps_the_number_of_a_pool_that_is_described_without_one(plane, waits):
+    """An apply without the number that the last one had takes it away, and Cluster API's webhook makes it 1."""
+    unnumbered = {"one": {"image": OTHER_IMAGE}, "two": {"replicas": 1}}
+    stopped(plane, waits, workers=unnumbered)
+    assert plane.spec(*POOL)["replicas"] == 3
+    go(plane, workers=unnumbered, rollout="rollback")
+    assert plane.spec(*POOL)["replicas"] == 3
+
+
+def test_a_stop_keeps_the_number_that_somebody_has_given_a_pool_meanwhile(plane, waits):
+    """With that of the description, machines would go when the rollout goes on, and nobody would have asked."""
+    def meanwhile():
+        new_machine(plane)
+        plane.change(*POOL, replicas=5)
+
+    waits.fails, waits.meanwhile = "available", meanwhile
+    with pytest.raises(WaitFailedError):
+        go(plane, workers=BAD, confirm="3")
+    assert marks(plane, POOL)[PAUSED] == NOTE and plane.spec(*POOL)["replicas"] == 5
+    waits.fails, waits.meanwhile = None, lambda: None
+    with pytest.raises(RefusedError, match="c1-one loses 1 machine"):
+        go(plane, workers=BAD, rollout="resume")
+
+
+def test_fewer_machines_are_asked_for_when_a_rollout_is_resumed(plane, waits):
+    stopped(plane, waits)
+    fewer = dict(BAD, one=dict(BAD["one"], replicas=1))
+    with pytest.raises(RefusedError, match=r"expected 3, the number of machines .*\n.*c1-one loses 3 machines out of"):
+        go(plane, workers=fewer, rollout="resume")
+    assert plane.spec(*POOL)["replicas"] == 3 and PAUSED in marks(plane, POOL)
+    result = go(plane, workers=fewer, rollout="resume", confirm="3")
+    assert plane.spec(*POOL)["replicas"] == 1 and PAUSED not in marks(plane, POOL)
+    assert [change["replicas_after"] for change in result["changes"]] == [1]

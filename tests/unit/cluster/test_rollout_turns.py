@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycl
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import former
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 NOTE, PAUSED = "metal3.baremetal/rollout-stopped", "cluster.x-k8s.io/paused"
@@ -30,7 +31,7 @@ class Killed(Exception):
 @pytest.fixture
 def plane(request, monkeypatch):
     """A cluster with five machines, all Ready; by a class of its own unless a test names another fixture."""
-    if hasattr(request, "param"):
+    if getattr(request, "param", None):
         return request.getfixturevalue(request.param)
     monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
     found = ready_by_class()
@@ -140,9 +141,10 @@ def test_rollback_takes_the_class_of_before_and_holds_no_pool_any_more(plane, wa
     was = class_of(plane)
     stopped_at_one(plane, waits)
     assert class_of(plane) != was
-    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback")
+    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="5")
     assert class_of(plane) == was and paused(plane) == []
-    assert [change["machines"] for change in result["changes"]] == [["c1-one-new"], []]
+    assert [change["machines"] for change in result["changes"]] == [
+        ["c1-one-0", "c1-one-1", "c1-one-2", "c1-one-new"], ["c1-two-0"], ["c1-control-plane-0"]]
 
 
 def test_a_topology_goes_back_to_what_was_before_its_first_stop(plane, waits):
@@ -163,7 +165,7 @@ def test_a_topology_goes_back_to_what_was_before_its_first_stop(plane, waits):
         run_class(plane, image=THIRD_IMAGE, confirm="5")
     assert paused(plane) == ["c1-control-plane", "c1-one", "c1-two"]
     waits.fails = None
-    run_class(plane, image=THIRD_IMAGE, rollout="rollback")
+    run_class(plane, image=THIRD_IMAGE, rollout="rollback", confirm="5")
     assert class_of(plane) == was and paused(plane) == []
 
 
@@ -173,9 +175,9 @@ def test_a_rollback_releases_nothing_before_cluster_api_has_written_the_former_t
     monkeypatch.setattr(plane, "follow", lambda: None)
     waits.fails, waits.meanwhile = "followed", lambda: None
     with pytest.raises(WaitFailedError):
-        run_class(plane, image=OTHER_IMAGE, rollout="rollback")
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="5")
     assert paused(plane) == ["c1-one", "c1-two"]
-    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", wait_for="none")
+    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", wait_for="none", confirm="1")
     assert paused(plane) == ["c1-one", "c1-two"]
     assert any("c1-one, c1-two stay paused" in line and "rollout=rollback" in line for line in result["warnings"])
 
@@ -286,7 +288,7 @@ def test_a_users_class_goes_back_to_its_variables_of_before(plane, waits):
     waits.fails = None
     topology = plane.spec("Cluster", "c1")["topology"]
     assert topology["variables"] == [{"name": "image", "value": "b"}]
-    run_class(plane, rollout="rollback", **theirs("b", 2))
+    run_class(plane, rollout="rollback", confirm="5", **theirs("b", 2))
     topology = plane.spec("Cluster", "c1")["topology"]
     assert topology["variables"] == [{"name": "image", "value": "a"}] and paused(plane) == []
     assert topology["workers"]["machineDeployments"][0]["variables"] == {"overrides": [{"name": "a", "value": 1}]}
@@ -301,3 +303,107 @@ def test_what_is_no_topology_is_none_to_go_back_to(noted):
     """Anybody who may change the owner may have written it."""
     found = former.lacks("Cluster", {"version": "v1.35.4", "topology": noted}, {}, "v1.35.4")
     assert found == "what is noted of its topology is none"
+
+
+def test_a_rollback_wants_the_number_of_the_machines_of_owners_that_were_done(plane, waits):
+    """One topology is of all: the control plane, which had come, goes back with the pool that had not.
+
+    And none of the machines of before stays: each copy of a template has a name of its own, by which owners compare.
+    """
+    stopped_at_one(plane, waits)
+    with pytest.raises(RefusedError, match="expected 5, the number of machines that this deletes") as refused:
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback")
+    assert "c1-control-plane replaces its 1 machine, one after another" in str(refused.value)
+    assert paused(plane) == ["c1-one", "c1-two"]
+    lock = host_lock.value("RMA 4711", "2999-01-01T00:00:00Z")
+    plane.objects["BareMetalHost", "host-of-c1-control-plane-0"]["metadata"]["annotations"] = {host_lock.LOCKED: lock}
+    with pytest.raises(RefusedError, match="RMA 4711"):
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="5")
+
+
+def test_a_rollback_asks_for_no_owner_whose_templates_stay(plane, waits):
+    workers = {"one": {"replicas": 3, "image": OTHER_IMAGE}, "two": {"replicas": 1, "image": OTHER_IMAGE}}
+    waits.fails, waits.meanwhile = "c1-one", lambda: old_machines_of(plane, "c1-one", "c1-one-0")
+    with pytest.raises(WaitFailedError):
+        run_class(plane, workers=workers, confirm="4")
+    waits.fails = None
+    result = run_class(plane, workers=workers, rollout="rollback", confirm="4")
+    assert "c1-control-plane" not in [change["owner"] for change in result["changes"]]
+
+
+@pytest.mark.parametrize("plane, theirs_of", [
+    (None, lambda workers: {"image": OTHER_IMAGE, "workers": workers}),
+    ("plane_of_theirs", lambda workers: dict(theirs("b", 2), workers=dict(
+        (name, dict(pool, machine_class="worker")) for name, pool in workers.items())))],
+    indirect=["plane"], ids=["own class", "user's class"])
+@pytest.mark.parametrize("workers", [
+    {"two": {"replicas": 1}}, {"one": {"replicas": 1}, "two": {"replicas": 0}}], ids=["pool", "numbers"])
+def test_a_rollback_begins_nothing_that_was_described_since(plane, waits, theirs_of, workers):
+    """A pool that is not described any more, or is to be smaller, would lose machines that nobody asked for."""
+    waits.fails, waits.meanwhile = "c1-one", lambda: old_machines_of(
+        plane, "c1-one", "c1-one-0", "c1-one-1", "c1-one-2", "c1-two-0")
+    with pytest.raises(WaitFailedError):
+        run_class(plane, confirm="5", **theirs_of({"one": {"replicas": 3}, "two": {"replicas": 1}}))
+    waits.fails = None
+    run_class(plane, rollout="rollback", confirm="5", **theirs_of(workers))
+    pools = plane.spec("Cluster", "c1")["topology"]["workers"]["machineDeployments"]
+    assert [(pool["name"], pool["replicas"]) for pool in pools] == [("one", 3), ("two", 1)]
+
+
+@pytest.mark.parametrize("plane, options", [
+    (None, {"image": OTHER_IMAGE}), ("plane_of_theirs", theirs("b", 2))],
+    indirect=["plane"], ids=["own class", "user's class"])
+def test_a_rollback_counts_again_when_the_cluster_has_changed_meanwhile(plane, waits, options):
+    waits.fails, waits.meanwhile = "c1-one", lambda: old_machines_of(
+        plane, "c1-one", "c1-one-0", "c1-one-1", "c1-one-2", "c1-two-0")
+    with pytest.raises(WaitFailedError):
+        run_class(plane, confirm="5", **options)
+    waits.fails = None
+    more = plane.objects["Machine", "c1-control-plane-0"]
+    version = class_of(plane)
+
+    def grows():
+        plane.change("Cluster", "c1")
+        plane.objects["Machine", "c1-control-plane-1"] = dict(more, metadata=dict(
+            more["metadata"], name="c1-control-plane-1", uid="another"))
+
+    plane.meanwhile["Cluster", "c1"] = grows
+    with pytest.raises(KubeError, match=r"would now take more machines away: .*c1-control-plane"):
+        run_class(plane, rollout="rollback", confirm="5", **options)
+    assert class_of(plane) == version and paused(plane) == ["c1-one", "c1-two"]
+    plane.meanwhile["Cluster", "c1"] = lambda: plane.change("Cluster", "c1")
+    run_class(plane, rollout="rollback", confirm="6", **options)
+    assert paused(plane) == []
+
+
+def test_a_server_that_does_not_answer_for_a_moment_leaves_no_pool_paused(plane, waits, monkeypatch):
+    """It is restarted with the control plane whose machines are being replaced, where that manages itself."""
+    listed, due = plane.list, []
+
+    def silent_once(resource, *arguments, **more):
+        if due and resource.kind == "Machine":
+            due.pop()
+            raise KubeError("no answer", reason="Unreachable")
+        return listed(resource, *arguments, **more)
+
+    monkeypatch.setattr(plane, "list", silent_once)
+    apply = plane.apply
+
+    def applied(resource, namespace, body, dry_run=False, **options):
+        if resource.kind == "Cluster" and not dry_run:
+            due.extend([1, 1])
+        return apply(resource, namespace, body, dry_run, **options)
+
+    monkeypatch.setattr(plane, "apply", applied)
+    run_class(plane, image=OTHER_IMAGE, confirm="5")
+    assert not due and paused(plane) == []
+
+
+def test_a_description_that_goes_back_replaces_also_the_machines_of_before(plane, waits):
+    """Cluster API makes other copies of their templates, and compares names."""
+    stopped_at_one(plane, waits)
+    plane.objects["Machine", "c1-one-new"]["status"] = {}
+    plane.follow()
+    with pytest.raises(RefusedError, match="expected 5, the number of machines that this deletes") as refused:
+        run_class(plane)
+    assert "c1-one replaces its 3 machines" in str(refused.value)

@@ -44,8 +44,8 @@ def wait(monkeypatch):
 
     def run(*looks):
         def steps(*dummy, **dummy2):
-            for now[0], seen[:] in looks:
-                yield Step({}, set(), None, None, True)
+            for now[0], seen[:], *lost in looks:
+                yield Step({}, {("Machine", "m")}, 1.0 if lost else None, None, True)
 
         monkeypatch.setattr(cluster_wait, "follow_kinds", steps)
         ClusterWait(Client(), "metal3", "c1", 1000, Silent(), clock=lambda: now[0], wall_clock=lambda: 0).until(
@@ -84,3 +84,9 @@ def test_a_new_failure_beside_an_old_one_is_reported_alone(wait):
 
 def test_an_old_failure_that_was_over_is_new_when_it_comes_back(wait):
     assert "h1: no disk" in ended_by(wait, (1, [host_failure("h1")]), (5, []), (9, [host_failure("h1")]))
+
+
+def test_a_failure_by_what_is_not_read_any_more_ends_nothing(wait):
+    """An API server that is away for a minute: what the time ran out for may have come meanwhile."""
+    assert "is not available within" in ended_by(wait, (1, []), (2, [host_failure("h1")], "lost"), (3, []))
+    assert "h1: no disk" in ended_by(wait, (1, []), (2, [host_failure("h1")], "lost"), (3, [host_failure("h1")]))

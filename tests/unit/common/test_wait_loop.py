@@ -130,3 +130,19 @@ def test_what_is_left_is_asked_for_until_it_is_nothing_or_the_time_is_up(answers
     clock, answers = Clock(), iter(answers)
     assert until_nothing(lambda: next(answers), 30, 10, clock, clock.sleep) == result
     assert clock.now == seconds
+
+
+def test_a_time_that_runs_out_while_nobody_answers_is_no_failure():
+    """The last objects that were read stay as they were, and the clock goes on."""
+    clock = Clock()
+    item = Awaited("done", 0, lambda _observed: VERDICTS["bad" if clock.now > 25 else "busy"])
+
+    def steps():
+        for unreachable_seconds, changed in ((None, {"a"}), (5.0, set()), (15.0, set()), (None, {"a"})):
+            clock.now += 10
+            yield Step({"a": "busy"}, changed, unreachable_seconds, None, True)
+            seen.append(item.verdict.outcome)
+
+    seen = []
+    WaitLoop("server s", Reports(), clock).run({"a": item}, steps(), lambda objects, name: objects[name])
+    assert seen == [WAITING, WAITING, WAITING] and item.verdict.outcome == FAILED

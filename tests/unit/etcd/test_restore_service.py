@@ -331,6 +331,9 @@ PLANE, CLUSTER = ("KubeadmControlPlane", f"{NAME}-control-plane"), ("Cluster", N
      "outside the cluster"),
     ((PLANE, "spec", "kubeadmConfigSpec", "clusterConfiguration"), {"etcd": {"local": {"dataDir": "/x; reboot"}}},
      "no plain path"),
+    ((PLANE, "spec", "machineTemplate"),
+     {"spec": {"infrastructureRef": {"kind": "KubevirtMachineTemplate", "name": "t"}}},
+     "machines of a KubevirtMachineTemplate, expected"),
     ((CLUSTER, "spec", "controlPlaneRef"), {"kind": "TalosControlPlane", "name": "t"}, "of kind TalosControlPlane"),
     ((("Secret", f"{NAME}-ca"), "data"), {"tls.crt": "bm8="}, "found no certificate")])
 def test_a_control_plane_that_cannot_be_created_again_is_refused(run, path, value, said):
@@ -338,6 +341,12 @@ def test_a_control_plane_that_cannot_be_created_again_is_refused(run, path, valu
     with pytest.raises((RefusedError, EtcdError), match=said):
         run.restore()
     assert run.plane.writes() == []
+
+
+def test_a_control_plane_on_servers_is_restored(run):
+    change(run, (PLANE, "spec", "machineTemplate"),
+           {"spec": {"infrastructureRef": {"kind": "Metal3MachineTemplate", "name": "t"}}})
+    assert run.restore()["machine"] == NEW
 
 
 def test_a_locked_host_is_left_alone(run):
@@ -548,6 +557,44 @@ def test_a_run_that_was_killed_when_the_data_had_arrived_goes_on(run, monkeypatc
     assert is_as_described(run.plane)
 
 
+def test_a_server_that_restarts_when_the_data_has_arrived_costs_no_second_machine(run, monkeypatch):
+    """Without the note of who has taken it, the next run would deploy another one."""
+    got, silent = run.plane.get, []
+
+    def get(resource, namespace, name):
+        if silent:
+            silent.pop()
+            raise KubeError("no answer", reason="Unreachable")
+        return got(resource, namespace, name)
+
+    def send(data, host, port):
+        refused = run._send(data, host, port)
+        silent.extend([1, 1] if not refused else [])
+        return refused
+
+    monkeypatch.setattr(run.plane, "get", get)
+    assert run.restore(send=send)["machine"] == NEW and not silent and is_as_described(run.plane)
+
+
+def test_a_machine_that_comes_while_the_others_go_is_not_taken_for_the_one_that_waits(run, monkeypatch):
+    """The control plane's controller was at work when it was paused."""
+    delete = run.plane.delete
+
+    def deleted(resource, namespace, name, *arguments, **options):
+        if resource.kind == "Machine" and name == OLD:
+            run.plane.add_machine("late", {})
+        return delete(resource, namespace, name, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run.plane, "delete", deleted)
+        with pytest.raises(EtcdError, match="found late, which came while the others were deleted"):
+            run.restore()
+    assert not run.sent
+    with pytest.raises(RefusedError, match=r"expected 1, the number of control plane machines .*late"):
+        run.restore(delete_machines=None)
+    assert run.restore()["deleted_machines"] == ["late"] and is_as_described(run.plane)
+
+
 def test_a_machine_that_takes_nothing_ends_the_run_with_the_reason(run):
     with pytest.raises(EtcdError, match=r"takes etcd's data.*192\.0\.2\.1: refused"):
         run.restore(send=lambda _data, host, _port: f"{host}: refused")
@@ -680,6 +727,23 @@ def test_an_address_that_is_right_stays(run):
     run.member = Member(["https://192.0.2.7:2380"])
     run.member.set_peer_urls = None
     run.restore()
+
+
+@pytest.mark.parametrize("containers", [7, {"name": "etcd"}, ["etcd"], [{"command": 7}], [{"command": [7]}]],
+                         ids=["number", "mapping", "text", "number as command", "number in a command"])
+def test_a_pod_of_another_shape_says_no_address(run, containers):
+    """The cluster's own API server answers, whoever that is by then."""
+    send = run._send
+
+    def sent(*arguments):
+        refused = send(*arguments)
+        for (kind, _name), pod in run.workload.objects.items():
+            if kind == "Pod":
+                pod["spec"]["containers"] = containers
+        return refused
+
+    with pytest.raises(EtcdError, match=r"not in time: etcd on Node .* has its address"):
+        run.restore(send=sent)
 
 
 def test_a_version_is_read_of_what_etcdutl_says_once(run):

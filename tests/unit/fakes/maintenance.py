@@ -24,7 +24,7 @@ class Workload(Server):
     def __init__(self):
         super().__init__()
         self.refusals, self.evicted, self.beats = {}, [], 0
-        for name in ("c1-one-0", "c1-one-1", "c1-control-plane-0"):
+        for name in ("c1-one-0", "c1-one-1", "c1-control-plane-0", "c1-control-plane-1"):
             self.objects["Node", name] = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "uid": name},
                                           "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 

@@ -144,8 +144,8 @@ class TopologyPlane(Plane):
         source = self.objects[named["kind"], named["name"]]
         if reference:
             item = self.objects[reference["kind"], reference["name"]]
-            item["metadata"]["annotations"][CLONED] = named["name"]
             if item["spec"] == source["spec"]:
+                item["metadata"]["annotations"][CLONED] = named["name"]
                 return reference
         self.copies += 1
         name = f"c1-copy-{self.copies}"

@@ -14,7 +14,7 @@ from ..waiting.service import ClusterWait, staying
 from ..workflow import goals as workflow_goals
 from ..workflow import topology as cluster_topology
 from ..workflow import tree as workflow_tree
-from ..workflow.reading import read_all, snapshot_of
+from ..workflow.reading import read_all
 from ..workflow.snapshot import Snapshot
 from ..workflow.steps import machine_steps
 from ..writing import prune as cluster_prune
@@ -85,7 +85,7 @@ def follow(run: ClusterRun, wait: ClusterWait | None) -> bool:
     if run.check_mode or not run.read().description.by_topology:
         return True
     for _number in range(_FOLLOWED_SECONDS):
-        snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+        snapshot = run.snapshot()
         owners = staying(snapshot.owners())
         if cluster_topology.missing(snapshot.cluster, owners) is None:
             return True
@@ -172,7 +172,7 @@ def _is_followed(run: ClusterRun, checked: CheckedCluster, objects: dict[str, li
 def with_state(run: ClusterRun, result: dict[str, Any]) -> dict[str, Any]:
     """Add to a result how the cluster's machines are now."""
     result["changed"] = result["changed"] or bool(result["collected"])
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
     result["machines"] = machine_steps(snapshot) if snapshot.cluster else []
     result["tree"] = workflow_tree.lines(workflow_tree.tree(snapshot)) if snapshot.cluster else []
     return result

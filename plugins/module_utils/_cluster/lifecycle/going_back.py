@@ -14,18 +14,21 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem, renamed_field
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
+from ..._kube.reconcile.diff import goes_away
 from ..._metal3.kinds import KNOWN
 from ..description.providers import with_classes
 from ..rollout import former
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
-from ..rollout.topology_owners import with_stored_numbers
-from ..rollout.under_way import ROLLBACK, is_former
+from ..rollout.topology_back import planned_back
+from ..rollout.topology_owners import OwnerPlan
+from ..rollout.under_way import ROLLBACK, is_former, is_made_of
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
 from ..workflow.rollout_stop import note_of, stopped_owners
 from ..workflow.snapshot import Snapshot
 from ..workflow.topology import topology_of
+from ..writing import stored as cluster_stored
 from ..writing.entries import entry_result
 from ..writing.prune import ours
 from . import applying, stopping
@@ -72,13 +75,18 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
     wanted, problems = _wanted(run, objects, snapshot, stopped)
     if problems:
         raise RefusedError(problems, run.names)
-    run.writes.description = description
+    # Also of a pool that is described without a number: without it an apply would take that of the last one away.
+    wanted = cluster_stored.with_stored_replicas(description, wanted, objects, goes_away)
+    run.writes.description, run.writes.planned = description, planned_back
     run.writes.rendered = dict(((item["kind"], item["metadata"]["name"]), item) for item in wanted)
     entries, _answers = tried(run, run.writes.plan(wanted, listed(run, objects)))
-    changes = [_change(owner, snapshot) for owner in stopped]
+    before = _as_before(run, entries, snapshot, objects)
+    changes = [_change(owner, snapshot, before) for owner in stopped] + _others(before, stopped)
     losses = cluster_losses.losses(description, changes, [], snapshot)
     # A KubeadmControlPlane has no template by whose name a machine of before is known, see ``rollout.preview``.
-    run.writes.allowed = dict(((owner["kind"], owner["metadata"]["name"]), len(snapshot.machines_of(owner)))
+    run.writes.allowed = dict((owner, cluster_losses.count(going))
+                              for owner, going in cluster_losses.by_owner(losses).items())
+    run.writes.allowed.update(((owner["kind"], owner["metadata"]["name"]), len(snapshot.machines_of(owner)))
                               for owner in stopped)
     unconfirmed = cluster_losses.confirmation_problem(
         f"{run.namespace}/{run.name}", losses, run.options["confirm"], run.options.get("confirm_by_name"))
@@ -122,20 +130,50 @@ def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
                 if by_topology and noted and former.has_another_version(noted, snapshot.cluster)
                 else "describe what was there before, and run without it"))
         elif by_topology:
-            numbered, = with_stored_numbers(run.read().description, [rendered[key]], objects)
-            wanted[key] = former.cluster_as_before(numbered, noted)
+            wanted[key] = former.cluster_as_before(_as_stored(rendered[key], snapshot.cluster), noted)
         else:
             wanted[key] = former.owner_as_before(rendered[key], noted, owner["spec"].get("replicas"))
     return list(wanted.values()), problems
 
 
-def _change(owner: Object, snapshot: Snapshot) -> dict[str, Any]:
-    """Return what becomes of an owner's machines: those that were made since go, the others are as before."""
-    replicas = owner["spec"].get("replicas")
-    return {"owner": owner["metadata"]["name"], "kind": owner["kind"], "replicas_before": replicas,
+def _as_stored(cluster: Object, stored: Object) -> Object:
+    """Return the rendered Cluster with the stored topology: what was described since is not begun by this."""
+    return dict(cluster, spec=dict(cluster["spec"], topology=topology_of(stored)))
+
+
+def _as_before(run: ClusterRun, entries: list[Any], snapshot: Snapshot, objects: Objects) -> OwnerPlan:
+    """Return the owners of machines as they are to be; of a plain cluster those that were stopped."""
+    cluster = next((entry for entry in entries if entry.resource == KNOWN["Cluster"]), None)
+    return OwnerPlan(entries, {}, [], snapshot) if cluster is None else planned_back(
+        run.read().description, cluster, [], objects)
+
+
+def _others(before: OwnerPlan, stopped: list[Object]) -> list[dict[str, Any]]:
+    """Return what becomes of the machines of owners that were done before another one was stopped."""
+    names = set(owner["metadata"]["name"] for owner in stopped)
+    others = [entry for entry in before.entries if entry.name not in names]
+    return [dict(change, reasons=[ROLLBACK])
+            for change in cluster_rollout.preview(others, before.snapshot, before.answers) if change["rolls"]]
+
+
+def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, Any]:
+    """Return what becomes of an owner's machines: those that were made since go, the others are as before.
+
+    Of a topology all go, because copies of templates come that none of them is of. After two stops some may have been
+    made between them: they are as neither the last description nor the first.
+    """
+    replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
+    entry = next((item for item in before.entries if (item.desired["kind"], item.name) == key), None)
+    wanted = entry.desired if entry is not None and not topology_of(snapshot.cluster) else None
+
+    def stays(machine: Object) -> bool:
+        return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) \
+            and is_made_of(machine, wanted, before.snapshot)
+
+    return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
             "machines": [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
-                         if not is_going(machine) and not is_former(machine, owner, snapshot)]}
+                         if not is_going(machine) and not stays(machine)]}
 
 
 def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -> None:

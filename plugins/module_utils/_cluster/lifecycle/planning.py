@@ -173,6 +173,9 @@ def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answe
     owners = [entry for entry in entries if entry.resource.kind not in OWNERS or entry.name not in same]
     snapshot, leaving = checked.snapshot, []
     otherwise = set(entry.name for entry in owners if entry.resource.kind in OWNERS)
+    if run.options.get("rollout") == RESUME:
+        # Nothing new, and yet fewer machines may be left.
+        owners += [entry for entry in entries if entry not in owners and _has_another_number(entry)]
     if description.by_topology:
         planned = cluster_topology_owners.planned(description, _cluster_entry(entries), desired, objects)
         owners, answers, leaving, snapshot = planned.entries, planned.answers, planned.leaving, planned.snapshot
@@ -187,6 +190,11 @@ def _changes(run: ClusterRun, checked: CheckedCluster, entries: list[Any], answe
         return [renamed_field(option, run.names) for option in found]
 
     return cluster_rollout.preview(owners, snapshot, answers, because), leaving, otherwise
+
+
+def _has_another_number(entry: Any) -> bool:
+    wanted = entry.desired["spec"].get("replicas")
+    return wanted is not None and entry.current is not None and wanted != entry.current["spec"].get("replicas")
 
 
 def _cluster_entry(entries: list[Any]) -> Any:

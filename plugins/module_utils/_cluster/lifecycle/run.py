@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._common.problems.errors import RefusedError
+from ..._common.waiting import parallel
 from ..._kube.api.workload_client import workload_client
 from ..._kube.objects.titles import title_of
 from ..._kube.reconcile.plan import Entry
@@ -20,7 +21,9 @@ from ..description.inventory import field_names
 from ..description.providers import Provider, provider_of
 from ..render.addon import addon_objects
 from ..waiting.service import ClusterWait
+from ..workflow.reading import snapshot_of
 from ..workflow.rollout_stop import without_contents
+from ..workflow.snapshot import Snapshot
 from ..writing.entries import entry_result, entry_title, goes, is_in_use, removal_difference, waves
 from ..writing.writes import Check, ClusterWrites
 
@@ -109,6 +112,15 @@ class ClusterRun:
             if for_machines else []
         return ClusterWait(self.client, self.namespace, self.name, self.options["wait_timeout_seconds"], self.progress,
                            provider=self.provider, phase=self.phase, reusing=reusing)
+
+    def snapshot(self) -> Snapshot:
+        """Return the cluster as it is now; of a server that does not answer it is asked again for half a minute.
+
+        :raises KubeError: when the API server can't be asked
+        """
+        found: list[Snapshot] = parallel.values(self.writes.persist([lambda: snapshot_of(
+            self.client, self.namespace, self.name, self.provider)]))
+        return found[0]
 
     def workload(self) -> Any:
         """Return a KubeClient of the workload cluster, None when there is no kubeconfig of it yet."""

@@ -19,10 +19,10 @@ from ..rollout import former
 from ..rollout.under_way import UnderWay, stop_lines, under_way
 from ..waiting.service import WaitFailedError
 from ..workflow import goals as workflow_goals
-from ..workflow.reading import snapshot_of
 from ..workflow.rollout_stop import (
     OWNERS,
     Note,
+    as_stopped,
     is_paused_by_others,
     is_stopped,
     marks,
@@ -129,7 +129,7 @@ def stop(run: ClusterRun, planned: Any, before: Snapshot, failed: WaitFailedErro
 
 
 def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
     described = set(change["owner"] for change in planned.changes if change["rolls"])
     rolled = set(item["metadata"]["name"] for item in snapshot.owners()
                  if names_of(item, run.read().description) & described)
@@ -156,8 +156,8 @@ def _stop(run: ClusterRun, planned: Any, before: Snapshot) -> list[str]:
         # By an apply: that of the run that goes on, which has no such annotations, takes them away in the same write.
         wanted, = with_stored_replicas(run.writes.description, [run.writes.rendered[_key(item)]],
                                        {item["kind"]: [item]}, goes_away)
-        metadata = dict(wanted["metadata"], annotations=dict(wanted["metadata"].get("annotations") or {}, **mark))
-        return _APPLY, dict(wanted, metadata=metadata)
+        # With the number of machines that it has by now: another one is to be asked for.
+        return _APPLY, as_stopped(wanted, dict(item, metadata={"annotations": mark}))
 
     _note(run, _Marks(run, made).mark([entry.owner for entry in due]))
     # The MachineSets of a MachineDeployment that is paused go on: a health check would have the new machine deleted and
@@ -218,7 +218,7 @@ def release(run: ClusterRun, names: Collection[str]) -> None:
     """
     if run.check_mode or not names:
         return
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
 
     def made(item: Object) -> Any:
         patch = released(item)
@@ -242,7 +242,7 @@ def release_deleted(run: ClusterRun, names: Collection[str]) -> None:
     """
     if run.check_mode or not names:
         return
-    snapshot = snapshot_of(run.client, run.namespace, run.name, run.provider)
+    snapshot = run.snapshot()
     owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
     parts = owners + [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]
     run.delete([item for item in parts if is_stopped(item)], lambda _entry, _stored: [])

@@ -14,7 +14,6 @@ from ..._kube.kinds.resources import KNOWN
 from ..._kube.responses.errors import KubeError
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..waiting.verification import NAMESPACE, node_lines, pod_lines
-from ..workflow.reading import snapshot_of
 from ..workflow.steps import machine_steps
 from .run import ClusterRun
 
@@ -46,7 +45,7 @@ def verify(run: ClusterRun, wait: ClusterWait) -> None:
             f"{run.subject} is available, and after {duration(seconds)} not all of it runs:\n"
             + "\n".join(f"- {line}" for line in shown)
             + "\nlook at what is named, and run again when it runs; verify (variable cluster_verify) set to false "
-            "leaves this question out", machine_steps(snapshot_of(run.client, run.namespace, run.name, run.provider)))
+            "leaves this question out", machine_steps(run.snapshot()))
     run.progress.event(f"{run.subject}: nodes are Ready at their version, and the pods of {NAMESPACE} are Ready")
 
 
@@ -75,7 +74,7 @@ def _left(run: ClusterRun) -> list[str]:
         if not exc.retriable:
             raise
         return [f"its API server does not answer: {exc.message}"]
-    return node_lines(snapshot_of(run.client, run.namespace, run.name, run.provider), nodes) + pod_lines(pods)
+    return node_lines(run.snapshot(), nodes) + pod_lines(pods)
 
 
 def _pods(client: Any) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._common.problems.problem import Problem
+from ..._host.state.leaving import leaving
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.precondition import uid_of
 from ..workflow.snapshot import is_control_plane
@@ -117,11 +118,13 @@ def one_at_a_time(names: Sequence[str], subject: str, field: str) -> Problem:
                    "one at a time, for etcd must keep its quorum", "name one, and the next when that is done")
 
 
-def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subject: str, field: str) -> list[Problem]:
+def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subject: str, field: str,
+                    own: Iterable[str] = ()) -> list[Problem]:
     """Return the Problem when etcd would lose its quorum, or its last member, without these machines.
 
     :param machines: Machines of the cluster that are to go or to stop
     :param field: option that names them
+    :param own: names of the hosts of the run, whose marks are its own, or of a run before that it takes up
     """
     going = sorted(machine["metadata"]["name"] for machine in machines if is_control_plane(machine))
     if not going:
@@ -129,10 +132,15 @@ def quorum_problems(machines: Iterable[Mapping[str, Any]], snapshot: Any, subjec
     if len(going) > 1:
         return [one_at_a_time(going, subject, field)]
     steps = [step for step in machine_steps(snapshot) if step["role"] == "control-plane" and step["machine"]]
-    healthy = [step["machine"] for step in steps if step["complete"] and step["machine"] not in going]
-    if len(healthy) > len(steps) // 2:
+    healthy = [step for step in steps if step["complete"] and step["machine"] not in going]
+    # Their Nodes stay Ready until somebody switches the servers off, or BMO does.
+    leave = [f"{step['host']} {why}" for step in healthy if step["host"] not in set(own)
+             for why in [leaving(snapshot.get("BareMetalHost", step["host"]))] if why]
+    stay = len(healthy) - len(leave)
+    if stay > len(steps) // 2:
         return []
+    beside = f"; {'; '.join(leave)}" if leave else ""
     return [Problem(
-        "etcd-quorum", subject, field, f"{going[0]} of a control plane with {len(healthy)} other healthy "
-        f"machines of {len(steps)}", f"more than {len(steps) // 2} others, for etcd must keep its quorum",
+        "etcd-quorum", subject, field, f"{going[0]} of a control plane with {stay} other healthy "
+        f"machines of {len(steps)}{beside}", f"more than {len(steps) // 2} others, for etcd must keep its quorum",
         "enlarge the control plane to 3 first, or bring the others back")]

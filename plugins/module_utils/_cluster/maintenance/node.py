@@ -45,6 +45,20 @@ def hold(host: Object, reason: str, is_new: bool, now: float) -> Patch | None:
     return {"metadata": {"annotations": marks}} if marks else None
 
 
+def is_unmarked(host: Object) -> bool:
+    """Say whether nobody has marked a host as being maintained."""
+    return MAINTENANCE not in _annotations(host)
+
+
+def unmark(host: Object, reason: str, now: float) -> Patch | None:
+    """Return the patch that takes the marks of :func:`hold` away, None when another run has marked the host since.
+
+    :param reason, now: as for :func:`hold`
+    """
+    stored, own = _annotations(host), {MAINTENANCE: reason, MAINTENANCE_BEGUN: timestamp(now)}
+    return {"metadata": {"annotations": dict.fromkeys(own)}} if own.items() <= stored.items() else None
+
+
 def release(host: Object, now: float) -> Patch | None:
     """Return the patch that takes the marks away, and keeps how long the maintenance took.
 

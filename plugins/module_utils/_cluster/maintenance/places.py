@@ -38,7 +38,8 @@ class Place(NamedTuple):
 
 
 def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace: str,
-           leaves: bool = True, now: float = 0, together: bool = True) -> tuple[list[Place], list[Problem]]:
+           leaves: bool = True, now: float = 0, together: bool = True,
+           later: Iterable[str] = ()) -> tuple[list[Place], list[Problem]]:
     """Return a Place for each host, and why hosts can't be taken out.
 
     :param names: names of BareMetalHosts
@@ -46,7 +47,9 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
     :param leaves: whether they are to be taken out; False when they come back
     :param now: seconds since 1970, up to which the locks of hosts are looked at
     :param together: whether they leave all at once; else etcd's quorum is looked at for each by itself
+    :param later: names of hosts that have their turn after these in the same run
     """
+    names = list(names)
     hosts, wrong = named_hosts.find("host-maintenance", names, objects, namespace)
     found = []
     for host in hosts:
@@ -60,7 +63,7 @@ def places(names: Iterable[str], objects: Mapping[str, list[Object]], namespace:
             machines = [place.machine for place in found if place.machine and place.cluster == cluster]
             snapshot, subject = Snapshot(objects, cluster), f"cluster {namespace}/{cluster}"
             for group in [machines] if together else [[machine] for machine in machines]:
-                wrong += quorum_problems(group, snapshot, subject, "hosts")
+                wrong += quorum_problems(group, snapshot, subject, "hosts", [*names, *later])
     return found, wrong
 
 

@@ -80,7 +80,8 @@ class MaintenanceService:
         self._objects = objects_of(self.client, self.namespace)
         limit = limit_problem(f"namespace {self.namespace}", self.params["max_unavailable_per_pool"])
         found, problems = places(self.params["hosts"], self._objects, self.namespace, state != "returned", self._now(),
-                                 together=state != "planned" or self.params["stays_out"])
+                                 together=state != "planned" or self.params["stays_out"],
+                                 later=self.params["later"] if state == "planned" else ())
         if limit or problems:
             raise RefusedError([limit] if limit else problems)
         if state == "planned":
@@ -152,6 +153,8 @@ class MaintenanceService:
         now = self._now()
         self._write("BareMetalHost", [place.host for place in found], lambda obj: node.hold(
             obj, self._reason(), obj["metadata"]["name"] in open_to_pods, now))
+        if not self.check_mode:
+            self._refuse_beside(found, now)
         self._write("Machine", [place.machine for place in members], node.keep)
         for place in members:
             self._write("Node", [self._node(place)], node.cordon, self._client_of(place))
@@ -164,6 +167,23 @@ class MaintenanceService:
                 f"- {problem}" for problem in late) + f"\n{STAY}")
         self._drain(members, due)
         self._check_same(members, "drained")
+
+    def _refuse_beside(self, found: list[Place], now: float) -> None:
+        """Look at those beside the hosts once more, now that these are marked: of two runs at once, one sees the other.
+
+        :param now: when they were marked, seconds since 1970
+        :raises RefusedError: with what stands against it by now; the marks of this run are taken back then
+        """
+        objects = objects_of(self.client, self.namespace)
+        again, problems = places([place.name for place in found], objects, self.namespace, now=self._now())
+        problems = problems or together_problems(again, objects, self.namespace,
+                                                 self.params["max_unavailable_per_pool"])
+        if not problems:
+            return
+        unmarked = set(place.name for place in found if node.is_unmarked(place.host))
+        self._write("BareMetalHost", [place.host for place in again if place.name in unmarked],
+                    lambda obj: node.unmark(obj, self._reason(), now))
+        raise RefusedError(problems)
 
     def _due(self, members: list[Place]) -> tuple[dict[str, list[Any]], list[Problem]]:
         """Return the pods that are to go, by host, and what is lost with them unless it is allowed."""

@@ -286,21 +286,38 @@ class RemediationService:
             if not mine:
                 continue
             names = [item.machine["metadata"]["name"] for item in mine if item.machine]
-            for item in mine:
-                self._tried.setdefault(item.name, []).append(REPLACE)
             self.progress.event(f"{REPLACE}: {', '.join(names)} of cluster {cluster}")
-            result = MachineActionService(self.client, {
+            service = MachineActionService(self.client, {
                 "namespace": self.namespace, "cluster_name": cluster, "machines": names,
                 "action": machine_actions.REPLACE, "confirm": str(len(names)), "wait": self.params["wait"],
                 "wait_timeout_seconds": self.params["wait_timeout_seconds"],
                 "node_startup_timeout_seconds": self.params["node_startup_timeout_seconds"]},
                 False, self.progress, self.sleep, self.now,
                 dict((item.machine["metadata"]["name"], uid_of(item.machine)) for item in mine if item.machine),
-                says_outlook=False).run()
-            self.done["changed"] = True
+                says_outlook=False)
+            try:
+                result = service.run()
+            except RefusedError as exc:
+                self._not_replaced(mine, exc)
+                continue
+            finally:
+                self.done["changed"] = self.done["changed"] or service.done["changed"]
+            for item in mine:
+                self._tried.setdefault(item.name, []).append(REPLACE)
             self.diff += result["diff"]
             self.warnings += result["warnings"]
             self._helped.update((item.name, REPLACE) for item in mine)
+
+    def _not_replaced(self, due: list[Patient], refused: RefusedError) -> None:
+        """Keep why no Machine was deleted, and take away the marks that were set for it."""
+        said = "; ".join(problem_text(problem._replace(subject="", field="")) for problem in refused.problems)
+        for item in due:
+            self._obstacles.setdefault(item.name, []).append(f"{REPLACE} not tried: {said}")
+        marked = [item for item in due if not any(
+            mark in host_annotations.of(item.host) for mark in host_annotations.UNHEALTHY_MARKS)]
+        # CAPM3 would pass these hosts over.
+        self._act(REPLACE, marked, [Request(item.name, "mark_healthy", now=timestamp(self.now())) for item in marked],
+                  [])
 
     def _kept_from_machines(self, due: list[Patient]) -> list[Patient]:
         """Mark hosts so that no machine gets them, and return those that were marked."""

@@ -76,7 +76,7 @@ def _replaced(entry, snapshot, differs, timed):
     """Return the names of the machines of an owner that are not as it is going to describe them.
 
     A description that goes back to what was there before leaves the machines of that time alone: Cluster API compares
-    templates, and these have the same name for the same content.
+    templates, and these have the same name for the same content. Of a topology its copies have another name each time.
 
     :param differs: whether the description of the machines changes
     :param timed: paths of the times that change
@@ -87,9 +87,10 @@ def _replaced(entry, snapshot, differs, timed):
         # It has no template of its kubeadm configuration by whose name machines could be compared.
         return [machine["metadata"]["name"] for machine in machines
                 if differs or any(_is_due(machine, path, _at(entry.after, path)) for path in timed)]
-    by_time = any(_at(entry.after, path) is not None for path in _ROLLING_TIMES)
+    of_all = getattr(entry, "takes_other_copies", False) or any(
+        _at(entry.after, path) is not None for path in _ROLLING_TIMES)
     return [machine["metadata"]["name"] for machine in machines
-            if by_time or not is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot)]
+            if of_all or not is_of(machine, entry.desired["spec"]["template"]["spec"], snapshot)]
 
 
 def _is_due(machine, path, wanted):

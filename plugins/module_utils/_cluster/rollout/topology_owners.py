@@ -24,7 +24,8 @@ Objects = Mapping[str, list[Object]]
 CREATE, UPDATE, UNCHANGED = "create", "update", "unchanged"
 _PLANE, _POOL = "KubeadmControlPlane", "MachineDeployment"
 # A name that no template has: of machines that may all be replaced.
-_ANOTHER = "(another)"
+# In place of the name of a template that only the class and Cluster API know.
+UNKNOWN_TEMPLATE = "(another)"
 
 
 class OwnerEntry(NamedTuple):
@@ -49,6 +50,15 @@ class OwnerEntry(NamedTuple):
     def changes(self) -> bool:
         """Say whether anything becomes of it."""
         return self.action != UNCHANGED
+
+    @property
+    def takes_other_copies(self) -> bool:
+        """Say whether it gets other copies of templates, of which no machine is, also not one of the same content.
+
+        Cluster API names each copy anew (``reconcileReferencedTemplate``), and owners compare names alone
+        (``MachineTemplateUpToDate`` of MachineDeployments, ``matchesInfraMachine`` of KubeadmControlPlanes).
+        """
+        return self.current is not None and _templates(self.current) != _templates(self.desired)
 
 
 class OwnerPlan(NamedTuple):
@@ -148,14 +158,15 @@ def _config_change(plane: Object | None, desired: Iterable[Object], view: Object
     old = next((item for item in view.get("KubeadmControlPlaneTemplate") or []
                 if item["metadata"]["name"] == name), None)
     if name == new["metadata"]["name"]:
-        return _at(new, path), _at(new, path)
+        return at(new, path), at(new, path)
     if old is None:
-        return None, _at(new, path)
+        return None, at(new, path)
     difference = compare(old, new)
-    return _at(difference.before, path), _at(difference.after, path)
+    return at(difference.before, path), at(difference.after, path)
 
 
-def _at(obj: Object, path: tuple[str, ...]) -> Any:
+def at(obj: Object, path: tuple[str, ...]) -> Any:
+    """Return what is at a path of an object, an empty dict where nothing is."""
     for key in path:
         obj = obj.get(key) or {}
     return obj
@@ -169,22 +180,25 @@ def _pool_numbers(description: ClusterDescription, cluster: Any, pools: Mapping[
     """
     groups = dict((group.name, group) for group in description.groups)
     before = dict((pool["name"], pool) for pool in pools_of(cluster.current))
-    return dict((pool["name"], _of_pool(pool, before.get(pool["name"]), pools.get(pool["name"]), groups[pool["name"]]))
+    return dict((pool["name"], _of_pool(pool, before.get(pool["name"]), pools.get(pool["name"]),
+                                       groups.get(pool["name"])))
                 for pool in pools_of(cluster.desired))
 
 
-def _of_pool(pool: Mapping[str, Any], before: Mapping[str, Any] | None, current: Object | None, group: Group) -> int:
+def _of_pool(pool: Mapping[str, Any], before: Mapping[str, Any] | None, current: Object | None,
+             group: Group | None) -> int:
     """Return how many machines a pool is to have.
 
     Cluster API's webhook brings the number into an autoscaler's range in the moment in which the topology stops saying
     it, and never afterwards (``calculateMachineDeploymentReplicas``).
 
     :param before: the pool in the stored topology
+    :param group: the pool as it is described, None when it is not
     """
     if "replicas" in pool:
         return pool["replicas"]
     number = ((current or {}).get("spec") or {}).get("replicas")
-    sizes = group.get("autoscaler")
+    sizes = group.get("autoscaler") if group else None
     if number is None:
         return sizes["min_size"] if sizes else 1
     if not sizes or "replicas" not in (before or {}):
@@ -219,17 +233,17 @@ def _entry(item: Object, current: Object | None, number: int, config: tuple[Any,
     """
     name = item["metadata"]["name"]
     desired = dict(item, spec=dict(item["spec"], replicas=number))
-    after = _rolling(desired)
+    after = rolling(desired)
     if current is None:
         return OwnerEntry(name, CREATE, desired, None, {}, {"spec": after})
-    before = _rolling(current)
+    before = rolling(current)
     if config is not None:
         before["kubeadmConfigSpec"], after["kubeadmConfigSpec"] = config
     action = UNCHANGED if before == after else UPDATE
     return OwnerEntry(name, action, desired, current, {"spec": before}, {"spec": after})
 
 
-def _rolling(owner: Object) -> Object:
+def rolling(owner: Object) -> Object:
     """Return what of an owner's spec makes it replace machines, and their number."""
     spec = owner["spec"]
     rollout = spec.get("rollout") or {}
@@ -244,6 +258,14 @@ def _rolling(owner: Object) -> Object:
         "version": machine.get("version"), "failureDomain": machine.get("failureDomain"),
         "bootstrap": {"configRef": {"name": machine["bootstrap"]["configRef"]["name"]}},
         "infrastructureRef": {"name": machine["infrastructureRef"]["name"]}}})
+
+
+def _templates(owner: Object) -> list[str]:
+    """Return the names of the templates that an owner's machines are made of."""
+    if owner["kind"] == _PLANE:
+        return [owner["spec"]["machineTemplate"]["spec"]["infrastructureRef"]["name"]]
+    machine = owner["spec"]["template"]["spec"]
+    return [machine["infrastructureRef"]["name"], machine["bootstrap"]["configRef"]["name"]]
 
 
 def described_otherwise(description: ClusterDescription, entry: Any, plan: OwnerPlan) -> set[str]:
@@ -322,9 +344,9 @@ def _of_class_entry(name: str, kind: str, current: Object | None, number: int | 
     inner = "machineTemplate" if kind == _PLANE else "template"
     machine = dict(spec[inner]["spec"])
     if rolls:
-        machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=_ANOTHER)
+        machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=UNKNOWN_TEMPLATE)
     replicas = spec.get("replicas") if number is None else number
     desired = dict(current, spec=dict(spec, **{"replicas": replicas, inner: dict(spec[inner], spec=machine)}))
-    before, after = ({"spec": _rolling(item)} for item in (current, desired))
+    before, after = ({"spec": rolling(item)} for item in (current, desired))
     return OwnerEntry(current["metadata"]["name"], UNCHANGED if before == after else UPDATE, desired, current, before,
                       after)

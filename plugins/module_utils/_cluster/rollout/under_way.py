@@ -13,7 +13,7 @@ from ..._kube.objects.conditions import condition
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
 from ..workflow.rollout_stop import OWNERS, is_held, is_paused_by_others, note_of, sets_of
-from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, is_of
+from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, cloned_from, is_of
 from ..workflow.steps import machine_steps
 
 Object = dict[str, Any]
@@ -47,6 +47,23 @@ def is_former(machine: Object, owner: Object, snapshot: Any) -> bool:
         return True
     wanted = ((owner.get("spec") or {}).get("template") or {}).get("spec") or {}
     return owner["kind"] == "MachineDeployment" and not is_of(machine, wanted, snapshot, when_unknown=True)
+
+
+def is_made_of(machine: Object, wanted: Object | None, snapshot: Any) -> bool:
+    """Say whether a Machine is as an owner of a plain cluster is to describe machines, as far as that is known.
+
+    :param wanted: the KubeadmControlPlane or MachineDeployment; None says nothing
+    :param snapshot: a workflow Snapshot
+    """
+    if wanted is None:
+        return True
+    spec = wanted["spec"]
+    if wanted["kind"] == "MachineDeployment":
+        return is_of(machine, spec["template"]["spec"], snapshot, when_unknown=True)
+    # Of its kubeadm configuration a Machine does not say which it has.
+    template = spec["machineTemplate"]["spec"]["infrastructureRef"]["name"]
+    return machine["spec"].get("version") in (None, spec.get("version")) and cloned_from(
+        snapshot.infrastructure_machine(machine)) in (None, template)
 
 
 def under_way(snapshot: Any, rolled: Collection[str]) -> list[UnderWay]:

@@ -73,6 +73,7 @@ class ClusterWait:
         self.began_at = clock()
         self.endpoint_watch = endpoint_watch or EndpointWatch(clock)
         self.timeline = []
+        self._loop = self._new_loop()
         self._snapshot = None
         self._steps = None
         # Subjects of the failures that the first look showed, and when that was; None before it.
@@ -127,8 +128,9 @@ class ClusterWait:
             due = self._due_failures(snapshot, node_startup_timeout_seconds)
             if missing is None:
                 return Verdict(REACHED, "", "")
-            return Verdict(FAILED, "\n".join("- %s: %s; %s" % failure for failure in due), "") if due else \
-                Verdict(WAITING, missing, "")
+            # What is over by now may not be known yet, as long as some kinds are not read.
+            return Verdict(FAILED, "\n".join("- %s: %s; %s" % failure for failure in due), "") \
+                if due and self._loop.is_answered else Verdict(WAITING, missing, "")
 
         item, silence = self._run(
             goal, decide, self.provider.workflow_kinds,
@@ -152,13 +154,16 @@ class ClusterWait:
         :returns: its Awaited, and a line on an API server that does not answer, empty when it does
         """
         item = Awaited(goal, self.clock(), decide)
-        loop = WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
+        loop = self._loop = self._new_loop()
         steps = follow_kinds(self.client, [KNOWN[kind] for kind in kinds], self.namespace,
                              self.began_at + self.timeout_seconds, clock=self.clock)
         loop.run({f"cluster {self.cluster}": item}, steps, lambda objects, dummy: dict(
             (kind, list(found.values())) for kind, found in objects.items()), lambda *dummy: status(),
             ends_at_failure=True)
         return item, f"\n- {loop.silence()}" if loop.silence() else ""
+
+    def _new_loop(self):
+        return WaitLoop(f"API server {self.client.server}", self.progress, self.clock)
 
     def _endpoint(self):
         line = self.endpoint_watch.silence()

@@ -50,6 +50,8 @@ class ClusterWrites(Reconcile):
         self.rendered: dict[tuple[str, str], dict[str, Any]] = {}
         # How many machines each owner may lose, as it was checked: {(kind, name): number}.
         self.allowed: dict[tuple[str, str], int] = {}
+        # What a Cluster's topology does to the owners of machines, see ``topology_owners.planned``.
+        self.planned: Callable[..., cluster_topology_owners.OwnerPlan] = cluster_topology_owners.planned
         self._may_delete: Check | None = None
 
     def delete_while(self, items: Sequence[dict[str, Any]], may_delete: Check | None = None) -> list[Written]:
@@ -125,7 +127,7 @@ class ClusterWrites(Reconcile):
     def _check_topology(self, entry: Entry) -> None:
         """Refuse a Cluster whose topology would now take more machines away than was checked."""
         objects = read_all(self.client, self.namespace, self.provider)[0]
-        planned = cluster_topology_owners.planned(self.description, entry, list(self.rendered.values()), objects)
+        planned = self.planned(self.description, entry, list(self.rendered.values()), objects)
         changes = cluster_rollout.preview(planned.entries, planned.snapshot, planned.answers)
         self._check_allowed(cluster_losses.losses(self.description, changes, planned.leaving, planned.snapshot))
 

@@ -60,7 +60,8 @@ class WaitLoop:
                 return
             for step in steps:
                 self._note_connection(step)
-                if step.listed:
+                # A time that runs out while nobody answers says nothing: what it waits for may have come.
+                if step.listed and (step.changed or step.unreachable_seconds is None):
                     self._look(items, step, find, ends_at_failure)
                     if looked is not None:
                         looked()
@@ -94,6 +95,11 @@ class WaitLoop:
 
     def _unanswered(self) -> str:
         return f"{self._peer} has not answered for {duration(self._unreachable_seconds or 0)}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Say whether the other side answers all that it is asked."""
+        return self._unreachable_seconds is None
 
     def silence(self) -> str:
         """Return that the other side did not answer when the wait ended, empty when it did."""

@@ -1,0 +1,78 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a Cluster that goes back to its topology of before does to the owners of machines; pure.
+
+One topology is of all owners: those that were done before the rollout was stopped go back, too.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..description.model import ClusterDescription
+from ..workflow.snapshot import Snapshot, cloned_from
+from ..workflow.topology import as_plain, pools_of, stored_pools, topology_of
+from .topology_owners import UNKNOWN_TEMPLATE, UPDATE, Object, Objects, OwnerEntry, OwnerPlan, at, planned, rolling
+
+
+def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable[Object],
+                 objects: Objects) -> OwnerPlan:
+    """Return what a Cluster with a topology of before does to the owners of machines, as ``topology_owners.planned``.
+
+    Their numbers stay, and no pool comes or goes.
+
+    :param entry: the ``kube.plan.Entry`` of the Cluster
+    :param objects: stored objects of the namespace by kind
+    """
+    if description.cluster_class:
+        # Of a user's class the topology alone says what may replace machines.
+        return planned(description, entry, [], objects)
+    view = as_plain(objects)
+    snapshot = Snapshot(view, description.name)
+    if not entry.changes:
+        return OwnerPlan([], {}, [], snapshot)
+    name = topology_of(entry.desired)["classRef"]["name"]
+    of_class = next((item["spec"] for item in view.get("ClusterClass") or [] if item["metadata"]["name"] == name), {})
+    entries = [_plane(snapshot.control_plane, of_class.get("controlPlane") or {}, view)] \
+        if snapshot.control_plane else []
+    pools, classes = stored_pools(view, description.name), dict(
+        (item["class"], item) for item in (of_class.get("workers") or {}).get("machineDeployments") or [])
+    entries += [_pool(pools[pool["name"]], classes.get(pool.get("class")) or {})
+                for pool in pools_of(entry.desired) if pool["name"] in pools]
+    answers = dict(((item.desired["kind"], item.name), {"spec": {
+        "replicas": item.desired["spec"].get("replicas")}}) for item in entries)
+    return OwnerPlan(entries, answers, [], snapshot)
+
+
+def _plane(current: Object, of_class: Mapping[str, Any], view: Objects) -> OwnerEntry:
+    inner = current["spec"]["machineTemplate"]
+    machine = dict(inner["spec"], infrastructureRef=_named(inner["spec"]["infrastructureRef"],
+                                                           of_class.get("machineInfrastructure")))
+    desired = dict(current, spec=dict(current["spec"], machineTemplate=dict(inner, spec=machine)))
+    before, after = rolling(current), rolling(desired)
+    templates = dict((item["metadata"]["name"], item) for item in view.get("KubeadmControlPlaneTemplate") or [])
+    # The stored control plane has values of Cluster API's webhook, so the templates are compared.
+    path = ("spec", "template", "spec", "kubeadmConfigSpec")
+    name, wanted = cloned_from(current), (of_class.get("templateRef") or {}).get("name")
+    known = name in templates and wanted in templates
+    before["kubeadmConfigSpec"], after["kubeadmConfigSpec"] = \
+        [at(templates[item], path) for item in (name, wanted)] if known and name != wanted else [name, wanted]
+    return OwnerEntry(current["metadata"]["name"], UPDATE, desired, current, {"spec": before}, {"spec": after})
+
+
+def _pool(current: Object, of_class: Mapping[str, Any]) -> OwnerEntry:
+    template = current["spec"]["template"]
+    bootstrap = template["spec"]["bootstrap"]
+    machine = dict(
+        template["spec"],
+        infrastructureRef=_named(template["spec"]["infrastructureRef"], of_class.get("infrastructure")),
+        bootstrap=dict(bootstrap, configRef=_named(bootstrap["configRef"], of_class.get("bootstrap"))))
+    desired = dict(current, spec=dict(current["spec"], template=dict(template, spec=machine)))
+    return OwnerEntry(current["metadata"]["name"], UPDATE, desired, current, {"spec": rolling(current)},
+                      {"spec": rolling(desired)})
+
+
+def _named(reference: Mapping[str, Any], part: Mapping[str, Any] | None) -> Object:
+    """Return a reference to the template that a part of a class names; what is not known counts as another one."""
+    return dict(reference, name=((part or {}).get("templateRef") or {}).get("name") or UNKNOWN_TEMPLATE)
