@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from .._common.texts.text_table import lines
 from .._kube.objects import secret_data
 from .._kube.objects.titles import title_of
 from .cluster.objects import client_configs
+from .parts import injection
 
 try:
     from cryptography import x509
@@ -82,12 +84,29 @@ def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[He
             host = f"{service['name']}.{service['namespace']}.svc"
             serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
                             and host in _names(secret_data.value(item, "tls.crt"))), None)
-            place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else f"Service {host}"
+            authority = secret_data.decoded(bundle) or b""
+            own = None if serving else _own_authority(obj, service["namespace"])
+            place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else own or \
+                f"Service {host}"
             key = (place, bundle)
             trusting = (*(found[key].trusted_by if key in found else ()), title_of(obj))
-            found[key] = Held(place, f"webhook {host}", (serving and secret_data.value(serving, "tls.crt")) or b"",
-                              secret_data.decoded(bundle) or b"", tuple(dict.fromkeys(trusting)))
+            found[key] = Held(
+                place, f"authority of webhook {host}" if own else f"webhook {host}",
+                authority if own else (serving and secret_data.value(serving, "tls.crt")) or b"",
+                None if own else authority, tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
+
+
+def _own_authority(obj: Object, namespace: str) -> str | None:
+    """Return the Secret of the authority by which a webhook signs certificates that no Secret has; None without one.
+
+    So cert-manager's own does (``--dynamic-serving-ca-secret-name``), and renews both by itself.
+
+    :param obj: webhook configuration
+    :param namespace: of the webhook's Service
+    """
+    named = str((obj["metadata"].get("annotations") or {}).get(injection.BY_SECRET) or "")
+    return f"Secret {named}" if re.fullmatch(re.escape(namespace) + "/[a-z0-9][-.a-z0-9]{0,252}", named) else None
 
 
 def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:

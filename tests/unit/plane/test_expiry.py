@@ -51,6 +51,23 @@ def test_one_of_another_authority_is_untrusted_and_one_without_a_secret_unreadab
 
 
 @pytest.mark.parametrize("days, status", [(300, "ok"), (340, "expiring"), (400, "expired")])
+def signing_itself(named):
+    found = webhook("a")
+    found["metadata"]["annotations"] = {"cert-manager.io/inject-ca-from-secret": named}
+    return found
+
+
+def test_of_a_webhook_that_signs_its_own_certificate_the_authority_counts():
+    """As cert-manager's does, which made the report fail wherever cert-manager is."""
+    namespace = webhook("a")["webhooks"][0]["clientConfig"]["service"]["namespace"]
+    [row] = rows(expiry.of_webhooks([signing_itself(f"{namespace}/own-ca")], []))
+    assert (row["status"], row["place"]) == ("ok", f"Secret {namespace}/own-ca")
+    assert row["holder"].startswith("authority of webhook ") and row["not_after"]
+    for other in ("elsewhere/own-ca", f"{namespace}/a b", namespace):
+        [row] = rows(expiry.of_webhooks([signing_itself(other)], []))
+        assert row["status"] == "unreadable"
+
+
 def test_days_decide_what_is_urgent(days, status):
     held = expiry.of_webhooks([webhook("a")], [secret()])
     assert [row["status"] for row in rows(held, days)] == [status]
