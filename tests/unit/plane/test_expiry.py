@@ -50,7 +50,6 @@ def test_one_of_another_authority_is_untrusted_and_one_without_a_secret_unreadab
     assert (row["status"], row["place"], row["days_left"]) == ("unreadable", f"Service {HOST}", None)
 
 
-@pytest.mark.parametrize("days, status", [(300, "ok"), (340, "expiring"), (400, "expired")])
 def signing_itself(named):
     found = webhook("a")
     found["metadata"]["annotations"] = {"cert-manager.io/inject-ca-from-secret": named}
@@ -68,6 +67,7 @@ def test_of_a_webhook_that_signs_its_own_certificate_the_authority_counts():
         assert row["status"] == "unreadable"
 
 
+@pytest.mark.parametrize("days, status", [(300, "ok"), (340, "expiring"), (400, "expired")])
 def test_days_decide_what_is_urgent(days, status):
     held = expiry.of_webhooks([webhook("a")], [secret()])
     assert [row["status"] for row in rows(held, days)] == [status]
