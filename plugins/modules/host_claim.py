@@ -78,7 +78,9 @@ options:
             description: Its namespace.
             type: str
       network_data:
-        description: Secret with network data.
+        description:
+          - Secret with network data. When the Secret is there, links that cannot stand on one another, VLANs, MTUs and
+            second default routes in it are refused.
         type: dict
         suboptions:
           name:

@@ -157,7 +157,10 @@ options:
         description: Never power the server off, only reboot it. Needs API version 1.95.
         type: bool
       network_data:
-        description: Network data (OpenStack's format) for the agent; written as a whole.
+        description:
+          - Network data (OpenStack's format) for the agent; written as a whole.
+          - What Ironic requires of it is checked before anything is written, and whether its links can stand on one
+            another.
         type: dict
       traits:
         description: All traits of the node; those that are not listed are removed.

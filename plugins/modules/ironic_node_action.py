@@ -181,7 +181,8 @@ options:
   config_drive:
     description:
       - Config drive for V(deploy) and V(rebuild), the same for all nodes. Never shown, nor is any text of six or more
-        characters in it, except names of nodes, UUIDs and states.
+        characters in it, except names of nodes, UUIDs and states. What refuses network data has shorter names and the
+        numbers of its links.
     type: dict
     suboptions:
       meta_data:
@@ -191,7 +192,9 @@ options:
         description: User data, a text, a dictionary or a list.
         type: raw
       network_data:
-        description: Network data in OpenStack's format.
+        description:
+          - Network data in OpenStack's format. Links that cannot stand on one another, VLANs, MTUs and second default
+            routes are refused.
         type: dict
       vendor_data:
         description: Vendor data.

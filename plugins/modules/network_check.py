@@ -12,7 +12,8 @@ version_added: "0.1.0"
 description:
   - Run it where the question matters, for example on a machine of the provisioning network, or on a node. It asks all
     at once and changes nothing.
-  - A file by TFTP is read up to its first block. DHCP servers are asked without a lease being taken.
+  - A file by TFTP is read up to its first block. DHCP servers are asked without a lease being taken, and by IPv6 with
+    them the routers of the wire.
   - With O(from_pods) it is asked from short-lived pods of a cluster, for example from where the Bare Metal Operator
     runs.
 options:
@@ -79,7 +80,7 @@ options:
           default.
         type: path
   dhcp:
-    description: Interfaces of this machine on which DHCP servers are asked. Needs root.
+    description: Interfaces of this machine on which DHCP servers and routers are asked. Needs root.
     type: list
     elements: dict
     default: []
@@ -94,18 +95,32 @@ options:
       mac:
         description: MAC address of the client for whom is asked; by default one that nobody knows.
         type: str
+      ipv6:
+        description:
+          - Whether DHCPv6 servers and routers are asked, too. By default they are when the interface has an address of
+            IPv6 besides the link-local one, or when a server or router of IPv6 is named.
+        type: bool
       expected_servers:
-        description: Addresses of servers that must answer. This machine's own server is never among the answers.
+        description:
+          - Addresses of servers that must answer; of DHCPv6 servers their DUIDs or their link-local addresses, as the
+            failure names them. This machine's own server is never among the answers.
         type: list
         elements: str
         default: []
       allowed_servers:
-        description: Addresses of servers that may answer.
+        description: Servers that may answer, named as in O(dhcp[].expected_servers).
+        type: list
+        elements: str
+        default: []
+      allowed_routers:
+        description:
+          - Link-local addresses of routers whose router advertisements are allowed, such as that of the site's own
+            router, and of the machine whose dnsmasq serves the network.
         type: list
         elements: str
         default: []
       seconds:
-        description: How long servers may take to answer.
+        description: How long servers and routers may take to answer.
         type: int
         default: 5
   from_pods:

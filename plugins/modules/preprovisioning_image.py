@@ -38,7 +38,10 @@ options:
         description: Annotations of the object.
         type: dict
       network_data_name:
-        description: Name of a Secret with network data that are built into the image.
+        description:
+          - Name of a Secret with network data that are built into the image. When the Secret is there and has
+            OpenStack's format, links that cannot stand on one another, VLANs, MTUs and second default routes in it are
+            refused.
         type: str
       architecture:
         description: Processor architecture that the image is built for.

@@ -13,6 +13,7 @@ import time
 from collections import namedtuple
 from typing import Any
 
+from .._common import timed_run
 from .._common.files import cache_entry
 from .._common.problems.errors import ReportedError
 from .._common.texts.formats import duration
@@ -100,11 +101,15 @@ class Addons(cache_entry.CacheEntry):
             CGO_ENABLED="1" if program.cgo else "0", GOFLAGS="", GOTOOLCHAIN="local", GOWORK="off",
             GOCACHE=environ.get(engine.GOCACHE_VARIABLE) or os.path.join(work, "gocache"),
             GOMODCACHE=environ.get(engine.GOMODCACHE_VARIABLE) or os.path.join(work, "gomodcache"))
-        result = subprocess.run(
-            [self._toolchain.program, "build"] + list(engine.BUILD_FLAGS) + list(program.flags)
-            + ["-ldflags", ("-s -w " + program.linker_flags).strip(), "-o", path, program.package],
-            cwd=self._source_dir, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, check=False, universal_newlines=True)
+        try:
+            result = timed_run.run(
+                [self._toolchain.program, "build"] + list(engine.BUILD_FLAGS) + list(program.flags)
+                + ["-ldflags", ("-s -w " + program.linker_flags).strip(), "-o", path, program.package],
+                timed_run.DOWNLOAD_LIMIT_SECONDS, cwd=self._source_dir, env=environ, stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE)
+        except timed_run.LateError as exc:
+            raise AddonsError(f"{program.name}: go build {exc}; {timed_run.MODULE_PROXY}. Go keeps what it has "
+                              "built so far: run again") from exc
         if result.returncode:
             lines = [line for line in result.stderr.splitlines() if not line.startswith("go: downloading ")]
             raise AddonsError("%s: go build failed (exit code %d): %s" % (

@@ -4,30 +4,22 @@
 """dnsmasq's file for a provisioning network, written only when dnsmasq takes it and nobody else answers there."""
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from .._common.files import whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
-from .._common.waiting import parallel
-from . import ipv6_probe, systems
+from . import dhcp_probe, ipv6_probe, other_servers, own_interface, servers_probe, systems
 from .description import has_own_range, problems
-from .dhcp_message import Offer
-from .dhcp_probe import offers
 from .dnsmasq import configuration
-from .other_servers import ipv6_server_problems, router_problems, server_problems
-from .wire_probe import ProbeError
+from .servers_probe import Probe, Probe6
 
 # A server that knows its clients answers these alone, and asking more of them tells nothing new.
 MOST_CLIENTS = 16
-
-Probe = Callable[[str, str, float], Sequence[Offer]]
-Probe6 = Callable[[str, Sequence[str], float], ipv6_probe.Found]
 
 
 class DhcpError(ReportedError):
@@ -35,7 +27,7 @@ class DhcpError(ReportedError):
 
 
 def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,
-           runner: systems.Runner = systems.run, probe: Probe = offers,
+           runner: systems.Runner = systems.run, probe: Probe = dhcp_probe.offers,
            probe6: Probe6 = ipv6_probe.ask) -> dict[str, Any]:
     """Bring the file of dnsmasq to a description and return the result of the module ``provisioning_dhcp``.
 
@@ -86,29 +78,14 @@ def _other_servers(network: Mapping[str, Any], options: Mapping[str, Any], check
         warnings.append(f"network {name}: other DHCP servers were not looked for, because the interface is yet to be "
                         "made")
         return []
-    own = _own_mac(name)
+    own = own_interface.card(name)
     macs = [host["mac"].lower() for host in network["dhcp"].get("hosts") or ()][:MOST_CLIENTS] + [own]
     with_ipv6 = has_own_range(network, 6)
     progress.event(f"network {name}: asking for other DHCP servers{' and for routers' if with_ipv6 else ''}, as "
                    f"{len(macs)} clients, for {seconds} s")
-    calls: list[Callable[[], Any]] = [functools.partial(probe, name, mac, seconds) for mac in macs]
-    if with_ipv6:
-        calls.append(functools.partial(probe6, name, macs, seconds))
-    answers = parallel.values(parallel.run(calls, len(calls), ProbeError))
-    found = server_problems(name, [offer for answer in answers[:len(macs)] for offer in answer],
-                            options["allowed_servers"])
-    for answer in answers[len(macs):]:
-        found += ipv6_server_problems(name, answer.servers, options["allowed_servers"], own)
-        found += router_problems(name, answer.routers, options["allowed_routers"], own)
-    return found
-
-
-def _own_mac(name: str) -> str:
-    try:
-        with open(f"/sys/class/net/{name}/address", encoding="ascii") as stream:
-            return stream.read().strip()
-    except OSError as exc:
-        raise ProbeError(f"interface {name}: {exc.strerror}; make it first (role provisioning_network)") from exc
+    answers = servers_probe.ask(name, macs, seconds, with_ipv6, probe, probe6)
+    return other_servers.problems(name, other_servers.without_own(answers, own), options["allowed_servers"],
+                                  options["allowed_routers"])
 
 
 def _tried(content: str, options: Mapping[str, Any], check_mode: bool, runner: systems.Runner,

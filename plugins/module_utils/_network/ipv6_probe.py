@@ -34,7 +34,7 @@ def ask(interface: str, macs: Sequence[str], seconds: float, wanted: int = MOST_
     for each client, and frames for other cards are taken in.
 
     :param interface: as for :func:`wire_probe.ask`
-    :param macs: the clients for whom is asked, the interface's own card last, which asks for routers
+    :param macs: the clients for whom is asked; the last of them asks for routers, too
     :param seconds: how long to listen: routers wait for half a second, and for 3 after an advertisement
     :param wanted: how many servers and routers end the wait
     :raises ProbeError: as :func:`wire_probe.ask`

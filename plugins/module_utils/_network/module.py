@@ -136,7 +136,8 @@ def run_network_check() -> None:
             "ca_file": {"type": "path"}}},
         "dhcp": {"type": "list", "elements": "dict", "default": [], "options": {
             "name": {"type": "str"}, "interface": {"type": "str", "required": True}, "mac": {"type": "str"},
-            "expected_servers": _texts(), "allowed_servers": _texts(),
+            "expected_servers": _texts(), "allowed_servers": _texts(), "allowed_routers": _texts(),
+            "ipv6": {"type": "bool"},
             "seconds": {"type": "int", "default": 5}}},
         "from_pods": {"type": "dict", "options": dict(
             short_pod.OPTIONS, namespace={"type": "str", "default": "default"}, nodes=_texts(),

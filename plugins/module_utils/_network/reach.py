@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Asking from this machine what it must reach: TCP ports, files by HTTP and TFTP, the DHCP servers of a wire."""
+"""Asking from this machine what it must reach: TCP ports, files by HTTP and TFTP, a wire's DHCP servers and routers."""
 from __future__ import annotations
 
 import functools
@@ -15,22 +15,23 @@ from .._common.problems.problem import Problem
 from .._common.transfer.image_server import image_fetcher
 from .._common.waiting import parallel
 from .._elsewhere import questions
-from . import reach_answers
-from .dhcp_probe import offers
-from .other_servers import server_problems
+from . import dhcp_questions, other_servers, own_interface, reach_answers, servers_probe
 from .wire_probe import ProbeError
 
 _WORKERS = 32
 Entry = tuple[str, Mapping[str, Any]]
 
 
-def check(wanted: Mapping[str, Any],
-          dhcp_probe: Callable[..., Any] = offers) -> tuple[list[dict[str, Any]], list[Problem]]:
+def check(wanted: Mapping[str, Any], probe: Callable[..., other_servers.Answers] = servers_probe.ask,
+          interfaces: Any = own_interface) -> tuple[list[dict[str, Any]], list[Problem]]:
     """Ask all at once and return ``(checks, problems)``.
 
     :param wanted: ``tcp`` (dicts with ``host``, ``port``, ``reachable``), ``tftp`` (``host``, ``path``, ``port``),
         ``http`` (``url``, ``sha256``, ``ca_file``),
-        ``dhcp`` (``interface``, ``mac``, ``allowed_servers``, ``expected_servers``, ``seconds``), ``timeout_seconds``
+        ``dhcp`` (``interface``, ``mac``, ``ipv6``, ``allowed_servers``, ``allowed_routers``, ``expected_servers``,
+        ``seconds``), ``timeout_seconds``
+    :param probe: as :func:`servers_probe.ask`
+    :param interfaces: what this machine's interfaces have, see :mod:`own_interface`
     :returns: a dict with ``kind``, ``target``, ``ok`` and ``found`` for each question, in order
     """
     seconds = wanted["timeout_seconds"]
@@ -38,7 +39,7 @@ def check(wanted: Mapping[str, Any],
     for kind, given in reach_answers.entries(wanted):
         asked.append(((kind, given), functools.partial(_ASKED[kind], given, seconds)))
     for given in wanted.get("dhcp") or ():
-        asked.append((("dhcp", given), functools.partial(_dhcp, given, dhcp_probe)))
+        asked.append((("dhcp", given), functools.partial(_dhcp, given, probe, interfaces)))
     outcomes = parallel.run([ask for _entry, ask in asked], _WORKERS, ReportedError)
     checks, found = [], []
     for (entry, _ask), outcome in zip(asked, outcomes):
@@ -72,19 +73,20 @@ def _http(entry: Mapping[str, Any], seconds: float) -> tuple[str, list[Problem]]
 _ASKED = {"tcp": _tcp, "tftp": _tftp, "http": _http}
 
 
-def _dhcp(entry: Mapping[str, Any], probe: Callable[..., Any]) -> tuple[str, list[Problem]]:
+def _dhcp(entry: Mapping[str, Any], probe: Callable[..., other_servers.Answers],
+          interfaces: Any) -> tuple[str, list[Problem]]:
     mac = entry.get("mac") or "02:%s" % ":".join(f"{byte:02x}" for byte in secrets.token_bytes(5))
     interface = entry["interface"]
     expected = list(entry.get("expected_servers") or ())
-    allowed = expected + list(entry.get("allowed_servers") or ())
     try:
-        found = probe(interface, mac, entry["seconds"])
+        own = interfaces.card(interface)
+        with_ipv6 = dhcp_questions.is_ipv6_asked(entry, interfaces.has_ipv6(interface))
+        # Of the client alone: an expected server must answer to that one.
+        found = other_servers.without_own(probe(interface, [mac.lower()], entry["seconds"], with_ipv6), own)
     except ProbeError as exc:
         return str(exc), [Problem("unreachable", f"interface {interface}", "dhcp", str(exc),
                                   "an interface on which DHCP servers can be asked", "correct it, then run again")]
-    wrong = server_problems(interface, found, allowed)
-    there = {offer.server for offer in found}
-    wrong += [Problem("unreachable", f"interface {interface}", "dhcp", f"no offer from {server}",
-                      f"an offer for {mac}", "look at that DHCP server, at its relay, and whether it knows the client")
-              for server in expected if server not in there]
-    return ", ".join(f"{offer.server} offers {offer.address}" for offer in found) or "no offer", wrong
+    wrong = other_servers.problems(interface, found, expected + list(entry.get("allowed_servers") or ()),
+                                   list(entry.get("allowed_routers") or ()))
+    wrong += dhcp_questions.missing_servers(interface, mac, found, expected)
+    return dhcp_questions.found_text(found), wrong

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.addresses.mac_address import mac_error
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
 from .._common.redaction.redaction import before_query, redacted
 from .._common.texts.plain_text import cut, plain
+from . import dhcp_questions
 
 Object = dict[str, Any]
 
@@ -40,11 +40,7 @@ def problems(wanted: Mapping[str, Any]) -> list[Problem]:
             found.append(Problem("value", f"http[{position}]", "sha256", show(entry["sha256"]),
                                  "64 hexadecimal digits"))
     for position, entry in enumerate(wanted.get("dhcp") or ()):
-        wrong = mac_error(entry["mac"]) if entry.get("mac") else None
-        if wrong:
-            found.append(Problem("value", f"dhcp[{position}]", "mac", show(entry["mac"]), wrong))
-        if entry["seconds"] < 1:
-            found.append(Problem("value", f"dhcp[{position}]", "seconds", entry["seconds"], "at least 1 second"))
+        found += dhcp_questions.problems(f"dhcp[{position}]", entry)
     if wanted["timeout_seconds"] < 1:
         found.append(Problem("value", "network_check", "timeout_seconds", wanted["timeout_seconds"],
                              "at least 1 second"))

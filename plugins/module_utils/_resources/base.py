@@ -78,6 +78,10 @@ class Family:
         """
         return []
 
+    def secrets(self, entry: Object) -> list[tuple[str | None, str]]:
+        """Return namespace (None for the entry's own) and name of the Secrets that :meth:`check_against` looks at."""
+        return []
+
     def spec(self, entry: Object) -> Object:
         """Return the ``spec`` that an entry asks for."""
         return to_crd(self.fields, entry)
@@ -140,8 +144,14 @@ class ObjectIndex:
     """
 
     def __init__(self, objects: Mapping[str, list[Object]]) -> None:
-        self._objects = dict(((kind, item["metadata"].get("namespace"), item["metadata"]["name"]), item)
-                             for kind, items in objects.items() for item in items)
+        self._objects: dict[tuple[str, Any, Any], Object] = {}
+        for kind, items in objects.items():
+            self.add(kind, items)
+
+    def add(self, kind: str, items: list[Object]) -> None:
+        """Take in more objects of a kind."""
+        self._objects.update(((kind, item["metadata"].get("namespace"), item["metadata"]["name"]), item)
+                             for item in items)
 
     def get(self, kind: str, namespace: Any, name: Any) -> Any:
         """Return one object, or None."""

@@ -14,6 +14,7 @@ from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description.fields import BY_NAME
+from .._host.rules import data as host_data_rules
 from .._host.rules import image as host_image_rules
 from .._kube.objects.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex
@@ -69,6 +70,18 @@ class HostClaim(Family):
                 problems.append(Problem(
                     "host-claim", label, path, None, f"values for the operator {item.get('operator')}", "set them"))
         return problems
+
+    def secrets(self, entry: Object) -> list[tuple[str | None, str]]:
+        """The one with network data, perhaps of another namespace."""
+        data = entry.get("network_data") or {}
+        return [(data.get("namespace"), data["name"])] if data else []
+
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
+        """Network data in a Secret that is there is checked as a host's is."""
+        return [problem for namespace, name in self.secrets(entry)
+                for secret in [index.get("Secret", namespace or entry["namespace"], name)] if secret
+                for problem in host_data_rules.stored_problems("host-claim", label, "network_data.name", name, secret,
+                                                               for_ironic=False)]
 
     def spec(self, entry: Object) -> Object:
         """Return the spec; the CRD wants to know of the power, and a list of values with each condition."""

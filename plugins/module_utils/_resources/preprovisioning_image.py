@@ -13,6 +13,7 @@ from .._common.options.field_checks import show
 from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
+from .._host.rules import data as host_data_rules
 from .._kube.objects.conditions import condition, is_true
 from .base import Family, Object, ObjectIndex, is_observed
 
@@ -46,6 +47,17 @@ class PreprovisioningImage(Family):
                 Problem("preprovisioning-image", label, "accept_formats", None, "iso, initrd or both", "set it")
             )
         return problems
+
+    def secrets(self, entry: Object) -> list[tuple[str | None, str]]:
+        """The one with network data."""
+        return [(None, entry["network_data_name"])] if entry.get("network_data_name") else []
+
+    def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
+        """Network data in a Secret that is there is checked as a host's is; Ironic does not get it."""
+        return [problem for dummy, name in self.secrets(entry)
+                for secret in [index.get("Secret", entry["namespace"], name)] if secret
+                for problem in host_data_rules.stored_problems("preprovisioning-image", label, "network_data_name",
+                                                               name, secret, for_ironic=False)]
 
     def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(ready) when there is a URL to download."""

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator
+from functools import partial
 from typing import Any, Callable
 
 from .._common.documents.object_shape import of_kind
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
+from .._common.texts.plain_text import few
 from .._common.texts.terminal import columns
 from .._common.waiting.wait_loop import Step, WaitLoop
 from .._common.waiting.wait_report import FAILED, WAITING, Awaited, Verdict
+from .._host.state.reading import secret_of
 from .._kube.api import bulk
 from .._kube.api.follow import follow_kinds
 from .._kube.objects.conditions import conditions
@@ -31,6 +34,8 @@ from .wake import wake
 # pause twice as long (controller-runtime's rate limiter: 5 ms, at last minutes). Only a look at a host with nothing to
 # do ends that; otherwise the next change of power begins with such a pause.
 _DONE = "Asked BMO to look at %s once more, so that a change of power begins without a pause"
+# Of those that a warning names.
+_MOST_SECRETS = 5
 _HELD_UP = "BMO pauses after an earlier failure of %s; asked it to try again now"
 
 
@@ -156,6 +161,7 @@ class FamilyService:
             if problems:
                 raise RefusedError(problems) from None
             raise
+        self._read_secrets()
         current = by_name(own)
         # An entry with a mistake of its own is not fit to be compared; all others are.
         unfit = set(item.subject for item in problems)
@@ -173,6 +179,23 @@ class FamilyService:
         if problems:
             raise RefusedError(problems)
         return [Item(entry, current.get(entry["name"])) for entry in self.entries]
+
+    def _read_secrets(self) -> None:
+        """Read the Secrets that checks look at; those that may not be read go unchecked, which a warning says."""
+        wanted = sorted({(namespace or str(self.namespace), name) for entry in self.entries
+                         if entry.get("state") != "absent" for namespace, name in self.family.secrets(entry)})
+        outcomes = bulk.run([partial(secret_of, self.client, *where) for where in wanted])
+        refused = []
+        for (namespace, name), outcome in zip(wanted, outcomes):
+            if outcome.error is None:
+                self.index.add("Secret", [outcome.value] if outcome.value else [])
+            elif outcome.error.status == 403:
+                refused.append(f"{namespace}/{name}")
+            else:
+                raise outcome.error
+        if refused:
+            self.warnings.append(f"the network data in {few(refused, _MOST_SECRETS)} was not checked, because this "
+                                 "account may not get the Secrets; allow it to get them")
 
     # Writing
 

@@ -142,6 +142,22 @@ def test_links_that_cannot_stand_on_one_another_are_reported(params):
         ensure(params, network_data=[NETWORK, dict(NETWORK, links=[*NETWORK["links"], vlan])])
 
 
+def test_a_pip_that_does_not_come_to_an_end_says_what_to_look_at(tmp_path, monkeypatch):
+    pip = tmp_path / "python3"
+    pip.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    pip.chmod(0o755)
+    monkeypatch.setattr(agent_ramdisk.sys, "executable", str(pip))
+    monkeypatch.setattr(debian_root, "TIMEOUT_SECONDS", 0.5)
+    for step in ("check_means", "install"):
+        monkeypatch.setattr(debian_root, step, lambda *_arguments, **_options: None)
+    (tmp_path / "packages.txt").write_text("")
+    made = agent_ramdisk.AgentRamdisk(str(tmp_path), str(tmp_path / "cache"), agent_options.Base())
+    with pytest.raises(debian_root.ImageBuildError, match=r"^installing ironic-python-agent: .*python3 did not end "
+                                                          r"within .*check whether the package index answers"):
+        made.build(Progress())
+    assert not made.complete()
+
+
 def test_network_data_that_the_agent_can_use(params, tmp_path):
     built(params)
     ensure(params, network_data=[NETWORK])

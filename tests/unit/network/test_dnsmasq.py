@@ -18,6 +18,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._boot.traces impo
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import description, dnsmasq
 
 KNOWN, UNKNOWN = "00:5c:52:31:3a:01", "00:5c:52:31:3a:77"
+# The link-local address of the first server's card, see wire.py.
+FIRST = "fe80::ff:fe00:1"
 SCRIPT = "http://172.22.0.1:6180/boot.ipxe"
 HTTP_LOADER = "http://172.22.0.1:6180/shimx64.efi"
 # Name of a question → the client, and the file that its firmware must be given.
@@ -130,6 +132,27 @@ def test_other_servers_and_routers_of_ipv6_are_found_and_this_machine_is_not_amo
     assert (router["lifetime_seconds"], router["managed"]) == (0, True)
     assert ipaddress.ip_address(second["server_address"]).is_link_local
     assert f"duid {second['server']}" in (tmp_path / "second.leases").read_text().splitlines()
+
+
+def test_network_check_finds_servers_and_routers_of_both_families(tmp_path):
+    write(tmp_path, with_ipv6(network(tmp_path), "1", hosts=[
+        {"mac": KNOWN, "addresses": ["172.22.0.11", "fd00:22::11"]}]))
+    # From where a server would be, on an interface without addresses; and from the machine that serves.
+    outside = {"interface": "client", "mac": KNOWN, "seconds": 5, "expected_servers": ["172.22.0.1"]}
+    named = dict(outside, expected_servers=["172.22.0.1", FIRST], allowed_routers=[FIRST])
+    questions = [dict(outside, ipv6=True), {"interface": "prov", "mac": KNOWN, "seconds": 4}, dict(outside, seconds=2),
+                 named, dict(named, mac=UNKNOWN)]
+    answer, = ask(tmp_path, {"dhcp": questions})
+    router = f"router {FIRST} advertises fd00:22::/64"
+    of_both = f"172.22.0.1 offers 172.22.0.11, {FIRST} offers fd00:22::11, {router}"
+    assert answer["found"] == [of_both, "no offer", "172.22.0.1 offers 172.22.0.11", of_both, f"no offer, {router}"]
+    unwanted = [("interface client: found a DHCPv6 server with the DUID 00:", f" at {FIRST} (card 02:00:00:00:00:01)"),
+                (f"interface client: found router advertisements of {FIRST} ", "(card 02:00:00:00:00:01)")]
+    missing = [(f"interface client: dhcp: found no offer from {server}", f"an offer for {UNKNOWN}")
+               for server in ("172.22.0.1", FIRST)]
+    assert len(answer["problems"]) == 4 and all(
+        problem.startswith(start) and end in problem
+        for problem, (start, end) in zip(answer["problems"], unwanted + missing)), answer["problems"]
 
 
 def test_dnsmasq_takes_a_configuration_of_both_families(tmp_path):

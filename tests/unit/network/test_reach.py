@@ -9,19 +9,29 @@ import http.server
 import socket
 import struct
 import threading
+import types
 
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._network import reach, reach_answers
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcp_message import Offer
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.dhcpv6_message import Advertisement
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.neighbor_message import Router
+from ansible_collections.metal3.baremetal.plugins.module_utils._network.other_servers import Answers
 from ansible_collections.metal3.baremetal.plugins.module_utils._network.wire_probe import ProbeError
 
 OFFER = Offer("172.22.0.99", "02:00:00:00:00:99", "172.22.0.50", "evil.efi\x1b[2J", "", ())
+OWN = "02:00:00:00:00:01"
+DUID = "00:03:00:01:02:00:00:00:00:99"
+SERVER6 = Advertisement(DUID, "fe80::99", "02:00:00:00:00:99", "fd00:22::50", "")
+ROUTER = Router("fe80::98", "02:00:00:00:00:98", 1800, False, ("fd00:98::/64",))
+ENTRY = {"interface": "prov", "mac": "00:5C:52:31:3A:01", "seconds": 1}
 
 
 def ask(**wanted):
-    probe = wanted.pop("probe", lambda *arguments: [])
-    checks, found = reach.check(dict({"timeout_seconds": 2}, **wanted), probe)
+    probe = wanted.pop("probe", lambda *arguments: Answers([], [], []))
+    interfaces = types.SimpleNamespace(card=lambda name: OWN, has_ipv6=lambda name: False)
+    checks, found = reach.check(dict({"timeout_seconds": 2}, **wanted), probe, wanted.pop("interfaces", interfaces))
     return [(entry["ok"], entry["found"]) for entry in checks], [str(problem) for problem in found]
 
 
@@ -102,17 +112,78 @@ def test_what_is_too_large_to_compare_is_not_read_to_its_end(files, monkeypatch)
 
 
 def test_dhcp_servers_that_are_missing_or_somebody_elses():
-    entry = {"interface": "prov", "mac": "00:5c:52:31:3a:01", "seconds": 1}
-    checks, found = ask(dhcp=[dict(entry, expected_servers=["172.22.0.1"])], probe=lambda *arguments: [OFFER])
+    def answers(*_arguments):
+        return Answers([OFFER], [], [])
+    checks, found = ask(dhcp=[dict(ENTRY, expected_servers=["172.22.0.1"])], probe=answers)
     assert checks == [(False, "172.22.0.99 offers 172.22.0.50")]
     assert "a DHCP server 172.22.0.99 (card 02:00:00:00:00:99) that offers 172.22.0.50 and boots evil.efi" in found[0]
     assert "\x1b" not in "".join(found) and "no offer from 172.22.0.1" in found[1]
-    assert ask(dhcp=[dict(entry, allowed_servers=["172.22.0.99"])], probe=lambda *arguments: [OFFER])[1] == []
-    assert ask(dhcp=[entry]) == ([(True, "no offer")], [])
+    assert ask(dhcp=[dict(ENTRY, allowed_servers=["172.22.0.99"])], probe=answers)[1] == []
+    assert ask(dhcp=[ENTRY]) == ([(True, "no offer")], [])
 
     def down(*_arguments):
         raise ProbeError("interface prov: network is down")
-    assert ask(dhcp=[entry], probe=down)[0] == [(False, "interface prov: network is down")]
+    assert ask(dhcp=[ENTRY], probe=down)[0] == [(False, "interface prov: network is down")]
+
+
+def of_both(*_arguments):
+    return Answers([], [SERVER6, SERVER6._replace(server_mac=OWN, server="00:03:00:01:" + OWN)],
+                   [ROUTER, ROUTER._replace(mac=OWN)])
+
+
+def test_servers_and_routers_of_ipv6_are_reported_as_those_of_ipv4():
+    checks, found = ask(dhcp=[ENTRY], probe=of_both)
+    assert checks == [(False, "fe80::99 offers fd00:22::50, router fe80::98 advertises fd00:98::/64")]
+    server, router = found
+    assert server.startswith(f"interface prov: found a DHCPv6 server with the DUID {DUID} at fe80::99 (card "
+                             "02:00:00:00:00:99) that offers fd00:22::50, expected none; ")
+    assert router.startswith("interface prov: found router advertisements of fe80::98 (card 02:00:00:00:00:98) with a "
+                             "default route for 1800 s")
+
+
+@pytest.mark.parametrize(("named", "count"), [
+    ({"expected_servers": [DUID.upper()], "allowed_routers": ["FE80:0::98"]}, 0),
+    ({"expected_servers": ["fe80::99"], "allowed_routers": ["fe80::98"]}, 0),
+    ({"allowed_servers": ["fe80::99"], "allowed_routers": ["fe80::98"]}, 0),
+    # Who may lend addresses need not route.
+    ({"allowed_servers": ["fe80::98", "fe80::99"]}, 1),
+    ({"expected_servers": ["fe80::99", "fe80::97"], "allowed_routers": ["fe80::98"]}, 1)],
+    ids=["by DUID", "by address", "allowed", "no router", "a server that is missing"])
+def test_servers_and_routers_of_ipv6_are_named_as_for_the_role(named, count):
+    assert len(ask(dhcp=[dict(ENTRY, **named)], probe=of_both)[1]) == count
+
+
+def test_this_machines_own_server_of_ipv6_is_not_the_expected_one():
+    found = ask(dhcp=[dict(ENTRY, expected_servers=["00:03:00:01:" + OWN], allowed_routers=["fe80::98"],
+                           allowed_servers=[DUID])], probe=of_both)[1]
+    assert len(found) == 1 and f"no offer from 00:03:00:01:{OWN}, expected an offer for {ENTRY['mac']}" in found[0]
+
+
+@pytest.mark.parametrize(("given", "has_ipv6", "asked"), [
+    ({}, False, False), ({}, True, True), ({"ipv6": False}, True, False), ({"ipv6": True}, False, True),
+    ({"expected_servers": ["172.22.0.1"]}, False, False), ({"expected_servers": [DUID]}, False, True),
+    ({"allowed_routers": ["fe80::98"]}, False, True), ({"allowed_servers": ["fe80::99"]}, False, True)],
+    ids=["nothing", "an address", "off", "on", "IPv4", "DUID", "router", "server"])
+def test_ipv6_is_asked_where_the_interface_has_it_or_the_question_names_it(given, has_ipv6, asked):
+    questions = []
+
+    def probe(*arguments):
+        questions.append(arguments)
+        return Answers([], [], [])
+    interfaces = types.SimpleNamespace(card=lambda name: OWN, has_ipv6=lambda name: has_ipv6)
+    reach.check({"timeout_seconds": 2, "dhcp": [dict(ENTRY, **given)]}, probe, interfaces)
+    assert questions == [("prov", [ENTRY["mac"].lower()], 1, asked)]
+
+
+def test_names_that_no_server_or_router_can_have_are_refused():
+    wrong = reach_answers.problems({"timeout_seconds": 1, "dhcp": [
+        dict(ENTRY, expected_servers=["dhcp.example.org", "172.22.0.1", DUID, "fe80::1"],
+             allowed_servers=["fe80::1%eno2"], allowed_routers=["fd00::1", "169.254.0.1", "fe80::1"]),
+        dict(ENTRY, ipv6=False, expected_servers=["fe80::1"])]})
+    assert [(problem.subject, problem.field, problem.actual) for problem in wrong] == [
+        ("dhcp[0]", "expected_servers", '"dhcp.example.org"'), ("dhcp[0]", "allowed_servers", '"fe80::1%eno2"'),
+        ("dhcp[0]", "allowed_routers", '"fd00::1"'), ("dhcp[0]", "allowed_routers", '"169.254.0.1"'),
+        ("dhcp[1]", "expected_servers", '"fe80::1"')]
 
 
 def test_mistakes_are_found_before_anything_is_asked():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import timed_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import ReportedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue
@@ -33,7 +34,7 @@ def pins():
 
 @pytest.fixture
 def go(tmp_path, monkeypatch):
-    """A stand-in for Go: writes what it is asked to build; fails for packages named in the file "broken"."""
+    """A stand-in for Go: writes what it is asked to build; fails for packages of the file "broken", or "hanging"."""
     program = tmp_path / "path" / "go"
     program.parent.mkdir()
     module = tmp_path / "module"
@@ -46,10 +47,12 @@ case "$1" in
   list) echo %(module)s ;;
   build)
     while [ $# -gt 1 ]; do [ "$1" = -o ] && out=$2; shift; done
+    if grep -qsx "$1" %(hanging)s; then sleep 60; fi
     if grep -qsx "$1" %(broken)s; then echo half > "$out"; echo "Get https://proxy.example/x: refused" >&2; exit 1; fi
     printf '#!/bin/sh\\n' > "$out"; chmod +x "$out" ;;
 esac
-""" % {"log": tmp_path / "log", "module": module, "broken": tmp_path / "broken"})
+""" % {"log": tmp_path / "log", "module": module, "broken": tmp_path / "broken",
+       "hanging": tmp_path / "hanging"})
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     monkeypatch.delenv(engine.GOCACHE_VARIABLE, raising=False)
@@ -169,6 +172,20 @@ def test_a_failed_build_leaves_no_half_made_program_and_goes_on_later(go):
     assert not [path for path in Path(made.bin_dir).iterdir() if path.name.startswith(".")]
 
 
+def test_a_build_that_does_not_come_to_an_end_is_ended_and_goes_on_later(go, monkeypatch):
+    """As with a proxy that takes connections and never answers."""
+    hanging = go / "hanging"
+    hanging.write_text("k8s.io/kubernetes/cmd/kube-proxy\n")
+    monkeypatch.setattr(timed_run, "DOWNLOAD_LIMIT_SECONDS", 3)
+    made = engine.Engine(str(SOURCE), str(go / "cache"))
+    with pytest.raises(engine.EngineError, match=r"^kube-proxy: go build did not end within 3 s, and was ended; check "
+                                                 r"whether the module proxy answers .*HTTPS_PROXY.* run again$"):
+        made.build(["node"], Progress())
+    assert [program.name for program in made.missing(["node"])] == ["kube-proxy", "kube-scheduler"]
+    hanging.unlink()
+    assert made.build(["node"], Progress()) == ["kube-proxy", "kube-scheduler"]
+
+
 def test_what_a_killed_build_left_goes(go):
     made = engine.Engine(str(SOURCE), str(go / "cache"))
     Path(made.bin_dir).mkdir(parents=True)
@@ -223,7 +240,7 @@ def test_a_toolchain_whose_hash_is_another_is_not_installed(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("installed", [False, True])
 def test_a_toolchain_that_does_not_come_to_an_end_is_an_error_with_a_next_step(tmp_path, monkeypatch, installed):
-    monkeypatch.setattr(toolchain, "PIP_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(timed_run, "DOWNLOAD_LIMIT_SECONDS", 0.1)
     monkeypatch.setattr(toolchain, "_VERSION_TIMEOUT_SECONDS", 0.1)
     slow = tmp_path / "go"
     slow.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
@@ -236,7 +253,8 @@ def test_a_toolchain_that_does_not_come_to_an_end_is_an_error_with_a_next_step(t
         return
     monkeypatch.setenv("PATH", "/nonexistent")
     chosen = toolchain.choose("1.26.0", str(tmp_path / "cache"), str(TOOLCHAIN))
-    with pytest.raises(toolchain.ToolchainError, match=r"\(no end within .*\)\. Install Go by hand"):
+    with pytest.raises(toolchain.ToolchainError, match=r"\(it did not end within .*check whether the package "
+                                                       r"index answers .*\)\. Install Go by hand"):
         toolchain.ensure(chosen, "1.26.0", Progress())
     assert not Path(chosen.program).exists()
 

@@ -10,6 +10,7 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from python_environment import VenvError, lock_text, pins, wheel_fits, wheel_hashes, without_hashes
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common import timed_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import python_environment
 
 REPOSITORY = pathlib.Path(__file__).parents[3]
@@ -134,6 +136,20 @@ def test_a_wheel_without_the_locked_hash_is_not_installed(cache, lock_file, tmp_
     digest = hashlib.sha256((tmp_path / "harmless-1.0-py3-none-any.whl").read_bytes()).hexdigest()
     lock_file.write_text(f"harmless==1.0 --hash=sha256:{digest}\n")
     python_environment.ensure("control", lock_file, print)
+
+
+@pytest.mark.usefixtures("copied", "cache")
+def test_an_index_that_never_answers_is_given_up(lock_file, monkeypatch):
+    monkeypatch.setattr(timed_run, "DOWNLOAD_LIMIT_SECONDS", 3)
+    lock_file.write_text(f"harmless==1.0 --hash=sha256:{HASH}\n")
+    # It takes connections, and says nothing.
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        with pytest.raises(python_environment.VenvError, match=(
+                r"^installing .*requirements.txt: .* -m pip .* did not end within 3 s, and was ended; check whether "
+                r"the package index answers .*then run again: what pip has")):
+            python_environment.ensure("control", lock_file, print)
+    assert not python_environment.is_finished(python_environment.venv_path("control", lock_file))
 
 
 def test_pins_are_sorted():

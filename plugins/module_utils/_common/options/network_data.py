@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """OpenStack's network data (nova: ``network_data.json``): whether its links and networks fit together; pure.
 
-Whether each entry has all that its reader requires is another question: readers differ.
+Whether each entry has all that its reader requires is another question: readers differ. Of them Ironic is here.
 """
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..problems.problem import Problem
+from ..redaction.redaction import HIDDEN
 from . import link_stack
 
+# What Ironic requires of the data for the agent (api/controllers/v1/network-data-schema.json); it refuses the node
+# without, and says only that an address does not match a pattern.
+PARTS = ("links", "networks", "services")
+_REQUIRED_OF_NETWORK = ("id", "link", "network_id", "type")
+_REQUIRED_OF_LINK = {
+    "bond": ("id", "type", "ethernet_mac_address", "bond_mode", "bond_links"),
+    "vlan": ("id", "type", "vlan_mac_address", "vlan_link", "vlan_id"),
+}
+_REQUIRED_OF_OTHER_LINKS = ("id", "type", "ethernet_mac_address")
 _ANY = {4: ("0.0.0.0", "0", "0.0.0.0"), 6: ("::", "0", "::")}
 # Of which nothing is said: no digits of a number that is none.
 _LONGEST_NUMBER = 6
@@ -32,6 +42,38 @@ def problems(code: str, subject: str, field: str, data: Any) -> list[Problem]:
     networks = [_network(f"{field}.networks[{number}]", entry) for number, entry in _entries(data, "networks")]
     return link_stack.problems(code, subject, [link for link in links if link is not None],
                                [network for network in networks if network is not None])
+
+
+def lacking_for_ironic(code: str, subject: str, field: str, data: Mapping[str, Any]) -> list[Problem]:
+    """Return what network data for the agent lacks that Ironic requires of a node's.
+
+    :param code: of the problems
+    :param subject: of the problems
+    :param field: path of the document
+    :param data: the document, with parts of any shape
+    """
+    missing = [part for part in PARTS if not isinstance(data.get(part), list)]
+    if missing:
+        return [Problem(code, subject, field, f"no list {', '.join(missing)}", f"the lists {', '.join(PARTS)}",
+                        "add them; an empty list is enough")]
+    found = []
+    for part in ("links", "networks"):
+        for number, entry in enumerate(data[part]):
+            path = f"{field}.{part}[{number}]"
+            if not isinstance(entry, Mapping):
+                found.append(Problem(code, subject, path, HIDDEN, "a mapping", "correct it"))
+                continue
+            required = _required_of_link(entry) if part == "links" else _REQUIRED_OF_NETWORK
+            lacking = [name for name in required if entry.get(name) in (None, "")]
+            if lacking:
+                found.append(Problem(code, subject, path, f"no {', '.join(lacking)}",
+                                     f"{', '.join(required)}, which Ironic requires", "add them"))
+    return found
+
+
+def _required_of_link(link: Mapping[str, Any]) -> tuple[str, ...]:
+    kind = link.get("type")
+    return _REQUIRED_OF_LINK.get(kind if isinstance(kind, str) else "", _REQUIRED_OF_OTHER_LINKS)
 
 
 def _entries(data: Mapping[str, Any], part: str) -> list[tuple[int, Mapping[str, Any]]]:

@@ -14,15 +14,6 @@ from ..description import fields as host_fields
 
 PREPROVISIONING = "preprovisioning_network_data"
 NETWORK_KEY = host_fields.DATA_KEYS[PREPROVISIONING]
-# What Ironic requires of the data for the agent (api/controllers/v1/network-data-schema.json); it refuses the host's
-# registration without, and says only that an address does not match a pattern.
-PARTS = ("links", "networks", "services")
-REQUIRED_OF_NETWORK = ("id", "link", "network_id", "type")
-REQUIRED_OF_LINK = {
-    "bond": ("id", "type", "ethernet_mac_address", "bond_mode", "bond_links"),
-    "vlan": ("id", "type", "vlan_mac_address", "vlan_link", "vlan_id"),
-}
-REQUIRED_OF_OTHER_LINKS = ("id", "type", "ethernet_mac_address")
 # A server's network data has a few KiB. What others have stored must not take a run's time.
 LONGEST_STORED_BYTES = 64 * 1024
 MOST_PATHS = 8
@@ -46,9 +37,7 @@ def check(label, host):
 
 
 def check_secret(label, option, name, secret):
-    """Return the Problem of network data in a Secret that an entry names, as a list; no value of it is quoted.
-
-    BMO reads the text as YAML (``register.go``, ``getConfigDrive`` in ``ironic.go``).
+    """Return the Problem of network data in a Secret that an entry names, as a list, see :func:`stored_problems`.
 
     :param label: of the entry
     :param option: ``network_data`` or ``preprovisioning_network_data``; of others nothing is said
@@ -57,6 +46,23 @@ def check_secret(label, option, name, secret):
     """
     if not _is_network(option):
         return []
+    return stored_problems("host-data", label, f"{option}.name", name, secret, option == PREPROVISIONING,
+                           f"correct the Secret; given as {option}.content, each problem is explained")
+
+
+def stored_problems(code, label, field, name, secret, for_ironic, hint="correct the Secret"):
+    """Return the Problem of network data in a Secret, as a list; no value of it is quoted.
+
+    BMO reads the text as YAML (``register.go``, ``getConfigDrive`` in ``ironic.go``).
+
+    :param code: of the Problem
+    :param label: of what names the Secret
+    :param field: path of the option that names it
+    :param name: of the Secret
+    :param secret: the Secret as anybody has written it
+    :param for_ironic: whether Ironic gets it for the agent, and so requires more
+    :param hint: what to do
+    """
     key = NETWORK_KEY if NETWORK_KEY in secret["data"] else "value"
     content = secret_data.value(secret, key) or b""
     if not HAS_YAML or len(content) > LONGEST_STORED_BYTES:
@@ -66,14 +72,15 @@ def check_secret(label, option, name, secret):
     except DocumentError as exc:
         actual, expected = f"Secret {name}, whose {key} cannot be read ({exc})", "a JSON or YAML mapping"
     else:
-        paths = list(dict.fromkeys(problem.field for problem in _check_network_data(label, option, key, data)))
+        paths = list(dict.fromkeys(problem.field for problem in _check_network_data(code, label, for_ironic, key,
+                                                                                    data)))
         if not paths:
             return []
         actual = f"Secret {name} with problems at {', '.join(paths[:MOST_PATHS])}" + (
             " and more" if len(paths) > MOST_PATHS else "")
-        expected = "links that can stand on one another, one default route for each family, and what Ironic requires"
-    return [Problem("host-data", label, f"{option}.name", actual, expected,
-                    f"correct the Secret; given as {option}.content, each problem is explained")]
+        expected = "links that can stand on one another, one default route for each family" + (
+            ", and what Ironic requires" if for_ironic else "")
+    return [Problem(code, label, field, actual, expected, hint)]
 
 
 def _read(content):
@@ -95,7 +102,7 @@ def _check_text(label, option, content):
             return [_no_mapping(label, field, HIDDEN)]
         found = []
         if option == PREPROVISIONING and data:
-            found += _check_preprovisioning(label, option, data)
+            found += network_data.lacking_for_ironic("host-data", label, option, data)
         return found + (network_data.problems("host-data", label, option, data) if _is_network(option) else [])
     if start[:1] in ("[", "-", "#!") and not start.startswith("---"):
         return [Problem("host-data", label, field, HIDDEN, "a mapping, not a list",
@@ -107,7 +114,9 @@ def _check_text(label, option, content):
         data = from_yaml(content)
     except DocumentError as exc:
         return [_no_mapping(label, field, f"a text that cannot be read ({exc})")]
-    return _check_network_data(label, option, option, data)
+    if data is not None and not isinstance(data, dict):
+        return [_no_mapping(label, field, HIDDEN)]
+    return _check_network_data("host-data", label, option == PREPROVISIONING, option, data)
 
 
 def _is_network(option):
@@ -119,42 +128,14 @@ def _no_mapping(label, field, actual):
                    "pass a dictionary through the filter to_json")
 
 
-def _check_network_data(label, option, path, data):
-    """Return the Problems of network data of any shape that was read as YAML.
+def _check_network_data(code, label, for_ironic, path, data):
+    """Return the Problems of network data that was read as YAML.
 
     :param path: of the document
+    :param data: a mapping with values of any shape; None for a text with comments alone, which is no data to BMO
     """
-    # What has comments alone is no data to BMO.
-    if data is None:
-        return []
-    if not isinstance(data, dict):
-        return [_no_mapping(label, f"{option}.content", HIDDEN)]
     found = []
     # Who builds the agent's images by a controller may have a format of their own, which Ironic does not get.
-    if option == PREPROVISIONING and any(part in data for part in PARTS):
-        found = _check_preprovisioning(label, path, data)
-    return found + network_data.problems("host-data", label, path, data)
-
-
-def _check_preprovisioning(label, path, data):
-    missing = [part for part in PARTS if not isinstance(data.get(part), list)]
-    if missing:
-        return [Problem("host-data", label, path, f"no list {', '.join(missing)}",
-                        f"the lists {', '.join(PARTS)}", "add them; an empty list is enough")]
-    problems = []
-    for part, required in (("links", _required_of_link), ("networks", lambda dummy: REQUIRED_OF_NETWORK)):
-        for number, entry in enumerate(data[part]):
-            field = f"{path}.{part}[{number}]"
-            if not isinstance(entry, dict):
-                problems.append(Problem("host-data", label, field, HIDDEN, "a mapping", "correct it"))
-                continue
-            lacking = [name for name in required(entry) if entry.get(name) in (None, "")]
-            if lacking:
-                problems.append(Problem("host-data", label, field, f"no {', '.join(lacking)}",
-                                        f"{', '.join(required(entry))}, which Ironic requires", "add them"))
-    return problems
-
-
-def _required_of_link(link):
-    kind = link.get("type")
-    return REQUIRED_OF_LINK.get(kind if isinstance(kind, str) else "", REQUIRED_OF_OTHER_LINKS)
+    if for_ironic and any(part in (data or {}) for part in network_data.PARTS):
+        found = network_data.lacking_for_ironic(code, label, path, data)
+    return found + network_data.problems(code, label, path, data)

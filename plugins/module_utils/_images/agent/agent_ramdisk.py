@@ -12,6 +12,7 @@ import shutil
 import sys
 from typing import Any
 
+from ..._common import timed_run
 from ..._common.documents.document_text import from_json
 from ..._common.files import cache_entry
 from ..debian import debian_root, dpkg_status, kernel_modules
@@ -141,7 +142,8 @@ class AgentRamdisk(cache_entry.CacheEntry):
                 stream.write(self._base.requirements + "\n")
         run([sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--no-compile",
              "--root-user-action=ignore", "--require-hashes", *PIP_TARGET, "--target", os.path.join(root, AGENT_DIR),
-             *(word for path in files for word in ("--requirement", path))], "installing ironic-python-agent")
+             *(word for path in files for word in ("--requirement", path))], "installing ironic-python-agent",
+            if_late=f"{timed_run.PACKAGE_INDEX}, then run again: what pip has in its cache is not downloaded again")
 
     @staticmethod
     def _take_kernel(root: str, directory: str) -> str:

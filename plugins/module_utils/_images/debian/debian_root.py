@@ -13,10 +13,10 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..._common import timed_run
 from ..._common.files import file_digest
 from ..._common.problems.errors import ReportedError
 from ..._common.redaction.redaction import redacted
-from ..._common.texts.formats import duration
 
 SUITE = "bookworm"
 MIB = 1024 ** 2
@@ -80,22 +80,21 @@ def tree_digest(directory: str) -> str:
     return digest.hexdigest()
 
 
-def run(arguments: Sequence[str], step: str, **options: Any) -> str:
+def run(arguments: Sequence[str], step: str, if_late: str = "look at this machine's disk and load, then run again",
+        **options: Any) -> str:
     """Run a command of an image's build and return what it prints.
 
     :param arguments: program and arguments
     :param step: what it does, for errors
-    :param options: for ``subprocess.run``
+    :param if_late: what to do when it does not end within 20 minutes, a phrase in the imperative
+    :param options: for :func:`timed_run.run`
     :raises ImageBuildError: when it fails or does not end
     """
-    if "input" not in options:
-        options.setdefault("stdin", subprocess.DEVNULL)
     try:
-        result = subprocess.run(
-            arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, timeout=TIMEOUT_SECONDS,
-            universal_newlines=True, **options)
-    except subprocess.TimeoutExpired as exc:
-        raise ImageBuildError(f"{step}: {arguments[0]} did not end within {duration(TIMEOUT_SECONDS)}") from exc
+        result = timed_run.run(arguments, TIMEOUT_SECONDS, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, **options)
+    except timed_run.LateError as exc:
+        raise ImageBuildError(f"{step}: {arguments[0]} {exc}; {if_late}") from exc
     if result.returncode:
         text = " ".join((result.stderr or result.stdout).splitlines()[-15:])
         raise ImageBuildError("%s: %s failed (exit code %d): %s" % (
@@ -146,6 +145,7 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
     run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
+        if_late="check whether apt's mirror and proxy answer, then run again",
         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
 
 

@@ -8,6 +8,7 @@ import difflib
 import re
 from typing import Any
 
+from ..._common.options import network_data
 from ..._common.options.field_checks import UUID
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import HIDDEN, leaves
@@ -37,7 +38,9 @@ def config_drive_argument_spec() -> dict[str, dict[str, Any]]:
 
 
 def problems(options: dict[str, Any], nodes: list[dict[str, Any]]) -> list[Any]:
-    """Return the Problems of the config drives, which quote nothing of their content.
+    """Return the Problems of the config drives, which quote nothing of their content but names and numbers of links.
+
+    Of these the module hides the longer ones, see :func:`texts`.
 
     :param options: the module's options, with ``config_drive`` for all nodes and ``config_drives`` by name or UUID
     :param nodes: the nodes of the list that Ironic has, with ``name`` and ``uuid``
@@ -110,6 +113,9 @@ def _drive_problems(subject: str, path: str, drive: Any) -> list[Any]:
             found += _ready_problems(subject, place, value, [part for part in _PARTS if drive.get(part) is not None])
         elif not isinstance(value, _PARTS[key]):
             found.append(Problem("config-drive", subject, place, _kind(value), _EXPECTED[_PARTS[key]], "correct it"))
+        elif key == "network_data":
+            # The installed system reads it, to which Ironic's requirements do not apply.
+            found += network_data.problems("config-drive", subject, place, value)
     return found
 
 

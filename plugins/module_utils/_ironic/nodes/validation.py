@@ -10,6 +10,7 @@ from collections import Counter
 from typing import Any
 
 from ..._common.addresses.mac_address import mac_error
+from ..._common.options import network_data
 from ..._common.options.field_checks import UUID, show, shown
 from ..._common.problems.problem import Problem
 from ..api import states
@@ -155,6 +156,10 @@ def _check_node(option: dict[str, Any], current: dict[str, Any] | None, drivers:
                       f"nothing: this Ironic supports API version 1.{minor}",
                       f"it came with 1.{needed}")
               for field, needed in node_fields.MINORS.items() if option.get(field) is not None and minor < needed]
+    data = option.get("network_data")
+    if data:
+        found += network_data.lacking_for_ironic("node", subject, "network_data", data)
+        found += network_data.problems("node", subject, "network_data", data)
     return found + check_traits(subject, option.get("traits") or [])
 
 

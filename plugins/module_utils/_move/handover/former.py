@@ -38,6 +38,7 @@ class Found(NamedTuple):
 
     :ivar named: the Deployment that the user names, None when there is none
     :ivar environment: of its containers
+    :ivar ports: at which its pods may answer, None when that is not known
     :ivar deployments: all Deployments whose pods are an Ironic
     :ivar operated: resources of the Ironic operator
     :ivar endpoint: URL of the Ironic that the Bare Metal Operator uses, empty when that is not known
@@ -48,6 +49,7 @@ class Found(NamedTuple):
 
     named: Object | None = None
     environment: Mapping[str, str] = {}
+    ports: frozenset[int] | None = None
     deployments: tuple[Object, ...] = ()
     operated: tuple[Object, ...] = ()
     endpoint: str = ""
@@ -136,40 +138,52 @@ def warnings(what: Said, found: Found) -> list[str]:
 
 
 def is_elsewhere(what: Said, found: Found) -> bool:
-    """Say whether the operator's Ironic is at another address than the Deployment that is named, as far as is known.
+    """Say whether the operator's Ironic is at another address or port than the Deployment that is named.
 
     With a URL it is known by its nodes. A name, such as a Service's, says nothing of where it leads.
     """
-    there, address = machine_ironics.endpoint(found.endpoint), found.environment.get(VARIABLES["provisioning_ip"], "")
-    return what.mode == CLUSTER and not what.url and there is not None and all(
-        map(ip_texts.is_address, (there[0], address))) and not ip_texts.is_same_host(there[0], address)
+    there, address = machine_ironics.endpoint(found.endpoint), _address(found)
+    if what.mode != CLUSTER or what.url or there is None or not all(map(ip_texts.is_address, (there[0], address))):
+        return False
+    return not ip_texts.is_same_host(there[0], address) or (found.ports is not None and there[1] not in found.ports)
+
+
+def _address(found: Found) -> str:
+    return found.environment.get(VARIABLES["provisioning_ip"], "")
 
 
 def _of_endpoint(what: Said, found: Found) -> list[Problem]:
     there = machine_ironics.endpoint(found.endpoint)
     if there is None or not is_elsewhere(what, found) or any(
-            _leads_to(service, found.named or {}, there[0]) for service in found.services):
+            _leads_to(service, found, there) for service in found.services):
         return []
-    address = found.environment.get(VARIABLES["provisioning_ip"], "")
+    place = f"{plain(_address(found))}, the address of {what.title}"
+    if ip_texts.is_same_host(there[0], _address(found)):
+        place = f"port {' or '.join(map(str, sorted(found.ports or ())))} of {place}"
     return [Problem(
         CODE, "Bare Metal Operator", former_process.ENDPOINT, plain(without_login(found.endpoint)),
-        f"{plain(address)}, the address of {what.title}, or one of a Service of its pods: else it works with another "
-        "Ironic, which goes on with power over the servers",
+        f"{place}, or one of a Service of its pods: else it works with another Ironic, which goes on with power over "
+        "the servers",
         "correct former_ironic_namespace and former_ironic_deployment (playbook: pivot_ironic_namespace, "
         "pivot_ironic_deployment); when both lead to one Ironic, set former_ironic_url (playbook: pivot_ironic_url, "
         f"and its login), by which it is asked for the hosts' nodes; for one that is elsewhere {GOES_ON}")]
 
 
-def _leads_to(service: Object, deployment: Object, address: str) -> bool:
-    """Say whether a Service with an address of its own leads to the pods of a Deployment."""
-    spec = dict_in(service, "spec")
+def _leads_to(service: Object, found: Found, place: tuple[str, int]) -> bool:
+    """Say whether a Service leads from an address and a port to the pods of the Deployment that is named."""
+    spec, (address, port) = dict_in(service, "spec"), place
     selector = dict_in(spec, "selector")
-    labels = dict_in(dict_in(dict_in(dict_in(deployment, "spec"), "template"), "metadata"), "labels")
+    labels = dict_in(dict_in(dict_in(dict_in(found.named, "spec"), "template"), "metadata"), "labels")
     ingress = dicts_in(dict_in(dict_in(service, "status"), "loadBalancer"), "ingress")
     addresses = [spec.get("clusterIP"), *(spec.get("clusterIPs") or ()), *(spec.get("externalIPs") or ()),
                  *(entry.get("ip") for entry in ingress)]
-    return bool(selector) and selector.items() <= labels.items() and any(
-        isinstance(text, str) and ip_texts.is_same_host(text, address) for text in addresses)
+    if not selector or not selector.items() <= labels.items():
+        return False
+    ports = dicts_in(spec, "ports")
+    # Node ports are at the addresses of nodes, one of which the Deployment's is.
+    return (any(entry.get("port") == port for entry in ports) and any(
+        isinstance(text, str) and ip_texts.is_same_host(text, address) for text in addresses)) or (
+        any(entry.get("nodePort") == port for entry in ports) and ip_texts.is_same_host(address, _address(found)))
 
 
 def _stopped_by(deployment: Object) -> str:

@@ -68,8 +68,8 @@ def _found(here: Side, what: former_said.Said, with_pods: bool) -> tuple[former.
     pods = deployment_pod.selected(here.client, what.namespace, named[0]) if named and with_pods else []
     found = former.Found(
         named[0] if named else None, provisioning.environment(*named) if named else {},
-        _ironics(deployments), tuple(operated), endpoint, pods=tuple(sorted(pod["metadata"]["name"] for pod in pods)),
-        machine=_of_machine(what))
+        provisioning.ports(*named) if named else None, _ironics(deployments), tuple(operated), endpoint,
+        pods=tuple(sorted(pod["metadata"]["name"] for pod in pods)), machine=_of_machine(what))
     if former.is_elsewhere(what, found):
         found = found._replace(services=tuple(_listed(
             here, lambda: here.client.list(KNOWN["Service"], what.namespace)[0], unread)))

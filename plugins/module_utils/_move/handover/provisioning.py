@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Union
 
@@ -18,6 +19,9 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 # What may go from one Ironic to another, as the role provisioning_network calls it, too.
 ADDRESS, DHCP = "address", "dhcp"
+# Of ironic-image (scripts/ironic-common.sh): the port of its URL, and that on which it listens, by default the same.
+API_PORT, API_PORT_VARIABLES = "6385", ("IRONIC_ACCESS_PORT", "IRONIC_LISTEN_PORT")
+_PORT = re.compile(r"[1-9][0-9]{0,4}")
 _ADDRESS, _RANGE = VARIABLES["provisioning_ip"], VARIABLES["dhcp_range"]
 
 
@@ -91,6 +95,26 @@ def config_maps_of(deployment: Object) -> list[str]:
              for container in deployment["spec"]["template"]["spec"]["containers"]
              for source in container.get("envFrom") or []]
     return list(dict.fromkeys(name for name in names if name))
+
+
+def ports(deployment: Object, config_maps: Mapping[str, Object]) -> frozenset[int] | None:
+    """Return the ports at which the API of an Ironic may answer; None when they are not known.
+
+    Those of its settings, and all that its pods declare: a proxy among its containers may answer for it.
+
+    :param deployment, config_maps: as for :func:`environment`
+    """
+    values, containers = environment(deployment, config_maps), deployment["spec"]["template"]["spec"]["containers"]
+    if any(item.get("secretRef") for container in containers for item in container.get("envFrom") or []) or any(
+            item.get("name") in API_PORT_VARIABLES and item.get("valueFrom")
+            for container in containers for item in container.get("env") or []):
+        return None
+    access, listen = API_PORT_VARIABLES
+    given = [str(values.get(access) or API_PORT), str(values.get(listen) or values.get(access) or API_PORT)]
+    if not all(map(_PORT.fullmatch, given)):
+        return None
+    declared = [item.get("containerPort") for container in containers for item in container.get("ports") or []]
+    return frozenset([*map(int, given), *(number for number in declared if isinstance(number, int))])
 
 
 def environment(deployment: Object, config_maps: Mapping[str, Object]) -> dict[str, str]:

@@ -30,7 +30,7 @@ _SHOWN = 8
 _HEX_DIGITS = 16
 # What ironic-image takes where nothing is given (scripts/ironic-common.sh, configure-ironic.sh, tls-common.sh). It
 # serves virtual media by TLS only with a certificate there.
-_API_PORT, _HTTP_PORT, _MEDIA_PORT, _MEDIA_FOLDER = "6385", "80", "8083", "/certs/vmedia"
+_HTTP_PORT, _MEDIA_PORT, _MEDIA_FOLDER = "80", "8083", "/certs/vmedia"
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _PORT = re.compile(r"[1-9][0-9]{0,4}")
 _LARGEST_PORT = 65535
@@ -89,7 +89,7 @@ def places(deployment: Object, config_maps: Mapping[str, Object]) -> list[Place]
     host = address.partition("/")[0]
     if not ip_texts.is_address(host) and not _NAME.fullmatch(host):
         raise ValueError(f"address: found {show(host)}, expected that of a machine")
-    ports = [port(_API_PORT, "IRONIC_ACCESS_PORT", "IRONIC_LISTEN_PORT"), port(_HTTP_PORT, VARIABLES["http_port"])]
+    ports = [port(provisioning.API_PORT, *provisioning.API_PORT_VARIABLES), port(_HTTP_PORT, VARIABLES["http_port"])]
     containers = deployment["spec"]["template"]["spec"]["containers"]
     if any(str(mount.get("mountPath")).startswith(_MEDIA_FOLDER) for item in containers
            for mount in item.get("volumeMounts") or []):

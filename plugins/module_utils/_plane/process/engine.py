@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
+from ..._common import timed_run
 from ..._common.files import cache_entry, file_lock
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
@@ -243,9 +244,12 @@ class Engine:
         progress.event(f"Built {program.name} in {duration(time.monotonic() - started)}")
 
     def _go(self, arguments: list[str], environ: Mapping[str, str], subject: str) -> str:
-        result = subprocess.run(
-            [self._toolchain.program] + arguments, cwd=self._source_dir, env=environ, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, universal_newlines=True)
+        try:
+            result = timed_run.run([self._toolchain.program] + arguments, timed_run.DOWNLOAD_LIMIT_SECONDS,
+                                   cwd=self._source_dir, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except timed_run.LateError as exc:
+            raise EngineError(f"{subject}: go {arguments[0]} {exc}; {timed_run.MODULE_PROXY}. What was built so "
+                              "far is kept: run again") from exc
         if result.returncode:
             raise EngineError(f"{subject}: go {arguments[0]} failed (exit code {result.returncode}): "
                               f"{self._shortened(result.stderr)}. What was built so far is kept: run again")

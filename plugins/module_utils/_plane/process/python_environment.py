@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from ..._common import timed_run
 from ..._common.files import file_lock, user_folders
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
@@ -79,11 +80,15 @@ def run(arguments: Any, what: Any) -> None:
 
     :param arguments: the program and its arguments
     :param what: what it is for
-    :raises VenvError: with the end of its output when the program fails
+    :raises VenvError: with the end of its output when the program fails, and when it does not end
     """
     arguments = [os.fspath(argument) for argument in arguments]
-    result = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                            check=False, universal_newlines=True)
+    try:
+        result = timed_run.run(arguments, timed_run.DOWNLOAD_LIMIT_SECONDS, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)
+    except timed_run.LateError as exc:
+        raise VenvError(f"{what}: {' '.join(arguments)} {exc}; {timed_run.PACKAGE_INDEX}, then run again: what pip has "
+                        "in its cache is not downloaded again") from exc
     if result.returncode:
         # A company's mirror does not belong in a log.
         output = re.sub(r"https?://\S+", "(address)", " ".join(result.stdout.split()))[-OUTPUT_LIMIT:]

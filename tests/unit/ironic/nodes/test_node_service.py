@@ -173,6 +173,13 @@ def test_a_forced_deletion_sets_maintenance_first():
     (redfish(ports=[port(), port()]), [MAC + " 2 times"]),
     (redfish(ports=[port("00:5c:52:00:00:99")]), ["a port of node other", "set move with ironic_port"]),
     (redfish("metal3~server-01"), ["BareMetalHost metal3/server-01", "force_nodes"]),
+    (redfish(network_data={"links": []}), [
+        "node a: network_data: found no list networks, services, expected the lists links, networks, services"]),
+    (redfish(network_data={"services": [], "networks": [], "links": [
+        {"id": "v", "type": "vlan", "vlan_link": "eno1", "vlan_id": 5}, 17]}), [
+        "node a: network_data.links[0]: found no vlan_mac_address, expected id, type, vlan_mac_address",
+        "node a: network_data.links[1]: found (hidden), expected a mapping",
+        'node a: network_data.links[0].vlan_link: found "eno1", expected one of no other link; correct it']),
 ])
 def test_bad_input_is_refused_before_anything_is_written(wanted, texts):
     client = FakeIronic()

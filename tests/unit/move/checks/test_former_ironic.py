@@ -304,10 +304,50 @@ def test_a_deployment_at_another_address_than_the_operators_ironic_is_not_the_on
             attempt(here, there, False, **options)
 
 
-def service(labels, namespace=NAMESPACE, status=None, **spec):
-    item = obj("v1", "Service", "ironic", spec=dict(spec, selector=labels))
+@pytest.mark.parametrize("port, env, ports, is_refused", [
+    ("7000", {}, [], True), ("6385", {"IRONIC_ACCESS_PORT": "7000"}, [], True), ("6385", {}, [], False),
+    ("7000", {"IRONIC_ACCESS_PORT": "7000"}, [], False), ("7000", {"IRONIC_LISTEN_PORT": "7000"}, [], False),
+    ("7000", {}, [{"containerPort": 7000}, {"containerPort": "x"}], False),
+    ("7000", {"IRONIC_LISTEN_PORT": "$(PORT)"}, [], False),
+    ("7000", {"IRONIC_ACCESS_PORT": {"secretKeyRef": {}}}, [], False)],
+    ids=["default", "another", "the same default", "access", "listen", "declared", "not known", "of a Secret"])
+@pytest.mark.parametrize("check_mode", [True, False], ids=["check", "run"])
+def test_of_two_at_one_address_the_port_decides(here, there, port, env, ports, is_refused, check_mode):
+    values = [{"name": name, **({"value": value} if isinstance(value, str) else {"valueFrom": value})}
+              for name, value in dict(env, PROVISIONING_IP="2001:db8::1").items()]
+    deployment = ironic(replicas=int(check_mode), env=values)
+    deployment["spec"]["template"]["spec"]["containers"][0]["ports"] = ports
+    put(here, deployment, *operator(f"https://[2001:db8::1]:{port}"))
+    if is_refused:
+        (problem,) = refused(here, there, check_mode, **CLUSTER)
+        own = env.get("IRONIC_ACCESS_PORT", "6385")
+        assert str(problem).startswith(
+            f"Bare Metal Operator: IRONIC_ENDPOINT: found https://[2001:db8::1]:{port}, expected port {own} of "
+            f"2001:db8::1, the address of {NAME}, or one of a Service of its pods")
+    elif check_mode:
+        assert attempt(here, there, True, **CLUSTER)["due"]
+    else:
+        with pytest.raises(AssertionError, match="clusterctl was run"):
+            attempt(here, there, False, **CLUSTER)
+
+
+def service(labels, namespace=NAMESPACE, status=None, ports=({"port": 6385},), **spec):
+    item = obj("v1", "Service", "ironic", spec=dict(spec, selector=labels, ports=list(ports)))
     item["metadata"]["namespace"] = namespace
     return dict(item, status=status or {})
+
+
+def is_the_operators(here, there, endpoint):
+    """Return whether a Deployment at 192.0.2.1 is taken for the operator's Ironic, beside a Service."""
+    deployment = ironic(env=[{"name": "PROVISIONING_IP", "value": "192.0.2.1"}])
+    deployment["spec"]["template"]["metadata"] = {"labels": {"app": "ironic"}}
+    put(here, deployment, *operator(endpoint))
+    try:
+        return bool(attempt(here, there, True, **CLUSTER)["due"])
+    except RefusedError as exc:
+        fields = [problem.field for problem in exc.problems if problem.code == "move-former-ironic"]
+        assert fields == ["IRONIC_ENDPOINT"]
+        return False
 
 
 @pytest.mark.parametrize("of_service, leads", [
@@ -319,17 +359,26 @@ def service(labels, namespace=NAMESPACE, status=None, **spec):
     (service({"app": "other"}, clusterIP="192.0.2.9"), False),
     (service({"app": "ironic", "side": "b"}, clusterIP="192.0.2.9"), False),
     (service({}, clusterIP="192.0.2.9"), False),
+    # An address that Services of several Ironics share.
+    (service({"app": "ironic"}, ports=[{"port": 7000}], externalIPs=["192.0.2.9"]), False),
+    (service({"app": "ironic"}, ports=[{"port": 7000, "nodePort": 6385}], clusterIP="192.0.2.8"), False),
     (service({"app": "ironic"}, "elsewhere", clusterIP="192.0.2.9"), False)],
     ids=["address", "second", "external", "balancer", "another address", "other pods", "some pods", "no pods",
-         "another namespace"])
+         "another port", "node port of another address", "another namespace"])
 def test_a_service_of_its_pods_may_have_the_operators_address(here, there, of_service, leads):
-    deployment = ironic(env=[{"name": "PROVISIONING_IP", "value": "192.0.2.1"}])
-    deployment["spec"]["template"]["metadata"] = {"labels": {"app": "ironic"}}
-    put(here, deployment, of_service, *operator("https://192.0.2.9:6385"))
-    if leads:
-        assert attempt(here, there, True, **CLUSTER)["due"]
-    else:
-        assert [problem.field for problem in refused(here, there, **CLUSTER)] == ["IRONIC_ENDPOINT"]
+    put(here, of_service)
+    assert is_the_operators(here, there, "https://192.0.2.9:6385") is leads
+
+
+@pytest.mark.parametrize("of_service, leads", [
+    (service({"app": "ironic"}, ports=[{"port": 80, "nodePort": 30385}], clusterIP="10.0.0.1"), True),
+    (service({"app": "ironic"}, ports=[{"port": 30385}], clusterIP="10.0.0.1", externalIPs=["192.0.2.1"]), True),
+    (service({"app": "ironic"}, ports=[{"port": 30385}], clusterIP="10.0.0.1"), False),
+    (service({"app": "other"}, ports=[{"port": 80, "nodePort": 30385}], clusterIP="10.0.0.1"), False)],
+    ids=["node port", "external", "another address", "other pods"])
+def test_a_service_of_its_pods_may_have_the_operators_port(here, there, of_service, leads):
+    put(here, of_service)
+    assert is_the_operators(here, there, "https://192.0.2.1:30385") is leads
 
 
 def held_for(here, place):
