@@ -4,6 +4,7 @@
 """Pools of a cluster by ClusterClass are replaced one after another: each is held until those before it are done."""
 from __future__ import annotations
 
+import copy
 import json
 
 import pytest
@@ -12,6 +13,7 @@ from fakes.clusters import OTHER_IMAGE
 from fakes.topology import TopologyPlane, add_users_class, ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import stopping
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import former
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
@@ -147,6 +149,75 @@ def test_rollback_takes_the_class_of_before_and_holds_no_pool_any_more(plane, wa
         ["c1-one-0", "c1-one-1", "c1-one-2", "c1-one-new"], ["c1-two-0"], ["c1-control-plane-0"]]
 
 
+def machine_sets(plane, *owners):
+    """Give pools the MachineSets of their machines, which have the copies of templates that the pools name now."""
+    for owner in owners:
+        found = plane.add("cluster.x-k8s.io/v1beta2", "MachineSet", f"{owner}-set", spec={
+            "clusterName": "c1", "replicas": 1, "template": {"spec": copy.deepcopy(
+                plane.spec("MachineDeployment", owner)["template"]["spec"])}})
+        found["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c1",
+                                       "cluster.x-k8s.io/deployment-name": owner}
+
+
+def copies_named(plane, owner):
+    machine = plane.spec("MachineDeployment", owner)["template"]["spec"]
+    return machine["infrastructureRef"]["name"], machine["bootstrap"]["configRef"]["name"]
+
+
+def test_pools_that_go_back_name_the_copies_of_which_their_machines_are(plane, waits):
+    """Cluster API makes others of the same content, and a pool that names others replaces all machines."""
+    machine_sets(plane, "c1-one", "c1-two")
+    before = [copies_named(plane, owner) for owner in ("c1-one", "c1-two")]
+    stopped_at_one(plane, waits)
+    assert [copies_named(plane, owner) for owner in ("c1-one", "c1-two")] != before
+    with pytest.raises(RefusedError, match="expected 1, the number of machines"):
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="5")
+    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="1")
+    assert [copies_named(plane, owner) for owner in ("c1-one", "c1-two")] == before and paused(plane) == []
+    assert [change["machines"] for change in result["changes"]] == [["c1-one-new"], [], ["c1-control-plane-0"]]
+    # Cluster API keeps what is named and has the right content.
+    plane.follow()
+    assert [copies_named(plane, owner) for owner in ("c1-one", "c1-two")] == before
+
+
+def test_a_rollback_that_was_killed_before_the_copies_were_named_is_finished_by_the_next_one(
+        plane, waits, monkeypatch):
+    machine_sets(plane, "c1-one", "c1-two")
+    before = [copies_named(plane, owner) for owner in ("c1-one", "c1-two")]
+    stopped_at_one(plane, waits)
+
+    def killed(*_arguments):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stopping, "name_copies", killed)
+        with pytest.raises(Killed):
+            run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="1")
+    assert paused(plane) == ["c1-one", "c1-two"]
+    run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="1")
+    assert [copies_named(plane, owner) for owner in ("c1-one", "c1-two")] == before and paused(plane) == []
+
+
+def test_copies_that_go_meanwhile_leave_the_pools_stopped(plane, waits, monkeypatch):
+    """Machines that were counted as staying would be replaced."""
+    machine_sets(plane, "c1-one", "c1-two")
+    stopped_at_one(plane, waits)
+    follow = plane.follow
+
+    def lost():
+        plane.objects.pop(("MachineSet", "c1-two-set"), None)
+        follow()
+
+    monkeypatch.setattr(plane, "follow", lost)
+    with pytest.raises(WaitFailedError, match="copies of templates are gone of which machines of c1-two are"):
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="1")
+    assert paused(plane) == ["c1-one", "c1-two"]
+    with pytest.raises(RefusedError, match=r"(?s)expected 1, the number of machines.*c1-two-0"):
+        run_class(plane, image=OTHER_IMAGE, rollout="rollback")
+    run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="1")
+    assert paused(plane) == []
+
+
 def test_a_topology_goes_back_to_what_was_before_its_first_stop(plane, waits):
     """Whichever of its owners was stopped then."""
     def at_one():
@@ -177,7 +248,7 @@ def test_a_rollback_releases_nothing_before_cluster_api_has_written_the_former_t
     with pytest.raises(WaitFailedError):
         run_class(plane, image=OTHER_IMAGE, rollout="rollback", confirm="5")
     assert paused(plane) == ["c1-one", "c1-two"]
-    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", wait_for="none", confirm="1")
+    result = run_class(plane, image=OTHER_IMAGE, rollout="rollback", wait_for="none", confirm="5")
     assert paused(plane) == ["c1-one", "c1-two"]
     assert any("c1-one, c1-two stay paused" in line and "rollout=rollback" in line for line in result["warnings"])
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import copy
 import threading
 
+from fakes.merge_patch import merged
+
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import fields as host_fields
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.transport import FIELD_MANAGER
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects import precondition
@@ -170,10 +172,8 @@ class Server:
             stored["metadata"].setdefault("annotations", {})[key] = value
             if value is None:
                 del stored["metadata"]["annotations"][key]
-        for key, value in body.get("spec", {}).items():
-            stored["spec"][key] = value
-            if value is None:
-                del stored["spec"][key]
+        if "spec" in body:
+            stored["spec"] = merged(stored["spec"], body["spec"])
         stored.setdefault("data", {}).update(body.get("data", {}))
         if not stored["data"]:
             del stored["data"]

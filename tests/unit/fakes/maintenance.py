@@ -8,6 +8,7 @@ import copy
 
 from fakes.clusters import Plane, run
 from fakes.kubernetes import Server
+from fakes.merge_patch import merged
 from fakes.progress import Reports
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintenance.service import MaintenanceService
@@ -61,16 +62,6 @@ class Workload(Server):
             raise KubeError(self.refusals[name].pop(), 429)
         self.evicted.append(name)
         del self.objects["Pod", name]
-
-
-def merged(obj, patch):
-    result = copy.deepcopy(obj)
-    for key, value in patch.items():
-        if value is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key) or {}, value) if isinstance(value, dict) else value
-    return result
 
 
 def plane_of(workers=3, control_plane=1):

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from fakes.kubernetes import Server
+from fakes.merge_patch import merged
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import control_plane
@@ -36,19 +37,6 @@ def authority():
     own = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     return {"tls.crt": base64.b64encode(certificate.public_bytes(serialization.Encoding.PEM)).decode(),
             "tls.key": base64.b64encode(own).decode()}
-
-
-def merged(value, patch):
-    """Return a value with a JSON merge patch."""
-    if not isinstance(patch, dict):
-        return patch
-    result = dict(value) if isinstance(value, dict) else {}
-    for key, change in patch.items():
-        if change is None:
-            result.pop(key, None)
-        else:
-            result[key] = merged(result.get(key), change)
-    return result
 
 
 class Workload(Server):

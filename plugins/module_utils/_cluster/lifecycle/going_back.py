@@ -7,6 +7,7 @@ Nothing else is written: what of the description was not begun is not begun by t
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..._common.options import confirmation
@@ -20,8 +21,9 @@ from ..description.providers import with_classes
 from ..rollout import former
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
-from ..rollout.topology_back import planned_back
-from ..rollout.topology_owners import OwnerPlan
+from ..rollout.former_copies import Copies, has_copies
+from ..rollout.topology_back import copies_of, planned_back
+from ..rollout.topology_owners import OwnerEntry, OwnerPlan
 from ..rollout.under_way import ROLLBACK, is_former, is_made_of
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow.reading import read_all
@@ -52,7 +54,7 @@ def go_back(run: ClusterRun) -> dict[str, Any]:
     objects = read_all(run.client, run.namespace, run.provider)[0]
     snapshot = Snapshot(objects, run.name)
     stopped = stopped_owners(snapshot)
-    planned = _plan(run, described.description, objects, snapshot, stopped)
+    planned, copies = _plan(run, described.description, objects, snapshot, stopped)
     result: dict[str, Any] = {
         "changed": bool(stopped), "changes": planned.changes, "losses": cluster_losses.as_result(planned.losses),
         "warnings": planned.warnings, "objects": [entry_result(entry) for entry in planned.entries if entry.changes],
@@ -60,7 +62,7 @@ def go_back(run: ClusterRun) -> dict[str, Any]:
         "unused": [], "collected": []}
     wait = None if run.check_mode or run.options["wait_for"] == "none" else run.new_wait()
     try:
-        _write(run, planned, wait)
+        _write(run, planned, copies, wait)
         if wait is not None:
             wait.until(run.options["wait_for"], run.options["node_startup_timeout_seconds"])
             result.update(timeline=wait.timeline, seconds=round(wait.clock() - wait.began_at, 1))
@@ -70,8 +72,11 @@ def go_back(run: ClusterRun) -> dict[str, Any]:
 
 
 def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapshot,
-          stopped: list[Object]) -> PlannedCluster:
-    """Say what is written and which machines go, with the API server's own verdict, before anything is."""
+          stopped: list[Object]) -> tuple[PlannedCluster, dict[str, Copies]]:
+    """Say what is written and which machines go, with the API server's own verdict, before anything is.
+
+    :returns: this, and the copies of templates that pools of a topology name again, by the pools' names
+    """
     wanted, problems = _wanted(run, objects, snapshot, stopped)
     if problems:
         raise RefusedError(problems, run.names)
@@ -107,7 +112,9 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
                            f"{note_of(owner).at}")
     for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
         run.progress.event(line)
-    return PlannedCluster(entries, changes, [], [], losses, warnings, [item["metadata"]["name"] for item in stopped])
+    copies = dict((item.name, item.copies) for item in before.entries if getattr(item, "copies", None))
+    return PlannedCluster(entries, changes, [], [], losses, warnings,
+                          [item["metadata"]["name"] for item in stopped]), copies
 
 
 def _wanted(run: ClusterRun, objects: Objects, snapshot: Snapshot,
@@ -159,16 +166,21 @@ def _others(before: OwnerPlan, stopped: list[Object]) -> list[dict[str, Any]]:
 def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, Any]:
     """Return what becomes of an owner's machines: those that were made since go, the others are as before.
 
-    Of a topology all go, because copies of templates come that none of them is of. After two stops some may have been
-    made between them: they are as neither the last description nor the first.
+    Of a topology all go unless the copies of templates that they are of are named again. After two stops some may have
+    been made between them: they are as neither the last description nor the first.
     """
     replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
     entry = next((item for item in before.entries if (item.desired["kind"], item.name) == key), None)
-    wanted = entry.desired if entry is not None and not topology_of(snapshot.cluster) else None
+    copies = getattr(entry, "copies", None)
+    wanted, of = (entry.desired, before.snapshot) if entry is not None and (
+        copies or not topology_of(snapshot.cluster)) else (None, before.snapshot)
+    if isinstance(entry, OwnerEntry) and owner["kind"] == "MachineDeployment" and copies is None:
+        # As it is stored: with the class of before already, it may have other copies than its machines.
+        wanted, of = owner, snapshot
 
     def stays(machine: Object) -> bool:
         return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) \
-            and is_made_of(machine, wanted, before.snapshot)
+            and is_made_of(machine, wanted, of)
 
     return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
@@ -176,8 +188,30 @@ def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, A
                          if not is_going(machine) and not stays(machine)]}
 
 
-def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -> None:
-    """Write the owners one after another, the control plane first, each when what was before it is back."""
+def _name_copies(run: ClusterRun, cluster: Any, counted: Mapping[str, Copies]) -> None:
+    """Have stopped pools name the copies of templates that their machines of before are of.
+
+    :param cluster: the entry of the Cluster
+    :param counted: the copies by which machines were not counted among those that go, by the pools' names
+    :raises WaitFailedError: when one of these is not there any more
+    """
+    objects = read_all(run.client, run.namespace, run.provider)[0]
+    copies = copies_of(run.read().description, cluster.desired, objects)
+    pools = dict((item["metadata"]["name"], item) for item in objects.get("MachineDeployment") or [])
+    lost = [name for name, names in counted.items() if copies.get(name) != names and not (
+        name in pools and has_copies(pools[name], names))]
+    if lost:
+        raise WaitFailedError(
+            f"{run.subject}: the copies of templates are gone of which machines of {', '.join(sorted(lost))} are, so "
+            "that these would be replaced, which nobody has confirmed; run again, which asks for their number", [])
+    stopping.name_copies(run, [pools[name] for name in sorted(copies)], copies)
+
+
+def _write(run: ClusterRun, planned: PlannedCluster, copies: Mapping[str, Copies], wait: ClusterWait | None) -> None:
+    """Write the owners one after another, the control plane first, each when what was before it is back.
+
+    :param copies: as for :func:`_name_copies`
+    """
     if run.check_mode:
         return
     goal = {"initialized": "nodes"}.get(run.options["wait_for"], run.options["wait_for"])
@@ -185,6 +219,7 @@ def _write(run: ClusterRun, planned: PlannedCluster, wait: ClusterWait | None) -
         run.write([entry])
         if entry.resource == KNOWN["Cluster"]:
             if applying.follow(run, wait):
+                _name_copies(run, entry, copies)
                 stopping.release(run, planned.going_on)
             else:
                 option = renamed_field("rollout", run.names)

@@ -16,6 +16,7 @@ from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import resource_for
 from ..rollout import former
+from ..rollout.former_copies import Copies, given_back, has_copies
 from ..rollout.under_way import UnderWay, stop_lines, under_way
 from ..waiting.service import WaitFailedError
 from ..workflow import goals as workflow_goals
@@ -227,6 +228,20 @@ def release(run: ClusterRun, names: Collection[str]) -> None:
     owners = [item for item in snapshot.owners() if item["kind"] in OWNERS and item["metadata"]["name"] in names]
     for items in (owners, [item for owner in owners for item in sets_of(snapshot, owner["metadata"]["name"])]):
         _note(run, _Marks(run, made).mark(items))
+
+
+def name_copies(run: ClusterRun, pools: list[Object], copies: Mapping[str, Copies]) -> None:
+    """Have stopped pools of a topology name other copies of templates; what is not stopped by then stays as it is.
+
+    :param pools: stored MachineDeployments
+    :param copies: by their names
+    :raises KubeError: when the API server refuses
+    """
+    def made(item: Object) -> Any:
+        names = copies[item["metadata"]["name"]]
+        return None if not is_stopped(item) or has_copies(item, names) else (_PATCH, given_back(names))
+
+    _note(run, _Marks(run, made).mark(pools))
 
 
 def release_deleted(run: ClusterRun, names: Collection[str]) -> None:

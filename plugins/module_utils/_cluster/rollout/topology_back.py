@@ -11,9 +11,22 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..description.model import ClusterDescription
+from ..workflow.rollout_stop import is_stopped
 from ..workflow.snapshot import Snapshot, cloned_from
 from ..workflow.topology import as_plain, pools_of, stored_pools, topology_of
-from .topology_owners import UNKNOWN_TEMPLATE, UPDATE, Object, Objects, OwnerEntry, OwnerPlan, at, planned, rolling
+from .former_copies import Copies, found
+from .topology_owners import (
+    UNCHANGED,
+    UNKNOWN_TEMPLATE,
+    UPDATE,
+    Object,
+    Objects,
+    OwnerEntry,
+    OwnerPlan,
+    at,
+    planned,
+    rolling,
+)
 
 
 def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable[Object],
@@ -30,19 +43,47 @@ def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable
         return planned(description, entry, [], objects)
     view = as_plain(objects)
     snapshot = Snapshot(view, description.name)
-    if not entry.changes:
-        return OwnerPlan([], {}, [], snapshot)
-    name = topology_of(entry.desired)["classRef"]["name"]
-    of_class = next((item["spec"] for item in view.get("ClusterClass") or [] if item["metadata"]["name"] == name), {})
+    # Also of a Cluster that has its class of before already: owners that are still stopped may not be as it says.
+    of_class, copies = _class_of(entry.desired, view), copies_of(description, entry.desired, objects)
     entries = [_plane(snapshot.control_plane, of_class.get("controlPlane") or {}, view)] \
         if snapshot.control_plane else []
-    pools, classes = stored_pools(view, description.name), dict(
-        (item["class"], item) for item in (of_class.get("workers") or {}).get("machineDeployments") or [])
-    entries += [_pool(pools[pool["name"]], classes.get(pool.get("class")) or {})
+    pools, classes = stored_pools(view, description.name), _pool_classes(of_class)
+    entries += [_pool(pools[pool["name"]], classes.get(pool.get("class")) or {},
+                      copies.get(pools[pool["name"]]["metadata"]["name"]))
                 for pool in pools_of(entry.desired) if pool["name"] in pools]
     answers = dict(((item.desired["kind"], item.name), {"spec": {
         "replicas": item.desired["spec"].get("replicas")}}) for item in entries)
     return OwnerPlan(entries, answers, [], snapshot)
+
+
+def copies_of(description: ClusterDescription, cluster: Object, objects: Objects) -> dict[str, Copies]:
+    """Return the copies of templates that stopped pools name again, by the names of their MachineDeployments.
+
+    Of a user's class nobody but Cluster API knows what its patches make of a template.
+
+    :param cluster: the Cluster as it goes back
+    :param objects: stored objects of the namespace by kind
+    """
+    if description.cluster_class:
+        return {}
+    pools, classes = stored_pools(objects, description.name), _pool_classes(_class_of(cluster, objects))
+    result = {}
+    for entry in pools_of(cluster):
+        pool = pools.get(entry["name"])
+        copies = found(pool, classes.get(entry.get("class")) or {}, objects, description.name) \
+            if pool is not None and is_stopped(pool) else None
+        if pool is not None and copies is not None:
+            result[pool["metadata"]["name"]] = copies
+    return result
+
+
+def _class_of(cluster: Object, objects: Objects) -> Object:
+    name = topology_of(cluster)["classRef"]["name"]
+    return next((item["spec"] for item in objects.get("ClusterClass") or [] if item["metadata"]["name"] == name), {})
+
+
+def _pool_classes(of_class: Mapping[str, Any]) -> dict[str, Object]:
+    return dict((item["class"], item) for item in (of_class.get("workers") or {}).get("machineDeployments") or [])
 
 
 def _plane(current: Object, of_class: Mapping[str, Any], view: Objects) -> OwnerEntry:
@@ -58,10 +99,11 @@ def _plane(current: Object, of_class: Mapping[str, Any], view: Objects) -> Owner
     known = name in templates and wanted in templates
     before["kubeadmConfigSpec"], after["kubeadmConfigSpec"] = \
         [at(templates[item], path) for item in (name, wanted)] if known and name != wanted else [name, wanted]
-    return OwnerEntry(current["metadata"]["name"], UPDATE, desired, current, {"spec": before}, {"spec": after})
+    return OwnerEntry(current["metadata"]["name"], UNCHANGED if before == after else UPDATE, desired, current,
+                      {"spec": before}, {"spec": after})
 
 
-def _pool(current: Object, of_class: Mapping[str, Any]) -> OwnerEntry:
+def _pool(current: Object, of_class: Mapping[str, Any], copies: Copies | None) -> OwnerEntry:
     template = current["spec"]["template"]
     bootstrap = template["spec"]["bootstrap"]
     machine = dict(
@@ -69,8 +111,9 @@ def _pool(current: Object, of_class: Mapping[str, Any]) -> OwnerEntry:
         infrastructureRef=_named(template["spec"]["infrastructureRef"], of_class.get("infrastructure")),
         bootstrap=dict(bootstrap, configRef=_named(bootstrap["configRef"], of_class.get("bootstrap"))))
     desired = dict(current, spec=dict(current["spec"], template=dict(template, spec=machine)))
-    return OwnerEntry(current["metadata"]["name"], UPDATE, desired, current, {"spec": rolling(current)},
-                      {"spec": rolling(desired)})
+    before, after = rolling(current), rolling(desired)
+    return OwnerEntry(current["metadata"]["name"], UNCHANGED if before == after else UPDATE, desired, current,
+                      {"spec": before}, {"spec": after}, copies)
 
 
 def _named(reference: Mapping[str, Any], part: Mapping[str, Any] | None) -> Object:

@@ -17,6 +17,7 @@ from ..description.model import ClusterDescription, Group
 from ..render.objects import owners
 from ..workflow.snapshot import Snapshot, cloned_from
 from ..workflow.topology import as_plain, pools_in, pools_of, stored_pools, topology_of
+from .former_copies import Copies
 
 Object = dict[str, Any]
 Objects = Mapping[str, list[Object]]
@@ -37,6 +38,7 @@ class OwnerEntry(NamedTuple):
     :ivar current: as it is stored, with the class's templates in place of their copies; None when there is none
     :ivar before: what may make machines roll, as it is
     :ivar after: as it becomes
+    :ivar copies: the copies of templates that a pool names again, of which its machines of before are; None for others
     """
 
     name: str
@@ -45,6 +47,7 @@ class OwnerEntry(NamedTuple):
     current: Object | None
     before: Object
     after: Object
+    copies: Copies | None = None
 
     @property
     def changes(self) -> bool:
@@ -58,7 +61,7 @@ class OwnerEntry(NamedTuple):
         Cluster API names each copy anew (``reconcileReferencedTemplate``), and owners compare names alone
         (``MachineTemplateUpToDate`` of MachineDeployments, ``matchesInfraMachine`` of KubeadmControlPlanes).
         """
-        return self.current is not None and _templates(self.current) != _templates(self.desired)
+        return self.copies is None and self.current is not None and _templates(self.current) != _templates(self.desired)
 
 
 class OwnerPlan(NamedTuple):
