@@ -32,6 +32,14 @@ def test_each_play_has_a_tag():
             assert "import_playbook" in play or play.get("tags"), f"{path.name}: {play['name']}"
 
 
+def test_each_play_has_its_strategy():
+    """With free in an ansible.cfg, run_once and any_errors_fatal would have no effect."""
+    for path in PLAYBOOKS.glob("*.yml"):
+        for play in ansible_yaml.read(path):
+            assert "import_playbook" in play or "localhost" == play["hosts"] or play.get("strategy") == "linear", (
+                f"{path.name}: {play['name']}")
+
+
 def test_tags_reach_every_task():
     """A tag of a play does not reach the tasks of an include: with --tags the question for confirmation was skipped."""
     for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").rglob("*.yml")]:
