@@ -19,6 +19,6 @@ def refusal(task, batch):
     strategy = str(task.get_play().strategy).rpartition(".")[2]
     if not task.run_once or strategy not in _EACH_HOST_BY_ITSELF or len(batch) < 2:
         return ""
-    return (f"strategy: found {strategy}, expected linear: this task is for all servers at once (run_once), and {strategy} "
-            f"runs it for each of the {len(batch)} hosts of this batch; set strategy: linear in the play, or "
-            "ANSIBLE_STRATEGY=linear")
+    return (f"strategy: found {strategy}, expected linear: this task is for all servers at once (run_once), and "
+            f"{strategy} runs it for each of the {len(batch)} hosts of this batch; set strategy: linear in the play, "
+            "or ANSIBLE_STRATEGY=linear")

@@ -83,7 +83,8 @@ def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
 def test_a_text_of_names_is_not_taken_for_a_list(tmp_path, role, entry_point, given, found, example):
     """Nor what is empty for all servers of the group, which --limit has left out."""
     text = ROLE.replace("}", f", tasks_from: {entry_point}}}").replace("o1", "h1") % role
-    output = refused(tmp_path, text, "play.yml", "-e", json.dumps({f"{role}_names": given, "maintenance_step": "drain"}))
+    variables = {f"{role}_names": given, "maintenance_step": "drain"}
+    output = refused(tmp_path, text, "play.yml", "-e", json.dumps(variables))
     assert (f"{role}_names: found {found}, expected a list of names; give a list on the command line as JSON: -e "
             f"'{json.dumps({role + '_names': example})}', or use --limit") in output.replace("\\", "")
 

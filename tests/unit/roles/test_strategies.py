@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Roles in a user's play whose strategy does not know run_once: what is for all servers would be done for each of them."""
+"""Roles in a user's play whose strategy does not know run_once: a call for all servers would be made for each."""
 from __future__ import annotations
 
 import json

@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
 # Whole values go to a module, whose argument spec reads the text; or the text itself is written.
 _WHOLE = re.compile(r"""[\w.]+:\s+["']?\{\{ %s(\s*\|\s*default\([^)]*\))? \}\}["']?(,|\}|$)""")
+_READ = re.compile(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*metal3\.baremetal\.boolean\b")
 _WRITTEN = re.compile(r"^[a-z_]+ = \{\{ %s \}\}$|\{\{ %s \| lower \}\}|\(%s \| lower\)")
 
 
@@ -49,7 +50,7 @@ def test_a_boolean_is_read_as_one(name):
         for use in re.finditer(rf"(?<![\w.]){name}\b(?!\s*:)", line):
             if not ("{{" in line or re.search(r"\bif\b|\bnot\b|\|", line) or re.match(r"(- )?(when:|that:|- )", line)):
                 continue
-            is_read = re.match(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*metal3\.baremetal\.boolean\b", line[use.end():])
+            is_read = _READ.match(line[use.end():])
             is_passed = re.search(_WHOLE.pattern % name, line)
             is_written = re.search(_WRITTEN.pattern.replace("%s", name), line)
             assert is_read or is_passed or is_written, f"{where}: {line}"

@@ -36,7 +36,7 @@ def test_each_play_has_its_strategy():
     """With free in an ansible.cfg, run_once and any_errors_fatal would have no effect."""
     for path in PLAYBOOKS.glob("*.yml"):
         for play in ansible_yaml.read(path):
-            assert "import_playbook" in play or "localhost" == play["hosts"] or play.get("strategy") == "linear", (
+            assert "import_playbook" in play or play["hosts"] == "localhost" or play.get("strategy") == "linear", (
                 f"{path.name}: {play['name']}")
 
 
