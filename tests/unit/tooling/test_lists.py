@@ -53,8 +53,8 @@ def _shown(folder, role, expression, *arguments):
 
 
 @pytest.mark.parametrize("role, variable, given, expression, expected", [
-    ("image_server", "image_server_addresses", "192.0.2.1, 2001:db8::1", "image_server_own_addresses",
-     ["192.0.2.1", "2001:db8::1"]),
+    ("image_server", "image_server_addresses", "192.0.2.9, ::,192.0.2.1,192.0.2.5 ,2001:db8::1,192.0.2.3",
+     "image_server_own_addresses", ["192.0.2.9", "192.0.2.1", "192.0.2.5", "2001:db8::1", "192.0.2.3"]),
     ("provisioning_network", "provisioning_network_addresses", "192.0.2.1/24,192.0.2.2/24",
      "[provisioning_network_keepalived_own_address]", ["192.0.2.1/24"])], ids=["image server", "own address"])
 def test_a_text_is_read_as_a_list(tmp_path, role, variable, given, expression, expected):
