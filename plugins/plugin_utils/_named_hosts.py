@@ -4,15 +4,17 @@
 """What filters that take ``hostvars`` and names of hosts have in common."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 
 from ansible.errors import AnsibleError, AnsibleFilterError
 from jinja2 import TemplateError, Undefined, UndefinedError
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
-
-# Ansible takes key=value of its command line for a text.
-_AS_LIST = """give a list on the command line as JSON: -e '{"<variable>": ["<name>"]}'"""
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import (
+    is_name,
+    show,
+    type_name,
+)
 
 # Variables that say where a server is managed, as the role hosts has them, and what they are without them.
 _PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
@@ -23,14 +25,30 @@ _IRONIC = (("ironic_nodes_cloud", "the cloud that the environment names"),
 
 
 def require_list(plugin, names):
-    """Refuse a text, whose letters would be taken for names.
+    """Refuse a text, whose letters would be taken for names, and what has no names.
 
     :param plugin: name of the filter or test, for the message
     :param names: list of names
-    :raises AnsibleFilterError: when it is a text
+    :raises AnsibleFilterError: when it is none
     """
-    if isinstance(names, str):
-        raise AnsibleFilterError(f"{plugin}: found the text {show(names)}, expected a list of names; {_AS_LIST}")
+    problem = list_problem(names)
+    if problem:
+        raise AnsibleFilterError(f"{plugin}: {problem}")
+
+
+def list_problem(names, variable="<variable>"):
+    """Return what is wrong with a value in place of a list of names, empty when it is one.
+
+    :param names: of any type
+    :param variable: the user's variable, for the message
+    """
+    if isinstance(names, Iterable) and not isinstance(names, (str, bytes, Mapping)):
+        return ""
+    found = f"the text {show(names)}" if isinstance(names, str) else "nothing" if names is None else type_name(names)
+    example = names.split(",") if isinstance(names, str) and is_name(names.replace(",", ".")) else ["<name>"]
+    # Ansible takes key=value of its command line for a text.
+    return (f"found {found}, expected a list of names; give a list on the command line as JSON: -e "
+            f"'{json.dumps({variable: example})}'")
 
 
 def plane_of(variables):

@@ -19,6 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts imp
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import plain
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress_pace import Pace
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _bulk_task as bulk_task
 
 POLL_INTERVAL_SECONDS = 0.2
 _INDENT = "  "
@@ -68,6 +69,9 @@ class ProgressAction(ActionBase):
     def run(self, tmp=None, task_vars=None):
         """Run the module; the result is the module's own."""
         result = super().run(task_vars=task_vars)
+        refused = bulk_task.refusal(self._task, task_vars.get("ansible_play_batch", ()))
+        if refused:
+            return dict(result, failed=True, msg=refused)
         wrap_async = bool(self._task.async_val) and not self._connection.has_native_async
         try:
             if not self.shows_progress():

@@ -160,7 +160,8 @@ def _asked(kind: str) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("kind, conversion", [("bool", "bool"), ("int", "int"), ("list", "")])
+@pytest.mark.parametrize("kind, conversion", [("bool", "metal3.baremetal.boolean"), ("int", "int"), ("list", "")],
+                         ids=["bool", "int", "list"])
 def test_what_is_given_as_text_is_converted_where_an_expression_reads_it(kind, conversion):
     """AWX gives text. A module's option converts; a condition or an expression has to say it."""
     wrong = []

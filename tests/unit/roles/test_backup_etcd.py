@@ -53,5 +53,5 @@ def test_without_a_cluster_it_is_refused(tmp_path):
 def test_it_is_not_done_unless_asked_for():
     tasks = ansible_yaml.read(ROLE / "tasks" / "main.yml")
     assert [task["when"] for task in tasks if task.get("ansible.builtin.import_tasks") == "etcd.yml"] == [
-        "backup_etcd | bool"]
+        "backup_etcd | metal3.baremetal.boolean"]
     assert ansible_yaml.read(ROLE / "defaults" / "main.yml")["backup_etcd"] is False

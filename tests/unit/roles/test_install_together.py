@@ -85,7 +85,7 @@ def test_without_a_plan_the_number_is_given(tmp_path):
     ({"install_confirmable": False}, True), ({"bmo_state": "absent"}, True), ({"ipam_mode": "process"}, True),
     ({"management_plane": {"mode": "process"}}, True), ({"management_plane": {}}, True)])
 def test_a_plan_is_made_first_where_something_else_is_written_before(tmp_path, changes, planned):
-    task = {"ansible.builtin.debug": {"msg": "{{ 'PLANNED ' ~ (install_planned_first | bool) }}"}}
+    task = {"ansible.builtin.debug": {"msg": "{{ 'PLANNED ' ~ install_planned_first }}"}}
     play = [{"hosts": "management", "gather_facts": False, "vars": dict(PLAY["vars"], **dict(SITE, **changes)),
              "tasks": [task]}]
     code, output = playbook.play(tmp_path, INVENTORY, json.dumps(play), "play.yml")

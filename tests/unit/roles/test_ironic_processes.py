@@ -144,5 +144,5 @@ def test_a_site_s_ironic_is_asked_for_hosts_before_its_database_is_upgraded():
     guard = tasks[names.index("Refuse to start Ironic again while hosts are in transition")]
     # By what is configured by then, in check mode, so that nothing is started by it.
     assert names.index("Configure Ironic") < names.index(guard["name"]) < names.index("Create or upgrade the database")
-    assert guard["check_mode"] is True and "not ironic_in_lab | bool" in guard["when"]
+    assert guard["check_mode"] is True and "not ironic_in_lab | metal3.baremetal.boolean" in guard["when"]
     assert guard["metal3.baremetal.plane_processes"]["hosts_kubeconfig"] == "{{ management_plane.dir }}/kubeconfig"

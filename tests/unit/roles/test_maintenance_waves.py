@@ -74,6 +74,12 @@ def test_what_is_said_beforehand_is_part_of_what_is_asked_for(run):
     assert "h1: in no cluster, so that nothing is evicted" in output.partition("To continue")[2]
 
 
+def test_a_server_of_another_batch_is_not_worked_on_by_each(run):
+    output, dummy, written = run("-e", '{"maintenance_names": ["h2"]}', step="drain")
+    assert written == [] and "maintenance_names: found h2 of another batch of the play (serial)" in output
+    assert "expected servers of this one (h1)" in output and "use --limit in place of maintenance_names" in output
+
+
 @pytest.mark.parametrize("given, text", [
     ("maintain_serial=0", 'maintain_serial: found "0", expected a number from 1 on'),
     ("maintain_max_fail_percentage=101", "maintenance_max_fail_percentage: found 101, expected 0 to 100"),

@@ -74,12 +74,19 @@ def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
             "Ansible; set ansible_connection to local") in output.replace("\\", "")
 
 
-@pytest.mark.parametrize("entry_point", ["provision", "deprovision", "inspect"])
-def test_a_text_of_names_is_not_taken_for_a_list(tmp_path, entry_point):
-    text = ROLE.replace("}", f", tasks_from: {entry_point}}}").replace("o1", "h1") % "hosts"
-    output = refused(tmp_path, text, "play.yml", "-e", "hosts_names=h1,h2")
-    assert ("hosts_names: found the text h1,h2, expected a list of names; use --limit, or give it as JSON: -e "
-            """'{"hosts_names": ["h1", "h2"]}'""") in output.replace("\\", "")
+@pytest.mark.parametrize("given, found, example", [
+    ("h1,h2", 'the text "h1,h2"', ["h1", "h2"]), ("", 'the text ""', ["<name>"]), (None, "nothing", ["<name>"])],
+                         ids=["text", "empty", "nothing"])
+@pytest.mark.parametrize("role, entry_point", [
+    ("hosts", "main"), ("hosts", "provision"), ("hosts", "deprovision"), ("hosts", "inspect"), ("maintenance", "main"),
+    ("remediation", "main"), ("bmc_credentials", "main")])
+def test_a_text_of_names_is_not_taken_for_a_list(tmp_path, role, entry_point, given, found, example):
+    """Nor what is empty for all servers of the group, which --limit has left out."""
+    text = ROLE.replace("}", f", tasks_from: {entry_point}}}").replace("o1", "h1") % role
+    variables = {f"{role}_names": given, "maintenance_step": "drain"}
+    output = refused(tmp_path, text, "play.yml", "-e", json.dumps(variables))
+    assert (f"{role}_names: found {found}, expected a list of names; give a list on the command line as JSON: -e "
+            f"'{json.dumps({role + '_names': example})}', or use --limit") in output.replace("\\", "")
 
 
 @pytest.mark.parametrize("given", ["AGE-SECRET-KEY-1QQQ", '["age1qqq", "AGE-SECRET-KEY-1QQQ"]'])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from pathlib import Path
 
@@ -17,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_playbook_python }}'}"
 # Whole values go to a module, whose argument spec reads the text; or the text itself is written.
 _WHOLE = re.compile(r"""[\w.]+:\s+["']?\{\{ %s(\s*\|\s*default\([^)]*\))? \}\}["']?(,|\}|$)""")
+_READ = re.compile(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*metal3\.baremetal\.boolean\b")
 _WRITTEN = re.compile(r"^[a-z_]+ = \{\{ %s \}\}$|\{\{ %s \| lower \}\}|\(%s \| lower\)")
 
 
@@ -48,13 +50,42 @@ def test_a_boolean_is_read_as_one(name):
         for use in re.finditer(rf"(?<![\w.]){name}\b(?!\s*:)", line):
             if not ("{{" in line or re.search(r"\bif\b|\bnot\b|\|", line) or re.match(r"(- )?(when:|that:|- )", line)):
                 continue
-            is_read = re.match(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*bool\b", line[use.end():])
+            is_read = _READ.match(line[use.end():])
             is_passed = re.search(_WHOLE.pattern % name, line)
             is_written = re.search(_WRITTEN.pattern.replace("%s", name), line)
             assert is_read or is_passed or is_written, f"{where}: {line}"
 
 
-@pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True)])
+def test_all_booleans_are_read_by_one_filter():
+    """Ansible's own takes for false what argument specs take for true, and all that is mistyped."""
+    wrong = [where for where, line in _lines() if re.search(r"\|\s*(ansible\.builtin\.)?bool\b", line)]
+    assert not wrong
+
+
+def _noted(folder, given):
+    """Run the first play of upgrade, which notes on which machine a backup is made."""
+    play = ansible_yaml.read(REPOSITORY / "playbooks/upgrade.yml")[0]
+    say = {"debug": {"msg": "NOTED <{{ upgrade_backs_up is defined }}>"}}
+    play["tasks"].append(say)
+    return playbook.play(folder, f"management: {{hosts: {{h1: {LOCAL}}}}}", yaml.safe_dump([play]), "play.yml",
+                         "-e", json.dumps({"upgrade_backup": given}))
+
+
+@pytest.mark.parametrize("given, noted", [("y", True), (" true ", True), ("T", True), ("n", False), ("no", False)])
+def test_a_backup_is_left_out_only_by_what_says_so(tmp_path, given, noted):
+    code, output = _noted(tmp_path, given)
+    assert code == 0 and f"NOTED <{noted}>" in output, output
+
+
+@pytest.mark.parametrize("given, found", [("", '""'), ("ture", '"ture"'), (None, "nothing"), ([], "[]"), (2, "2")],
+                         ids=["empty", "mistyped", "nothing", "list", "number"])
+def test_what_is_no_boolean_ends_the_run(tmp_path, given, found):
+    code, output = _noted(tmp_path, given)
+    assert code and f"boolean: found {found}, expected true or false" in " ".join(output.split()), output
+
+
+@pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True),
+                                            ("y", True)])
 def test_certificates_are_verified_when_a_text_says_so(tmp_path, given, insecure):
     environment = ansible_yaml.read(REPOSITORY / "roles/bmo/vars/main.yml")["bmo_environment"]
     given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url",

@@ -12,6 +12,7 @@ from jinja2 import Environment, nodes
 from tooling import ansible_yaml
 
 REPOSITORY = Path(__file__).parents[3]
+READERS = ("bool", "metal3.baremetal.boolean")
 KEYS = {"when", "that", "until", "failed_when", "changed_when"}
 
 
@@ -67,7 +68,7 @@ def is_boolean(leaf):
     if isinstance(leaf, nodes.Const):
         return isinstance(leaf.value, bool)
     if isinstance(leaf, nodes.Filter):
-        return leaf.name == "bool" or (leaf.name == "default" and len(leaf.args) == 1 and is_boolean(leaf.args[0])
+        return leaf.name in READERS or (leaf.name == "default" and len(leaf.args) == 1 and is_boolean(leaf.args[0])
                                        and is_boolean(leaf.node))
     return isinstance(leaf, nodes.Getattr) or (isinstance(leaf, nodes.Name) and leaf.name not in OTHERS - BOOLEANS)
 
@@ -80,7 +81,7 @@ def texts(text):
 
 @pytest.mark.parametrize("text, is_found", [
     ("lab_url | length > 0", False), ("lab_url is defined and lab_kind == 'x'", False), ("not lab_url", False),
-    ("pivot_rehearsal | bool", False), ("lab_answer.changed", False), ("true", False),
+    ("pivot_rehearsal | metal3.baremetal.boolean", False), ("lab_answer.changed", False), ("true", False),
     ("lab_answer.due | default(false)", False), ("lab_answer.url | default('')", True),
     ("pivot_to_kubeconfig", True), ("lab_options.url | default('') or true", True), ("lab_list | select", True)])
 def test_a_text_is_found(text, is_found):

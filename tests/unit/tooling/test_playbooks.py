@@ -32,6 +32,31 @@ def test_each_play_has_a_tag():
             assert "import_playbook" in play or play.get("tags"), f"{path.name}: {play['name']}"
 
 
+def test_each_play_has_its_strategy():
+    """With free in an ansible.cfg, run_once and any_errors_fatal would have no effect."""
+    for path in PLAYBOOKS.glob("*.yml"):
+        for play in ansible_yaml.read(path):
+            assert "import_playbook" in play or play["hosts"] == "localhost" or play.get("strategy") == "linear", (
+                f"{path.name}: {play['name']}")
+
+
+def test_sizes_of_batches_are_checked():
+    """Ansible takes 0 for all hosts at once, and ends by a traceback where a size is no number."""
+    sizes = [play["serial"] for path in PLAYBOOKS.glob("*.yml") for play in ansible_yaml.read(path) if "serial" in play]
+    assert len(sizes) == 3 and all("metal3.baremetal.batch_sizes(" in size for size in sizes)
+
+
+@pytest.mark.parametrize("name, given", [("upgrade", "0"), ("upgrade", ""), ("upgrade", "1,a"),
+                                         ("rotate_certificates", "0"), ("rotate_certificates", "[a]")])
+def test_a_wrong_size_ends_the_run_before_anything_is_done(tmp_path, name, given):
+    inventory = f"all: {{children: {{management: {{hosts: {{m1: {LOCAL}}}}}, clusters: {{hosts: {{c1: {LOCAL}}}}}}}}}"
+    code, output = playbook.play(tmp_path, inventory, "", f"metal3.baremetal.{name}", "-e",
+                                 json.dumps({f"{name}_serial": given}), K8S_AUTH_HOST="https://127.0.0.1:1")
+    output = " ".join(output.split())
+    assert code and f'{name}_serial: found "{given}", expected a number from 1 on' in output, output
+    assert "Traceback" not in output and "TASK [metal3.baremetal." not in output
+
+
 def test_tags_reach_every_task():
     """A tag of a play does not reach the tasks of an include: with --tags the question for confirmation was skipped."""
     for path in [*PLAYBOOKS.rglob("*.yml"), *(REPOSITORY / "roles").rglob("*.yml")]:
