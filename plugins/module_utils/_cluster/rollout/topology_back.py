@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Cluster that goes back to its topology of before does to the owners of machines; pure.
+"""What a Cluster that goes back to its topology of before does to the owners of machines.
 
 One topology is of all owners: those that were done before the rollout was stopped go back, too.
 """

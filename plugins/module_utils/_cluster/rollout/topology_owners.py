@@ -58,7 +58,7 @@ class OwnerEntry(NamedTuple):
     def takes_other_copies(self) -> bool:
         """Say whether it gets other copies of templates, of which no machine is, also not one of the same content.
 
-        Cluster API names each copy anew (``reconcileReferencedTemplate``), and owners compare names alone
+        Cluster API gives each copy a name of its own (``reconcileReferencedTemplate``), and owners compare names alone
         (``MachineTemplateUpToDate`` of MachineDeployments, ``matchesInfraMachine`` of KubeadmControlPlanes).
         """
         return self.copies is None and self.current is not None and _templates(self.current) != _templates(self.desired)
