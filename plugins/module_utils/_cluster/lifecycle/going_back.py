@@ -112,7 +112,8 @@ def _plan(run: ClusterRun, description: Any, objects: Objects, snapshot: Snapsho
                            f"{note_of(owner).at}")
     for line in cluster_rollout.lines(changes) + cluster_losses.lines(losses):
         run.progress.event(line)
-    copies = dict((item.name, item.copies) for item in before.entries if getattr(item, "copies", None))
+    copies = dict((item.name, item.copies) for item in before.entries
+                  if isinstance(item, OwnerEntry) and item.copies is not None)
     return PlannedCluster(entries, changes, [], [], losses, warnings,
                           [item["metadata"]["name"] for item in stopped]), copies
 

@@ -50,7 +50,7 @@ def found(pool: Object, of_class: Mapping[str, Any], objects: Objects, name: str
         references = _references(item)
         if not is_going(item) and references != _references(pool) and all(
                 reference.get("kind") == source.get("kind") and source.get("name")
-                and sources.get((reference.get("kind"), reference.get("name"))) == source["name"]
+                and sources.get((str(reference.get("kind")), reference.get("name"))) == source["name"]
                 for reference, source in zip(references, wanted)):
             candidates.append(((item.get("spec") or {}).get("replicas") or 0, item["metadata"]["name"], references))
     if not candidates:

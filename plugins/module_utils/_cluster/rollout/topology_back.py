@@ -48,7 +48,7 @@ def planned_back(description: ClusterDescription, entry: Any, _desired: Iterable
     entries = [_plane(snapshot.control_plane, of_class.get("controlPlane") or {}, view)] \
         if snapshot.control_plane else []
     pools, classes = stored_pools(view, description.name), _pool_classes(of_class)
-    entries += [_pool(pools[pool["name"]], classes.get(pool.get("class")) or {},
+    entries += [_pool(pools[pool["name"]], classes.get(pool.get("class", "")) or {},
                       copies.get(pools[pool["name"]]["metadata"]["name"]))
                 for pool in pools_of(entry.desired) if pool["name"] in pools]
     answers = dict(((item.desired["kind"], item.name), {"spec": {
@@ -70,7 +70,7 @@ def copies_of(description: ClusterDescription, cluster: Object, objects: Objects
     result = {}
     for entry in pools_of(cluster):
         pool = pools.get(entry["name"])
-        copies = found(pool, classes.get(entry.get("class")) or {}, objects, description.name) \
+        copies = found(pool, classes.get(entry.get("class", "")) or {}, objects, description.name) \
             if pool is not None and is_stopped(pool) else None
         if pool is not None and copies is not None:
             result[pool["metadata"]["name"]] = copies
