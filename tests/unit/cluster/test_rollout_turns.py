@@ -275,6 +275,24 @@ def test_a_run_that_was_killed_is_continued_by_the_next_one(plane, waits, monkey
     assert waits.asked == [("c1-control-plane", ["c1-one", "c1-two"]), ("c1-one", ["c1-two"]), ("available", [])]
 
 
+@pytest.mark.parametrize("rollout", ["resume", "described"])
+def test_a_pool_that_a_killed_run_has_let_begin_is_done_before_the_next_one_begins(plane, waits, monkeypatch, rollout):
+    stopped_at_one(plane, waits)
+
+    def killed(kind, name, *_arguments):
+        if name == "c1-one":
+            raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(waits, "until_rolled", killed)
+        with pytest.raises(Killed):
+            run_class(plane, image=OTHER_IMAGE, rollout="resume")
+    assert paused(plane) == ["c1-two"]
+    waits.asked = []
+    run_class(plane, image=OTHER_IMAGE, rollout=rollout)
+    assert waits.asked == [("c1-control-plane", ["c1-two"]), ("c1-one", ["c1-two"]), ("available", [])]
+
+
 def test_a_pool_that_somebody_has_paused_stays_so(plane, waits):
     marks(plane, TWO)[PAUSED] = "mine"
     run_class(plane, image=OTHER_IMAGE, confirm="5")

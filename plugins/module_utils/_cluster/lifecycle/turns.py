@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from ..._kube.objects.titles import title_of
+from ..rollout.under_way import under_way
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow import topology as cluster_topology
-from ..workflow.snapshot import Snapshot
+from ..workflow.snapshot import Snapshot, is_paused_alone
 from ..writing.entries import entry_title
 from . import stopping
 from .checking import CheckedCluster
@@ -77,7 +78,7 @@ def pools(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster) -> 
         return []
     rolling = set(change["owner"] for change in planned.changes if change["rolls"]) | set(planned.going_on)
     due = [owner for owner in owners if cluster_topology.names_of(owner, description) & rolling]
-    if len(due) < 2:
+    if len(due) + len(_begun(snapshot, [owner["metadata"]["name"] for owner in due])) < 2:
         return []
 
     def turn(owner: dict[str, Any]) -> Turn:
@@ -93,6 +94,16 @@ def pools(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster) -> 
             if owner["kind"] == "MachineDeployment"]
 
 
+def _begun(snapshot: Snapshot, names: Iterable[str]) -> list[str]:
+    """Return the pools, but for some, whose rollout a run before has begun and that still have machines of before.
+
+    :param names: of the others
+    """
+    return sorted(entry.owner["metadata"]["name"] for entry in under_way(snapshot, ())
+                  if entry.owner["kind"] == "MachineDeployment" and entry.owner["metadata"]["name"] not in names
+                  and not is_paused_alone(entry.owner))
+
+
 def take(run: ClusterRun, turns: list[Turn], wait: ClusterWait, snapshot: Snapshot) -> None:
     """Let each pool begin when what was before it is done.
 
@@ -101,13 +112,14 @@ def take(run: ClusterRun, turns: list[Turn], wait: ClusterWait, snapshot: Snapsh
     """
     goal = _ROLLED[run.options["wait_for"]]
     plane = snapshot.control_plane
-    before = ("KubeadmControlPlane",
-              plane["metadata"]["name"] if plane else run.read().description.groups[0].owner)
+    before = [("KubeadmControlPlane", plane["metadata"]["name"] if plane else run.read().description.groups[0].owner)]
+    before += [("MachineDeployment", name) for name in _begun(snapshot, [turn.name for turn in turns])]
     for position, turn in enumerate(turns):
-        naming(turns[position:], functools.partial(
-            wait.until_rolled, *before, goal, run.options["node_startup_timeout_seconds"]))
+        for owner in before:
+            naming(turns[position:], functools.partial(
+                wait.until_rolled, *owner, goal, run.options["node_startup_timeout_seconds"]))
         turn.begin()
-        before = ("MachineDeployment", turn.name)
+        before = [("MachineDeployment", turn.name)]
 
 
 def naming(turns: list[Turn], wait: Callable[[], Any]) -> Any:
