@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._common.redaction.redaction import without_url_secrets
-from .._common.texts.plain_text import shortened
+from .._common.texts.plain_text import plain
+from .._common.texts.text_table import shortened_in_the_middle
 from .._kube.objects.conditions import condition, is_true
 from .._kube.objects.finalizers import deletion_of
 
@@ -149,6 +150,12 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
     return None
 
 
+# Characters of a log's last line: programs repeat what they were given, and say at the end what is wrong with it.
+_LINE = 300
+# The kubelet keeps 4096 bytes of a log; the status may have been written by others.
+_READ = 4096
+
+
 def _end(container: dict[str, Any]) -> str:
     """Return how a container has ended before, with the last line that the kubelet has kept of its log."""
     ended = (container.get("lastState") or {}).get("terminated") or {}
@@ -156,7 +163,8 @@ def _end(container: dict[str, Any]) -> str:
         return ""
     said = [line for line in (ended.get("message") or "").splitlines() if line.strip()][-1:]
     return f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" + "".join(
-        ": " + without_url_secrets(shortened(line)) for line in said)
+        ": " + shortened_in_the_middle(without_url_secrets(plain(" ".join(line[:_READ].split()))), _LINE)
+        for line in said)
 
 
 # What a registry's or the scheduler's message has → what to do about it; the first that fits.

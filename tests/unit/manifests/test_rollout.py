@@ -118,8 +118,9 @@ def pod(waiting=None, running=None, ready=False, scheduled=True, last=None, ende
         "exitCode": 2, "reason": "Error", "message": "Usage:\n  --a\nunknown flag: https://u:p@a/\n\n"}),
      ("CrashLoopBackOff", "CrashLoopBackOff: container c: back-off; it ended with exit code 2 (Error): "
       "unknown flag: https://(hidden)@a/")),
-    (pod(ended={"exitCode": 1, "reason": "Error", "message": "a\n" + 300 * "x"}),
-     ("Error", f"Error: container c has ended; it ended with exit code 1 (Error): {200 * 'x'}...")),
+    (pod(ended={"exitCode": 1, "reason": "Error", "message": "a\n" + 400 * "x" + " unknown gate"}),
+     ("Error", f"Error: container c has ended; it ended with exit code 1 (Error): {149 * 'x'}...{135 * 'x'}"
+      " unknown gate")),
     (pod(ended={"exitCode": 0, "reason": "Completed"}), None),
     (pod(running={"startedAt": "now"}, last={"exitCode": 1, "reason": "Error"}),
      ("NotReady", "NotReady: container c runs and is not ready; it ended with exit code 1 (Error)")),
