@@ -9,7 +9,7 @@ import json
 
 import pytest
 from fakes.cluster_wait import Waits
-from fakes.clusters import OTHER_IMAGE
+from fakes.clusters import OTHER_IMAGE, PARAMS
 from fakes.topology import TopologyPlane, add_users_class, ready_by_class, run_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
@@ -291,6 +291,26 @@ def test_a_pool_that_a_killed_run_has_let_begin_is_done_before_the_next_one_begi
     waits.asked = []
     run_class(plane, image=OTHER_IMAGE, rollout=rollout)
     assert waits.asked == [("c1-control-plane", ["c1-two"]), ("c1-one", ["c1-two"]), ("available", [])]
+
+
+@pytest.mark.parametrize("pools", [1, 2])
+def test_pools_wait_for_the_control_plane_that_a_killed_run_has_begun(plane, waits, monkeypatch, pools):
+    """A pool that was alone with it began beside it."""
+    workers = {"one": {"replicas": 3}, "two": {"replicas": 1}}
+    if pools == 1:
+        # As it is: its templates name this image.
+        workers["two"]["image"] = PARAMS["image"]
+
+    def killed(*_arguments):
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(waits, "until_rolled", killed)
+        with pytest.raises(Killed):
+            run_class(plane, image=OTHER_IMAGE, workers=workers, confirm=str(3 + pools))
+    assert paused(plane) == ["c1-one", "c1-two"][:pools]
+    run_class(plane, image=OTHER_IMAGE, workers=workers)
+    assert waits.asked[0] == ("c1-control-plane", ["c1-one", "c1-two"][:pools]) and paused(plane) == []
 
 
 def test_a_pool_that_somebody_has_paused_stays_so(plane, waits):

@@ -17,6 +17,7 @@ from ..._kube.objects.titles import title_of
 from ..rollout.under_way import under_way
 from ..waiting.service import ClusterWait, WaitFailedError
 from ..workflow import topology as cluster_topology
+from ..workflow.rollout_stop import is_held
 from ..workflow.snapshot import Snapshot, is_paused_alone
 from ..writing.entries import entry_title
 from . import stopping
@@ -78,7 +79,9 @@ def pools(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster) -> 
         return []
     rolling = set(change["owner"] for change in planned.changes if change["rolls"]) | set(planned.going_on)
     due = [owner for owner in owners if cluster_topology.names_of(owner, description) & rolling]
-    if len(due) + len(_begun(snapshot, [owner["metadata"]["name"] for owner in due])) < 2:
+    begun = _begun(snapshot, [owner["metadata"]["name"] for owner in due])
+    # One that is held alone waits for what a run before has let begin, or for nothing.
+    if len(due) + len(begun) < 2 and not any(is_held(owner) for owner in due):
         return []
 
     def turn(owner: dict[str, Any]) -> Turn:
@@ -94,14 +97,14 @@ def pools(run: ClusterRun, checked: CheckedCluster, planned: PlannedCluster) -> 
             if owner["kind"] == "MachineDeployment"]
 
 
-def _begun(snapshot: Snapshot, names: Iterable[str]) -> list[str]:
-    """Return the pools, but for some, whose rollout a run before has begun and that still have machines of before.
+def _begun(snapshot: Snapshot, names: Iterable[str]) -> list[tuple[str, str]]:
+    """Return kind and name of the owners whose rollout a run before has begun and that still have machines of before.
 
-    :param names: of the others
+    :param names: of those that are left out
     """
-    return sorted(entry.owner["metadata"]["name"] for entry in under_way(snapshot, ())
-                  if entry.owner["kind"] == "MachineDeployment" and entry.owner["metadata"]["name"] not in names
-                  and not is_paused_alone(entry.owner))
+    owners = [entry.owner for entry in under_way(snapshot, ()) if not is_paused_alone(entry.owner)]
+    return sorted((owner["kind"], owner["metadata"]["name"]) for owner in owners
+                  if owner["metadata"]["name"] not in names)
 
 
 def take(run: ClusterRun, turns: list[Turn], wait: ClusterWait, snapshot: Snapshot) -> None:
@@ -112,8 +115,8 @@ def take(run: ClusterRun, turns: list[Turn], wait: ClusterWait, snapshot: Snapsh
     """
     goal = _ROLLED[run.options["wait_for"]]
     plane = snapshot.control_plane
-    before = [("KubeadmControlPlane", plane["metadata"]["name"] if plane else run.read().description.groups[0].owner)]
-    before += [("MachineDeployment", name) for name in _begun(snapshot, [turn.name for turn in turns])]
+    first = ("KubeadmControlPlane", plane["metadata"]["name"] if plane else run.read().description.groups[0].owner)
+    before = [first, *(owner for owner in _begun(snapshot, [turn.name for turn in turns]) if owner != first)]
     for position, turn in enumerate(turns):
         for owner in before:
             naming(turns[position:], functools.partial(
