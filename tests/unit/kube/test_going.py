@@ -143,6 +143,7 @@ LOOKS = {
     "_plane/cluster/ironic_service.py": "a trial, which stores nothing",
     "_plane/cluster/operated_service.py": "a trial, which stores nothing",
     "_plane/cluster/removal_service.py": "what there is to be removed",
+    "_plane/cluster/service.py": "certificates that were written, which are waited for",
     "_plane/upgrade/service.py": "a rollback, which keeps them out and names them",
 }
 PLANS = {

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The copies of a class's templates that the machines of a topology's pool were made of; pure.
 
-Cluster API names a copy anew whenever its content changes (``reconcileReferencedTemplate``), and a MachineDeployment
+Cluster API names a copy otherwise whenever its content changes (``reconcileReferencedTemplate``). A MachineDeployment
 compares names alone (``MachineTemplateUpToDate``). So a pool that gets its content of before replaces all machines,
 unless it names the copies of then. These stay as long as a MachineSet has them, and Cluster API keeps a copy that is
 named and has the right content. Of a control plane it deletes the copy of before.
