@@ -22,8 +22,10 @@ def wrong_image(lab, image):
     """
     path = lab.dir / "www" / "images" / "not-it.sha256"
     path.write_text(f"{0:064d}  node.qcow2\n")
-    yield dict(image, checksum=lab.figures["urls"]["image_server"] + "/images/not-it.sha256"), path
-    path.unlink()
+    try:
+        yield dict(image, checksum=lab.figures["urls"]["image_server"] + "/images/not-it.sha256"), path
+    finally:
+        path.unlink()
 
 
 def correct(lab, path):

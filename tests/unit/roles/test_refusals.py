@@ -76,7 +76,7 @@ def test_another_machine_than_ansibles_is_refused(tmp_path, role, what):
 
 @pytest.mark.parametrize("given, found, example", [
     ("h1,h2", 'the text "h1,h2"', ["h1", "h2"]), ("", 'the text ""', ["<name>"]), (None, "nothing", ["<name>"])],
-                         ids=["text", "empty", "nothing"])
+    ids=["text", "empty", "nothing"])
 @pytest.mark.parametrize("role, entry_point", [
     ("hosts", "main"), ("hosts", "provision"), ("hosts", "deprovision"), ("hosts", "inspect"), ("maintenance", "main"),
     ("remediation", "main"), ("bmc_credentials", "main")])

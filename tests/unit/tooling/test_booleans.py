@@ -85,7 +85,7 @@ def test_what_is_no_boolean_ends_the_run(tmp_path, given, found):
 
 
 @pytest.mark.parametrize("given, insecure", [("false", False), ("False", False), ("true", True), ("yes", True),
-                                            ("y", True)])
+                                             ("y", True)])
 def test_certificates_are_verified_when_a_text_says_so(tmp_path, given, insecure):
     environment = ansible_yaml.read(REPOSITORY / "roles/bmo/vars/main.yml")["bmo_environment"]
     given_options = ("bmo_ironic_url", "bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url",

@@ -69,7 +69,7 @@ def is_boolean(leaf):
         return isinstance(leaf.value, bool)
     if isinstance(leaf, nodes.Filter):
         return leaf.name in READERS or (leaf.name == "default" and len(leaf.args) == 1 and is_boolean(leaf.args[0])
-                                       and is_boolean(leaf.node))
+                                        and is_boolean(leaf.node))
     return isinstance(leaf, nodes.Getattr) or (isinstance(leaf, nodes.Name) and leaf.name not in OTHERS - BOOLEANS)
 
 

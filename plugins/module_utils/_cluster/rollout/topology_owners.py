@@ -184,7 +184,7 @@ def _pool_numbers(description: ClusterDescription, cluster: Any, pools: Mapping[
     groups = dict((group.name, group) for group in description.groups)
     before = dict((pool["name"], pool) for pool in pools_of(cluster.current))
     return dict((pool["name"], _of_pool(pool, before.get(pool["name"]), pools.get(pool["name"]),
-                                       groups.get(pool["name"])))
+                                        groups.get(pool["name"])))
                 for pool in pools_of(cluster.desired))
 
 

@@ -177,7 +177,7 @@ def _leads_to(service: Object, found: Found, place: tuple[str, int]) -> bool:
     ingress = dicts_in(dict_in(dict_in(service, "status"), "loadBalancer"), "ingress")
     addresses = [spec.get("clusterIP"), *(spec.get("clusterIPs") or ()), *(spec.get("externalIPs") or ()),
                  *(entry.get("ip") for entry in ingress)]
-    if not selector or not selector.items() <= labels.items():
+    if not selector or any(labels.get(key) != value for key, value in selector.items()):
         return False
     ports = dicts_in(spec, "ports")
     # Node ports are at the addresses of nodes, one of which the Deployment's is.
