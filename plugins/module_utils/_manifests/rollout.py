@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .._common.redaction.redaction import without_url_secrets
-from .._common.texts.plain_text import plain
+from .._common.texts.plain_text import shortened
 from .._common.texts.text_table import shortened_in_the_middle
 from .._kube.objects.conditions import condition, is_true
 from .._kube.objects.finalizers import deletion_of
@@ -163,8 +163,7 @@ def _end(container: dict[str, Any]) -> str:
         return ""
     said = [line for line in (ended.get("message") or "").splitlines() if line.strip()][-1:]
     return f"; it ended with exit code {ended.get('exitCode')} ({ended.get('reason')})" + "".join(
-        ": " + shortened_in_the_middle(without_url_secrets(plain(" ".join(line[:_READ].split()))), _LINE)
-        for line in said)
+        ": " + shortened_in_the_middle(without_url_secrets(shortened(line, _READ)), _LINE) for line in said)
 
 
 # What a registry's or the scheduler's message has → what to do about it; the first that fits.

@@ -81,20 +81,28 @@ def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[He
             service, bundle = config.get("service") or {}, config.get("caBundle")
             if not service or not bundle:
                 continue
-            host = f"{service['name']}.{service['namespace']}.svc"
-            serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
-                            and host in _names(secret_data.value(item, "tls.crt"))), None)
-            authority = secret_data.decoded(bundle) or b""
-            own = None if serving else _own_authority(obj, service["namespace"])
-            place = f"Secret {service['namespace']}/{serving['metadata']['name']}" if serving else own or \
-                f"Service {host}"
-            key = (place, bundle)
+            held = _of_webhook(obj, service, secret_data.decoded(bundle) or b"", secrets)
+            key = (held.place, bundle)
             trusting = (*(found[key].trusted_by if key in found else ()), title_of(obj))
-            found[key] = Held(
-                place, f"authority of webhook {host}" if own else f"webhook {host}",
-                authority if own else (serving and secret_data.value(serving, "tls.crt")) or b"",
-                None if own else authority, tuple(dict.fromkeys(trusting)))
+            found[key] = held._replace(trusted_by=tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
+
+
+def _of_webhook(obj: Object, service: Object, authority: bytes, secrets: list[Object]) -> Held:
+    """Return what a webhook serves, or what it signs that with; nothing where neither is known.
+
+    :param obj: webhook configuration or definition
+    :param authority: by which the API server verifies it
+    """
+    host = f"{service['name']}.{service['namespace']}.svc"
+    serving = next((item for item in secrets if item["metadata"]["namespace"] == service["namespace"]
+                    and host in _names(secret_data.value(item, "tls.crt"))), None)
+    if serving:
+        return Held(_place(serving), f"webhook {host}", secret_data.value(serving, "tls.crt") or b"", authority, ())
+    own = _own_authority(obj, service["namespace"])
+    if own:
+        return Held(own, f"authority of webhook {host}", authority, None, ())
+    return Held(f"Service {host}", f"webhook {host}", b"", authority, ())
 
 
 def _own_authority(obj: Object, namespace: str) -> str | None:

@@ -14,9 +14,9 @@ from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description.fields import BY_NAME
-from .._host.rules import data as host_data_rules
 from .._host.rules import image as host_image_rules
 from .._kube.objects.conditions import condition, is_true
+from . import network_data
 from .base import Family, Object, ObjectIndex
 
 ASSOCIATED = "Associated"
@@ -78,10 +78,7 @@ class HostClaim(Family):
 
     def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """Network data in a Secret that is there is checked as a host's is."""
-        return [problem for namespace, name in self.secrets(entry)
-                for secret in [index.get("Secret", namespace or entry["namespace"], name)] if secret
-                for problem in host_data_rules.stored_problems("host-claim", label, "network_data.name", name, secret,
-                                                               for_ironic=False)]
+        return network_data.problems(self, "host-claim", label, "network_data.name", entry, index)
 
     def spec(self, entry: Object) -> Object:
         """Return the spec; the CRD wants to know of the power, and a list of values with each condition."""

@@ -13,8 +13,8 @@ from .._common.options.field_checks import show
 from .._common.options.fields import Field
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
-from .._host.rules import data as host_data_rules
 from .._kube.objects.conditions import condition, is_true
+from . import network_data
 from .base import Family, Object, ObjectIndex, is_observed
 
 
@@ -54,10 +54,7 @@ class PreprovisioningImage(Family):
 
     def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """Network data in a Secret that is there is checked as a host's is; Ironic does not get it."""
-        return [problem for dummy, name in self.secrets(entry)
-                for secret in [index.get("Secret", entry["namespace"], name)] if secret
-                for problem in host_data_rules.stored_problems("preprovisioning-image", label, "network_data_name",
-                                                               name, secret, for_ironic=False)]
+        return network_data.problems(self, "preprovisioning-image", label, "network_data_name", entry, index)
 
     def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(ready) when there is a URL to download."""

@@ -9,22 +9,19 @@ import json
 import pytest
 from fakes import playbook
 from fakes.api_server import WRITE, ApiServer, kubeconfig_of
+from fakes.used_hosts import in_use
 
 NAMES = ("h1", "h2", "h3")
 MARK = "metal3.baremetal/maintenance"
 
 
-def host(name):
-    """Return a server in use, in no cluster; nobody reboots it, so that each reboot fails by its time."""
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
-            "metadata": {"name": name, "namespace": "metal3", "generation": 1}, "spec": {"online": True}, "status": {
-                "operationalStatus": "OK", "poweredOn": True, "provisioning": {"state": "provisioned"}}}
-
-
 @pytest.fixture(name="run")
 def run_against_server(tmp_path):
-    """Yield a callable that runs the playbook; it returns output, recap and the hosts that it wrote, in their order."""
-    with ApiServer([host(name) for name in NAMES]) as server:
+    """Yield a callable that runs the playbook; it returns output, recap and the hosts that it wrote, in their order.
+
+    Nobody reboots them, so that each reboot fails by its time.
+    """
+    with ApiServer([in_use(name) for name in NAMES]) as server:
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
         inventory = json.dumps({"all": {
             "vars": {"ansible_connection": "local", "metal3_kubeconfig": str(tmp_path / "kubeconfig"),

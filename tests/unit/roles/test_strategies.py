@@ -9,21 +9,15 @@ import json
 import pytest
 from fakes import playbook
 from fakes.api_server import WRITE, ApiServer, kubeconfig_of
+from fakes.used_hosts import in_use
 
 NAMES = ("h1", "h2")
-
-
-def host(name):
-    """Return a server in use."""
-    return {"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost",
-            "metadata": {"name": name, "namespace": "metal3", "generation": 1}, "spec": {"online": True}, "status": {
-                "operationalStatus": "OK", "poweredOn": True, "provisioning": {"state": "provisioned"}}}
 
 
 @pytest.fixture(name="run")
 def run_against_server(tmp_path):
     """Yield a callable that reboots the servers in a play; it returns exit status, output and the hosts it wrote."""
-    with ApiServer([host(name) for name in NAMES]) as server:
+    with ApiServer([in_use(name) for name in NAMES]) as server:
         (tmp_path / "kubeconfig").write_text(json.dumps(kubeconfig_of(server.url)))
         inventory = json.dumps({"baremetal": {"hosts": dict.fromkeys(NAMES), "vars": {
             "ansible_connection": "local", "metal3_kubeconfig": str(tmp_path / "kubeconfig")}}})

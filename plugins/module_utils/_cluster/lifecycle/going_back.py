@@ -172,21 +172,30 @@ def _change(owner: Object, snapshot: Snapshot, before: OwnerPlan) -> dict[str, A
     """
     replicas, key = owner["spec"].get("replicas"), (owner["kind"], owner["metadata"]["name"])
     entry = next((item for item in before.entries if (item.desired["kind"], item.name) == key), None)
-    copies = getattr(entry, "copies", None)
-    wanted, of = (entry.desired, before.snapshot) if entry is not None and (
-        copies or not topology_of(snapshot.cluster)) else (None, before.snapshot)
-    if isinstance(entry, OwnerEntry) and owner["kind"] == "MachineDeployment" and copies is None:
-        # As it is stored: with the class of before already, it may have other copies than its machines.
-        wanted, of = owner, snapshot
+    goes_as_a_whole = isinstance(entry, OwnerEntry) and entry.takes_other_copies
+    wanted, of = _as_machines_are_to_be(entry, owner, snapshot, before)
 
     def stays(machine: Object) -> bool:
-        return is_former(machine, owner, snapshot) and not getattr(entry, "takes_other_copies", False) \
-            and is_made_of(machine, wanted, of)
+        return not goes_as_a_whole and is_former(machine, owner, snapshot) and is_made_of(machine, wanted, of)
 
     return {"owner": key[1], "kind": key[0], "replicas_before": replicas,
             "replicas_after": replicas, "rolls": True, "reasons": [ROLLBACK],
             "machines": [machine["metadata"]["name"] for machine in snapshot.machines_of(owner)
                          if not is_going(machine) and not stays(machine)]}
+
+
+def _as_machines_are_to_be(entry: Any, owner: Object, snapshot: Snapshot,
+                           before: OwnerPlan) -> tuple[Object | None, Snapshot]:
+    """Return the owner with whose templates machines that stay are compared, None for none, and the Snapshot for it.
+
+    :param entry: what becomes of the owner, None when that is not known
+    """
+    if isinstance(entry, OwnerEntry):
+        if entry.copies is not None:
+            return entry.desired, before.snapshot
+        # As it is stored: with the class of before already, it may have other copies than its machines.
+        return (owner, snapshot) if owner["kind"] == "MachineDeployment" else (None, snapshot)
+    return (entry.desired if entry is not None else None), before.snapshot
 
 
 def _name_copies(run: ClusterRun, cluster: Any, counted: Mapping[str, Copies]) -> None:

@@ -15,11 +15,9 @@ from typing import Any, NamedTuple
 
 from ..._kube.objects.finalizers import is_going
 from ..workflow.rollout_stop import sets_of
-from ..workflow.snapshot import Snapshot, cloned_from
-from ..workflow.topology import is_made_of_topology
+from ..workflow.snapshot import Snapshot
 
 Object = dict[str, Any]
-Objects = Mapping[str, list[Object]]
 
 
 class Copies(NamedTuple):
@@ -33,24 +31,22 @@ class Copies(NamedTuple):
     bootstrap: str
 
 
-def found(pool: Object, of_class: Mapping[str, Any], objects: Objects, name: str) -> Copies | None:
+def found(pool: Object, of_class: Mapping[str, Any], snapshot: Snapshot,
+          sources: Mapping[tuple[str, str], str | None]) -> Copies | None:
     """Return the copies of a class's templates that one of a pool's MachineSets has, None when none has them.
 
     :param pool: stored MachineDeployment
     :param of_class: the pool's class in the ClusterClass
-    :param objects: stored objects of the namespace by kind
-    :param name: of the cluster
+    :param snapshot: workflow Snapshot of the cluster, with copies as they are
+    :param sources: of which templates the copies are that stay, as ``topology.copied_from`` returns it
     """
     wanted = [((of_class.get(part) or {}).get("templateRef") or {}) for part in ("infrastructure", "bootstrap")]
-    sources = dict(((kind, item["metadata"]["name"]), cloned_from(item))
-                   for kind in set(str(reference.get("kind")) for reference in wanted)
-                   for item in objects.get(kind) or [] if is_made_of_topology(item) and not is_going(item))
     candidates = []
-    for item in sets_of(Snapshot(dict(objects), name), pool["metadata"]["name"]):
+    for item in sets_of(snapshot, pool["metadata"]["name"]):
         references = _references(item)
         if not is_going(item) and references != _references(pool) and all(
                 reference.get("kind") == source.get("kind") and source.get("name")
-                and sources.get((str(reference.get("kind")), reference.get("name"))) == source["name"]
+                and sources.get((str(reference.get("kind")), str(reference.get("name")))) == source["name"]
                 for reference, source in zip(references, wanted)):
             candidates.append(((item.get("spec") or {}).get("replicas") or 0, item["metadata"]["name"], references))
     if not candidates:

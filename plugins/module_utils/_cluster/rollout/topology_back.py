@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..._kube.objects.finalizers import is_going
 from ..description.model import ClusterDescription
 from ..workflow.rollout_stop import is_stopped
 from ..workflow.snapshot import Snapshot, cloned_from
-from ..workflow.topology import as_plain, pools_of, stored_pools, topology_of
+from ..workflow.topology import COPIED_KINDS, as_plain, copied_from, pools_of, stored_pools, topology_of
 from .former_copies import Copies, found
 from .topology_owners import (
     UNCHANGED,
@@ -67,10 +68,12 @@ def copies_of(description: ClusterDescription, cluster: Object, objects: Objects
     if description.cluster_class:
         return {}
     pools, classes = stored_pools(objects, description.name), _pool_classes(_class_of(cluster, objects))
-    result = {}
+    snapshot, result = Snapshot(dict(objects), description.name), {}
+    sources = copied_from(dict((kind, [item for item in objects.get(kind) or [] if not is_going(item)])
+                               for kind in COPIED_KINDS))
     for entry in pools_of(cluster):
         pool = pools.get(entry["name"])
-        copies = found(pool, classes.get(entry.get("class", "")) or {}, objects, description.name) \
+        copies = found(pool, classes.get(entry.get("class", "")) or {}, snapshot, sources) \
             if pool is not None and is_stopped(pool) else None
         if pool is not None and copies is not None:
             result[pool["metadata"]["name"]] = copies

@@ -26,7 +26,7 @@ CLASS_ANNOTATION = "metal3.baremetal/cluster-class"
 OWNED_LABEL = "topology.cluster.x-k8s.io/owned"
 POOL_LABEL = "topology.cluster.x-k8s.io/deployment-name"
 RECONCILED = "TopologyReconciled"
-_COPIED_KINDS = ("Metal3MachineTemplate", "KubeadmConfigTemplate")
+COPIED_KINDS = ("Metal3MachineTemplate", "KubeadmConfigTemplate")
 
 
 def is_by_topology(cluster: Object | None) -> bool:
@@ -165,6 +165,15 @@ def _behind(topology: Object, owner: Object) -> str | None:
     return f"{name} does not follow the topology yet" if any(found != due for found, due in pairs) else None
 
 
+def copied_from(objects: Objects) -> dict[tuple[str, str], str | None]:
+    """Return of which template of the class each copy of one is: ``{(kind, name): name of the template}``.
+
+    :param objects: stored objects of the namespace by kind
+    """
+    return dict(((kind, item["metadata"]["name"]), cloned_from(item)) for kind in COPIED_KINDS
+                for item in objects.get(kind) or [] if is_made_of_topology(item))
+
+
 def as_plain(objects: Objects) -> dict[str, list[dict[str, Any]]]:
     """Return stored objects in which owners and machines refer to the class's templates instead of copies of them.
 
@@ -172,8 +181,7 @@ def as_plain(objects: Objects) -> dict[str, list[dict[str, Any]]]:
 
     :param objects: stored objects of the namespace by kind
     """
-    names = dict(((kind, item["metadata"]["name"]), cloned_from(item)) for kind in _COPIED_KINDS
-                 for item in objects.get(kind) or [] if is_made_of_topology(item))
+    names = copied_from(objects)
     result = dict(objects)
     for kind, copied in (("Metal3Machine", "Metal3MachineTemplate"), ("KubeadmConfig", "KubeadmConfigTemplate")):
         result[kind] = [_cloned(item, names.get((copied, cloned_from(item)))) for item in objects.get(kind) or []]
