@@ -61,10 +61,7 @@ def ask(link, vlan, asking, asked, seconds):
     :param link: the link that carries the frames
     :param vlan: number of the VLAN, None to ask without a tag
     """
-    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
-        raw.bind((link, 0))
-        raw.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        raw.settimeout(1)
+    with listening(link) as raw:
         question = frame(raw.getsockname()[4], vlan, asking, asked)
         end = time.monotonic() + seconds
         asked_at = 0.0
@@ -76,10 +73,23 @@ def ask(link, vlan, asking, asked, seconds):
                 data, beside, _flags, _source = raw.recvmsg(2048, 256)
             except TimeoutError:
                 continue
-            found = answer(_untagged(data, beside, vlan), asked)
+            found = answer(untagged(data, beside, vlan), asked)
             if found:
                 return found
     return None
+
+
+@contextlib.contextmanager
+def listening(link):
+    """Give a socket that sends and hears frames on a link, and hears beside each of them the VLAN that it is in.
+
+    :param link: its name
+    """
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
+        raw.bind((link, 0))
+        raw.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        raw.settimeout(1)
+        yield raw
 
 
 @contextlib.contextmanager
@@ -89,12 +99,8 @@ def hearing(link):
     :param link: the link that carries the frames
     """
     heard = set()
-    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as raw:
-        raw.bind((link, 0))
-        raw.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        raw.settimeout(1)
-        with background.running("vlan-probe", _hear, raw, heard):
-            yield heard
+    with listening(link) as raw, background.running("vlan-probe", _hear, raw, heard):
+        yield heard
 
 
 def _hear(raw, heard, ended):
@@ -106,8 +112,13 @@ def _hear(raw, heard, ended):
                 heard.add((vlan, ":".join(f"{byte:02x}" for byte in data[6:12])))
 
 
-def _untagged(data, beside, vlan):
-    """Return a frame of the VLAN, or of none, without its tag; empty for another frame."""
+def untagged(data, beside, vlan):
+    """Return a frame of a VLAN without its tag; empty for another frame.
+
+    :param data: the frame as it was received, bytes
+    :param beside: what was received beside it, as socket.recvmsg returns it
+    :param vlan: number of the VLAN, None for frames without a tag
+    """
     found, bare = _vlan(data, beside)
     return bare if found == vlan else b""
 
