@@ -8,17 +8,16 @@ It needs the server with several cards, available, which becomes the cluster's m
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
-import bmc_system
 import pytest
 import small_cluster
-import sushy
+import virtual_cluster
 import vlan_link
 import vlan_probe
 from starting_state import CLUSTER
-from support import NAMESPACE, eventually, only
+from support import NAMESPACE
+from virtual_cluster import IN_LAB, SLOW, is_ready, kubectl, restart
 from virtual_site import BOOT_SECONDS, HTTP
 from workload import Workload
 
@@ -32,11 +31,6 @@ PREFIX = "198.19.255"
 ROUTER, ENDPOINT = f"{PREFIX}.1", f"{PREFIX}.10"
 ADDRESSES = {"start": f"{PREFIX}.20", "end": f"{PREFIX}.29"}
 SELECTED = {"example.org/cables": "bonded"}
-# Its group of clusters has the lab's settings of nodes; the lab itself may have no cluster.
-IN_LAB = {"LAB_CLUSTER": "workload"}
-# Without KVM and beside other labs the API server takes longer than the 4 min that kubeadm waits for it.
-_TIMEOUTS = {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 1200}}
-SLOW = {"init_configuration": _TIMEOUTS, "join_configuration": _TIMEOUTS}
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +43,8 @@ def router(lab):
 @pytest.fixture(scope="module")
 def labelled(lab):
     """The server with a label, and a disk that is large enough chosen."""
-    hints = {"serial_number": lab.servers[HTTP]["disks"][1]["serial"]}
-    inventory = lab.inventory({HTTP: {"bmh_labels": SELECTED, "bmh_root_device_hints": hints}})
-    lab.playbook("enroll", "-i", inventory, *only(HTTP), seconds=BOOT_SECONDS).ok()
-    yield
-    lab.playbook("enroll", *only(HTTP), seconds=BOOT_SECONDS).ok()
-    assert lab.state(HTTP) == "available" and not set(SELECTED) & set(lab.host(HTTP)["metadata"].get("labels") or {})
+    with virtual_cluster.labelled(lab, HTTP, 1, SELECTED):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -106,13 +96,6 @@ def created(lab, router, variables):
                      seconds=BOOT_SECONDS).ok()
 
 
-def kubectl(lab, workload, *arguments):
-    """Run kubectl against the cluster by its kubeconfig, which names the endpoint, and return what it prints."""
-    program = lab.figures["engine_dir"] + "/bin/kubectl"
-    return subprocess.run([program, "--kubeconfig", workload.kubeconfig, "--request-timeout=60s", *arguments],
-                          check=True, capture_output=True, text=True, timeout=90).stdout
-
-
 def sent(lab, workload):
     """Return how many bytes each interface of the machine has sent, by the kubelet's own report."""
     (name, _node), = workload.nodes().items()
@@ -124,7 +107,7 @@ def test_the_machine_is_a_node_by_its_address_in_the_vlan(lab, created):
     workload, _heard = created
     assert workload.client.server == f"https://{ENDPOINT}:6443"
     assert workload.address(control_plane=True) == ADDRESSES["start"]
-    assert kubectl(lab, workload, "wait", "--for=condition=Ready", "node", "--all").count("condition met") == 1
+    assert is_ready(lab, workload)
     cluster = lab.kube.get(CLUSTER, NAMESPACE, NAME)
     assert cluster["spec"]["controlPlaneEndpoint"] == {"host": ENDPOINT, "port": 6443}
 
@@ -147,13 +130,5 @@ def test_a_second_run_changes_nothing(lab, created, variables):
 
 def test_bond_and_vlan_are_there_again_after_a_restart(lab, created):
     workload, _heard = created
-    node, = workload.nodes().values()
-    bmc_system.system(lab, lab.servers[HTTP]).reset_system(sushy.RESET_TYPE_FORCE_RESTART)
-
-    def boots():
-        return kubectl(lab, workload, "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.bootID}")
-
-    not_yet = (subprocess.CalledProcessError, subprocess.TimeoutExpired)
-    eventually(lambda: boots() != node["status"]["nodeInfo"]["bootID"], 900, "the node after its restart", 5, not_yet)
-    eventually(workload.ready, 300, "the node is Ready", 5)
+    restart(lab, workload, HTTP)
     assert sent(lab, workload)[VLAN] > 0

@@ -7,15 +7,13 @@ It needs the server that boots by virtual media, available, which becomes the cl
 """
 from __future__ import annotations
 
-import subprocess
-
-import bmc_system
 import pytest
 import small_cluster
-import sushy
+import virtual_cluster
 from consoles import Console
 from starting_state import CLUSTER
-from support import NAMESPACE, eventually, only
+from support import NAMESPACE
+from virtual_cluster import IN_LAB, SLOW, is_ready, restart
 from virtual_site import BOOT_SECONDS, HTTP, MEDIA
 from workload import Workload
 
@@ -23,22 +21,13 @@ pytestmark = pytest.mark.metal
 
 NAME = "reserved"
 SELECTED = {"example.org/endpoint": "kept"}
-# Its group of clusters has the lab's settings of nodes; the lab itself may have no cluster.
-IN_LAB = {"LAB_CLUSTER": "workload"}
-# Without KVM and beside other labs the API server takes longer than the 4 min that kubeadm waits for it.
-_TIMEOUTS = {"timeouts": {"controlPlaneComponentHealthCheckSeconds": 1200}}
-SLOW = {"init_configuration": _TIMEOUTS, "join_configuration": _TIMEOUTS}
 
 
 @pytest.fixture(scope="module")
 def labelled(lab):
     """The server with a label, and a disk that is large enough chosen."""
-    hints = {"serial_number": lab.servers[MEDIA]["disks"][0]["serial"]}
-    inventory = lab.inventory({MEDIA: {"bmh_labels": SELECTED, "bmh_root_device_hints": hints}})
-    lab.playbook("enroll", "-i", inventory, *only(MEDIA), seconds=BOOT_SECONDS).ok()
-    yield
-    lab.playbook("enroll", *only(MEDIA), seconds=BOOT_SECONDS).ok()
-    assert lab.state(MEDIA) == "available" and not set(SELECTED) & set(lab.host(MEDIA)["metadata"].get("labels") or {})
+    with virtual_cluster.labelled(lab, MEDIA, 0, SELECTED):
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -94,20 +83,13 @@ def created(lab, variables):
                      seconds=BOOT_SECONDS).ok()
 
 
-def kubectl(lab, workload, *arguments):
-    """Run kubectl against the cluster by its kubeconfig, which names the endpoint, and return what it prints."""
-    program = lab.figures["engine_dir"] + "/bin/kubectl"
-    return subprocess.run([program, "--kubeconfig", workload.kubeconfig, "--request-timeout=60s", *arguments],
-                          check=True, capture_output=True, text=True, timeout=90).stdout
-
-
 def test_the_machine_has_the_address_from_dhcp_and_answers_by_it(lab, created, address):
     workload, lent = created
     assert any(f"DHCPACK({lab.figures['bridge']['name']}) {address} {lab.servers[MEDIA]['boot_mac']}" in line
                for line in lent)
     assert workload.client.server == f"https://{address}:6443"
     assert workload.address(control_plane=True) == address
-    assert kubectl(lab, workload, "wait", "--for=condition=Ready", "node", "--all").count("condition met") == 1
+    assert is_ready(lab, workload)
     cluster = lab.kube.get(CLUSTER, NAMESPACE, NAME)
     assert cluster["spec"]["controlPlaneEndpoint"] == {"host": address, "port": 6443}
 
@@ -118,12 +100,4 @@ def test_a_second_run_changes_nothing(lab, created, variables):
 
 def test_the_endpoint_is_there_again_after_a_restart(lab, created):
     workload, _lent = created
-    node, = workload.nodes().values()
-    bmc_system.system(lab, lab.servers[MEDIA]).reset_system(sushy.RESET_TYPE_FORCE_RESTART)
-
-    def boots():
-        return kubectl(lab, workload, "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.bootID}")
-
-    not_yet = (subprocess.CalledProcessError, subprocess.TimeoutExpired)
-    eventually(lambda: boots() != node["status"]["nodeInfo"]["bootID"], 900, "the node after its restart", 5, not_yet)
-    eventually(workload.ready, 300, "the node is Ready", 5)
+    restart(lab, workload, MEDIA)
