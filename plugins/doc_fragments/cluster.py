@@ -203,8 +203,9 @@ options:
         description:
           - Network device that the address is on, for V(keepalived) and V(kube-vip). It must be that of a network of
             the control plane, when networks are described.
-          - By default the only one, or that of O(node_ip_network). On a network whose addresses come from DHCP there
-            is no default, because only you know that its server never gives away the endpoint's address.
+          - By default the only one, or that of O(node_ip_network), or that of the only network with a pool. On a
+            network whose addresses come from DHCP there is no default, because only you know that its server never
+            gives away the endpoint's address.
         type: str
       image:
         description:

@@ -160,6 +160,14 @@ def test_of_several_interfaces_one_is_named_or_has_the_nodes_address():
         assert "    interface eno2\n" in plane["files"][0]["content"]
 
 
+def test_of_several_interfaces_the_one_with_the_nodes_addresses_has_the_endpoint():
+    """The bond below a VLAN has none of its own."""
+    networks = {"cables": {"bond": {"mode": "active-backup", "interfaces": ["eno1", "eno2"]}, "link_name": "bond0"},
+                "nodes": dict(NETWORKS["nodes"], interface=None, vlan={"id": 100, "network": "cables"})}
+    assert problems(networks=networks) == []
+    assert "    interface bond0.100\n" in specs(described(networks=networks))[0]["files"][0]["content"]
+
+
 def test_a_device_without_described_networks_is_taken_as_it_is():
     assert "    interface ens3\n" in specs(described({"interface": "ens3"}, networks={}))[0]["files"][0]["content"]
     assert "expected one of no interfaces" in str(problems(networks={})[0])

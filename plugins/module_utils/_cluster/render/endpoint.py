@@ -12,7 +12,7 @@ from ..._common.problems.problem import Problem
 from ..description.spec import ENDPOINT_HOLDERS, METALSTACK
 from ..description.version_number import parse
 from . import images, kube_vip
-from .network import device_names
+from .network import device_names, node_ip_network
 
 NONE, KEEPALIVED, KUBE_VIP = ENDPOINT_HOLDERS
 # Those that are programs on the control plane machines.
@@ -149,7 +149,7 @@ def _device(description):
     devices = _devices(description)
     if wanted or len(set(devices.values())) == 1:
         return wanted or next(iter(devices.values()))
-    return devices.get(description.node_ip_network)
+    return devices.get(node_ip_network(description, description.groups[0]))
 
 
 def holder_problems(subject, description):
