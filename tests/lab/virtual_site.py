@@ -40,6 +40,6 @@ def in_system(lab, name, command):
     done = subprocess.run(
         ["ssh", "-i", folder / "user_key", "-o", "IdentitiesOnly=yes", "-o", "StrictHostKeyChecking=yes",
          "-o", f"UserKnownHostsFile={folder / 'known_hosts'}", f"root@{address}", command],
-        capture_output=True, text=True, check=False, timeout=120)
+        capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     return done.stdout
