@@ -179,6 +179,9 @@ def test_arguments_replace_those_of_the_same_flag_and_gates_are_merged():
     made = settings.arguments(["--leader-elect", "--feature-gates=A=true,B=false", "--x=1"], capi, {
         "feature_gates": {"B": True, "C": False}, "arguments": ["--x=2", "--y"], "leader_election": False})
     assert made == ["--leader-elect=false", "--feature-gates=A=true,B=true,C=false", "--x=2", "--y"]
+    # As a survey gives them.
+    assert settings.arguments([], capi, {"feature_gates": {"A": "false", "B": "yes"}}) == [
+        "--feature-gates=A=false,B=true"]
 
 
 def test_arguments_and_environment_are_the_managers_only():
@@ -192,6 +195,8 @@ def test_arguments_and_environment_are_the_managers_only():
 @pytest.mark.parametrize("given, field", [
     ({"name": "bmo", "log_level": 2}, "log_level"),
     ({"name": "ipam", "feature_gates": {"A": True}}, "feature_gates"),
+    ({"name": "capi", "feature_gates": {"A": "ture"}}, "feature_gates.A"),
+    ({"name": "capi", "feature_gates": {"A": None}}, "feature_gates.A"),
     ({"name": "cert_manager", "leader_election": True}, "leader_election"),
     ({"name": "ipam", "replicas": 2, "leader_election": False}, "leader_election"),
     ({"name": "ipam", "replicas": -1}, "replicas"),

@@ -104,3 +104,17 @@ def _jinja(subject, where, text):
                             f"cloud-init renders user data as a Jinja template: write it as {{{{ '{opening}' }}}}, or "
                             "give a file's content in base64")]
     return []
+
+
+def ignition_problem(subject: str, message: str) -> Problem | None:
+    """Return what to do about a refusal of Cluster API whose feature for Ignition is switched off, None for others.
+
+    :param message: of the refusal (``kubeadmconfig_webhook.go`` of Cluster API)
+    """
+    if "KubeadmBootstrapFormatIgnition feature gate" not in message:
+        return None
+    return Problem(
+        "user-data", subject, "user_data_format", "Ignition",
+        "Cluster API with its feature gate KubeadmBootstrapFormatIgnition, which is off",
+        "set capi_options: {feature_gates: {KubeadmBootstrapFormatIgnition: true}} and run the playbook that starts "
+        "the plane (install), or set user_data_format: cloud-config")

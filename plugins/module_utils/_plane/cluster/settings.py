@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ansible.module_utils.parsing.convert_bool import boolean
+
 from ..._common.options.field_checks import DIGEST, DIGEST_RULE, show
 from ..._common.problems.problem import Problem
 from ..parts.catalogue import BY_NAME, Part
@@ -42,6 +44,9 @@ def problems(settings: Object) -> list[Problem]:
     if digest and len(part.images) > 1:
         found.append(Problem("part-digest-of-several", subject, "digest", show(digest),
                              f"no value, because {part.title} has {len(part.images)} images", "remove digest"))
+    found += [Problem("part-feature-gate", subject, f"feature_gates.{name}", None if value is None else show(value),
+                      "true or false", "correct it, or remove the gate for upstream's value")
+              for name, value in (settings.get("feature_gates") or {}).items() if _gate(value) is None]
     found += [Problem("part-argument", subject, "arguments", show(argument), "a flag that begins with --",
                       "write it as --<name>=<value>")
               for argument in settings.get("arguments") or [] if not argument.startswith("--")]
@@ -113,7 +118,7 @@ def arguments(shipped: list[str], part: Part, settings: Object) -> list[str]:
         flag = part.flags["feature_gates"]
         merged = dict(pair.split("=", 1) for item in result if _flag(item) == flag
                       for pair in item.partition("=")[2].split(",") if "=" in pair)
-        merged.update((name, str(bool(value)).lower()) for name, value in gates.items())
+        merged.update((name, str(_gate(value)).lower()) for name, value in gates.items())
         result = _with(result, f"{flag}={','.join('='.join(pair) for pair in merged.items())}")
     if settings.get("log_level") is not None:
         result = _with(result, f"{part.flags['log_level']}={settings['log_level']}")
@@ -126,6 +131,14 @@ def arguments(shipped: list[str], part: Part, settings: Object) -> list[str]:
     for argument in settings.get("arguments") or []:
         result = _with(result, argument)
     return result
+
+
+def _gate(value: Any) -> bool | None:
+    """Return whether a feature gate is on, None when the value does not say it; surveys give texts."""
+    try:
+        return bool(boolean(value))
+    except TypeError:
+        return None
 
 
 def _flag(argument: str) -> str:
