@@ -13,10 +13,11 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import certificates, objects, settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, injection, order
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, fit, injection, order
 
 IPAM, BMO, CERT_MANAGER = (catalogue.BY_NAME[name] for name in ("ipam", "bmo", "cert_manager"))
 DIGEST = "sha256:" + "a" * 64
+OWN = "registry.test:5000/team/ip-address-manager"
 
 
 def deployment(name="ipam-controller-manager", args=("--webhook-port=9443",)):
@@ -192,6 +193,18 @@ def test_arguments_and_environment_are_the_managers_only():
     assert "HTTP_PROXY" in [item["name"] for item in webhook["env"]]
 
 
+@pytest.mark.parametrize("given", [f"{OWN}:mine", f"{OWN}@{DIGEST}", f"{OWN}:mine@{DIGEST}"],
+                         ids=["tag", "digest", "both"])
+def test_an_image_of_the_sites_own_is_pulled_as_it_is_named_and_its_version_is_known(given):
+    chosen = {"name": "ipam", "image": given, "image_registry_mirror": "mirror.test"}
+    assert settings.problems(chosen) == []
+    made = objects.desired(IPAM, shipped(), chosen, "v1.13.2")
+    obj = find(made, "Deployment")
+    assert obj["spec"]["template"]["spec"]["containers"][0]["image"] == given
+    # As a later run finds it.
+    assert fit.plane("v1.35.4", [], [obj], []).parts["ipam"].version == "v1.13.2"
+
+
 @pytest.mark.parametrize("given, field", [
     ({"name": "bmo", "log_level": 2}, "log_level"),
     ({"name": "ipam", "feature_gates": {"A": True}}, "feature_gates"),
@@ -202,6 +215,13 @@ def test_arguments_and_environment_are_the_managers_only():
     ({"name": "ipam", "replicas": -1}, "replicas"),
     ({"name": "ipam", "digest": "sha256:abc"}, "digest"),
     ({"name": "cert_manager", "digest": DIGEST}, "digest"),
+    ({"name": "cert_manager", "image": "registry.test/cert-manager-controller:v1"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}:a", "digest": DIGEST}, "digest"),
+    ({"name": "ipam", "image": OWN}, "image"),
+    ({"name": "ipam", "image": "ip-address-manager:a"}, "image"),
+    ({"name": "ipam", "image": "registry.test/other:a"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}:a b"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}@sha256:abc"}, "image"),
     ({"name": "ipam", "arguments": ["x=1"]}, "arguments"),
 ])
 def test_what_has_no_effect_or_does_harm_is_refused(given, field):
