@@ -152,6 +152,14 @@ options:
       log_level:
         description: Verbosity of the manager's log, from 0; the Bare Metal Operator has no such flag.
         type: int
+      image:
+        description:
+          - Image of the manager in place of upstream's, of a part that has one, with its tag or digest, for example
+            V(registry.example.org/team/baremetal-operator:v0.13.2-fix1). It is pulled as it is named, whatever
+            O(parts[].image_registry_mirror) says.
+          - The last part of its name must be that of upstream's image, by which the manager is found. Which version it
+            is, O(parts[].version) says, not its tag. M(metal3.baremetal.mirror_gather) takes it by its name only.
+        type: str
       image_registry_mirror:
         description:
           - Registry and path that image names are put behind, with upstream's host, for example

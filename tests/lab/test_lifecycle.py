@@ -25,7 +25,7 @@ import other_kubernetes
 import pytest
 import small_cluster
 import yaml
-from consoles import Bmc, Console, resets
+from consoles import Bmc, Console, next_to_print, resets
 from living_cluster import node_ready
 from operator_account import kubectl
 from support import NAMESPACE, eventually, module, only
@@ -44,6 +44,8 @@ POOL = f"{NAME}-pool-a"
 CONTROL_PLANE = f"{NAME}-control-plane"
 SECONDS = 1500
 OTHER_IMAGE = "node-other"
+# Longer than machines of the lab take beside other jobs.
+JOINS_WITHIN_SECONDS = 300
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +276,32 @@ def test_a_pool_becomes_empty_and_full_again(lab, site, workload):
                    interval_seconds=1)
         assert len(workload.machines("pool-a")) == replicas
     assert site.run().ok().changed() == 0
+
+
+def test_one_machine_has_a_cleaning_mode_of_its_own(lab, site, workload):
+    """Where the template leaves it open: by its Metal3Machine, which reaches its host, and which runs leave alone."""
+    site.run(pool={"automated_cleaning_mode": "host"}).ok()
+    one, other = (machine["spec"]["infrastructureRef"]["name"] for machine in workload.machines("pool-a").values())
+    used = dict((host["spec"]["consumerRef"]["name"], name) for name, host in lab.hosts().items()
+                if host["spec"].get("consumerRef"))
+
+    def set_mode(value):
+        lab.kube.patch(KNOWN["Metal3Machine"], NAMESPACE, one, {"spec": {"automatedCleaningMode": value}})
+
+    def modes():
+        return [lab.host(used[name])["spec"].get("automatedCleaningMode") for name in (one, other)]
+
+    before = modes()
+    try:
+        set_mode("disabled")
+        eventually(lambda: modes() == ["disabled", before[1]], 120, "the mode reaches the machine's host")
+        assert site.run().ok().changed() == 0
+        assert lab.kube.get(KNOWN["Metal3Machine"], NAMESPACE, one)["spec"]["automatedCleaningMode"] == "disabled"
+        assert modes() == ["disabled", before[1]]
+    finally:
+        set_mode("metadata")
+        eventually(lambda: modes()[0] == "metadata", 120, "the mode of before")
+        site.run(pool={"automated_cleaning_mode": None}).ok()
 
 
 def test_without_surge_the_same_hosts_come_back_and_are_not_cleaned(lab, site, workload):
@@ -689,6 +717,26 @@ def test_without_a_limit_of_reboots_an_unhealthy_machine_is_replaced(lab, site, 
     lab.wait_for_host(server, lambda found: (found["spec"].get("consumerRef") or {}).get("name") != name, "given up")
     assert any("execute_clean_step: SUCCEEDED" in line for line in console.lines())
     assert site.run().ok().changed() == 0
+
+
+def test_a_machine_that_does_not_join_in_time_is_replaced(lab, site, workload):
+    """By Cluster API alone, while the run goes on; kubeadm is killed on it, and nothing begins that again."""
+    before = workload.machines("pool-a").keys()
+    # Of Nodes that are there nothing is to be remediated.
+    check = {"node_startup_timeout_seconds": JOINS_WITHIN_SECONDS, "unhealthy_conditions": [
+        {"type": "Ready", "status": "False", "timeout_seconds": SECONDS}]}
+    site.run(pool={"health_check": check}).ok()
+    joins, began = next_to_print(lab, "Running pre-flight checks", SECONDS), time.monotonic()
+    running = lab.start("cluster", extra=site.extra(pool={"replicas": 3}))
+    workload.inside(joins(), "sh", "-c", "systemctl mask --now kubelet; pkill -KILL kubeadm")
+    given_up, = set(workload.machines("pool-a")) - before
+    eventually(lambda: given_up not in workload.machines("pool-a"), 2 * JOINS_WITHIN_SECONDS, "its Machine is deleted",
+               interval_seconds=1)
+    print(f"{time.monotonic() - began:.0f} s until it was given up")
+    running.finish(SECONDS).ok()
+    print(f"{time.monotonic() - began:.0f} s until another one was Ready")
+    assert len(workload.ready()) == 4 and before < workload.machines("pool-a").keys()
+    site.run(confirm=1, pool={"replicas": 2, "health_check": None}).ok()
 
 
 def test_nothing_is_rebooted_when_too_many_are_unhealthy(lab, site, workload):

@@ -4,15 +4,18 @@
 """Clusters on metal-stack: Cluster API and kubeadm's providers are real, metal-api and its provider are played."""
 from __future__ import annotations
 
+import base64
 import json
 
 import metalstack_provider
 import pytest
+import role_settings
 import yaml
 from fakes.metal_api import FIREWALL_IMAGE, IMAGE, KEY, PARTITION, PROJECT, SIZE, MetalApi
 from support import REPOSITORY, eventually
 from test_cluster_render import covers, try_out
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.user_data import ignition_problem
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 
@@ -28,8 +31,7 @@ VARIABLES = {
     "cluster_namespace": NAMESPACE, "cluster_provider": "metalstack", "cluster_kubernetes_version": "v1.35.4",
     "cluster_network_addon": "none", "cluster_wait_for": "none", "cluster_check_network": False,
     "cluster_endpoint": {"port": 6443, "holder": "kube-vip"},
-    # Ignition wants a feature gate of Cluster API that the lab has not.
-    "cluster_options": {"user_data_format": "cloud-config", "metalstack_size": SIZE, "metalstack_image": IMAGE},
+    "cluster_options": {"metalstack_size": SIZE, "metalstack_image": IMAGE},
     "cluster_metalstack": {"firewall": {"size": SIZE, "image": FIREWALL_IMAGE, "networks": ["internet"],
                                         "rules": RULES}},
     "cluster_control_plane": {"replicas": 1}, "cluster_workers": {"pool-a": {"replicas": 1}},
@@ -62,18 +64,33 @@ def is_served(crd):
 def rendered():
     for item in yaml.safe_load_all(MANIFEST.read_text(encoding="utf-8")):
         item["metadata"]["namespace"] = NAMESPACE
-        config = item["spec"].get("kubeadmConfigSpec") or (item["spec"].get("template") or {}).get("spec") or {}
-        if config.get("format") == "ignition":
-            config["format"] = "cloud-config"
         yield item
 
 
+def test_without_the_feature_for_ignition_what_to_switch_on_is_named(lab):
+    """What machines of metal-stack have by default; upstream leaves the feature off, and so does the lab."""
+    item = next(item for item in rendered() if item["kind"] == "KubeadmConfigTemplate")
+    assert item["spec"]["template"]["spec"]["format"] == "ignition"
+    with pytest.raises(KubeError) as refused:
+        try_out(lab, item)
+    problem = ignition_problem("cluster ms1", str(refused.value))
+    assert problem and "feature_gates: {KubeadmBootstrapFormatIgnition: true}" in problem.hint
+
+
+@pytest.fixture(scope="module")
+def _ignition():
+    with role_settings.changed("capi", capi_options={"feature_gates": {"KubeadmBootstrapFormatIgnition": True}}):
+        yield
+
+
+@pytest.mark.usefixtures("_ignition")
 def test_the_api_server_takes_all_that_is_rendered_and_drops_nothing(lab):
     for item in rendered():
         stored = try_out(lab, item)
         assert covers(stored["spec"], item["spec"]), f"{item['kind']} {item['metadata']['name']}: {stored['spec']}"
 
 
+@pytest.mark.usefixtures("_ignition")
 def test_what_the_provider_requires_is_required(lab):
     for item in rendered():
         if item["kind"] == "MetalStackCluster":
@@ -82,6 +99,7 @@ def test_what_the_provider_requires_is_required(lab):
                 try_out(lab, item)
 
 
+@pytest.mark.usefixtures("_ignition")
 def test_a_cluster_is_created_becomes_provisioned_and_goes(lab, tmp_path):
     inventory = tmp_path / "hosts.json"
     inventory.write_text(json.dumps({"clusters": {"hosts": {NAME: dict(
@@ -99,6 +117,9 @@ def test_a_cluster_is_created_becomes_provisioned_and_goes(lab, tmp_path):
         server = machine["spec"]["providerID"].rpartition("/")[2]
         assert api.machines[server]["allocation"]["name"] == machine["spec"]["infrastructureRef"]["name"]
         assert len(api.named(f"{NAME}-firewall")) == 1
+        data = lab.kube.get(KNOWN["Secret"], NAMESPACE, machine["spec"]["bootstrap"]["dataSecretName"])["data"]
+        assert base64.b64decode(data["format"]) == b"ignition"
+        assert json.loads(base64.b64decode(data["value"]))["ignition"]["version"]
 
         again = run("metalstack")
         assert again.ok().changed() == 0, again.output

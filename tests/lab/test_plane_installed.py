@@ -28,6 +28,8 @@ pytestmark = pytest.mark.nodes
 
 SECONDS = 900
 NAMESPACE = "metal3"
+# Of upstream's manifests; what the agent says at the end of a deployment.
+LOG_WATCH, WRITTEN = "ironic-log-watch", "agent: install_bootloader: SUCCEEDED"
 ENDPOINTS = Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", True)
 LEFT = ("ClusterRole", "ClusterRoleBinding", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
@@ -175,6 +177,29 @@ def test_a_server_is_enrolled_and_provisioned_through_it(lab, target, server, po
     assert host(target, name)["provisioning"]["state"] == "provisioned"
     # Not through the lab's own plane.
     assert lab.host(name) is None and name not in lab.nodes()
+
+
+def test_what_the_servers_agent_has_sent_to_ironics_pod_is_among_the_logs(
+        lab, target, server, variables, kubeconfig, tmp_path):
+    """The container ``ironic-log-watch`` prints it once the agent has sent it; the playbook reads the log."""
+    name, _of_server = server
+    pod, = [item["metadata"]["name"] for item in target.list(KNOWN["Pod"], BY_NAME["bmo"].namespace)[0]
+            if item["metadata"]["name"].startswith("ironic-") and not item["metadata"].get("deletionTimestamp")]
+    path = KNOWN["Pod"].path(BY_NAME["bmo"].namespace, pod, "log")
+
+    def printed():
+        log = target.beginning(path, {"container": LOG_WATCH}, pod, 10_000_000).decode()
+        return of_deployment(log)
+
+    def of_deployment(log):
+        return [line for line in log.splitlines() if f"{NAMESPACE}~{name}_" in line and WRITTEN in line]
+
+    eventually(printed, 120, "the agent's log of the deployment", interval_seconds=1)
+    plane = dict(variables["management_plane"], kubeconfig=str(kubeconfig))
+    lab.playbook("collect_logs", seconds=SECONDS, extra=dict(
+        variables, management_plane=plane, collect_logs_dir=str(tmp_path / "logs"))).ok()
+    collected, = (tmp_path / "logs" / "pods" / BY_NAME["bmo"].namespace).glob(f"ironic-*/{LOG_WATCH}.log")
+    assert of_deployment(collected.read_text())
 
 
 def test_what_manages_a_host_is_not_removed(lab, target, server, variables):

@@ -319,6 +319,27 @@ def test_a_second_run_changes_nothing(lab, variables, settings, installed):
     assert install(lab, variables, **settings).ok().changed() == 0
 
 
+def test_an_image_of_the_sites_own_runs_under_its_own_name(
+        lab, target, variables, settings, registry, store, second, login, installed):
+    """The build of the site has a name and a tag of its own; the plan knows its version all the same."""
+    name = PRIVATE[1:] + "/team/ip-address-manager"
+    registry_store.copied(store, f"docker://{store.host}/{PRIVATE[1:]}/{registry_store.IMAGE}-second", f"{name}:mine",
+                          registry_store.SAME)
+    own = dict(settings["ipam_options"], image=f"{registry}/{name}:mine")
+    del own["digest"]
+    changed = dict(settings, ipam_options=own)
+    assert install(lab, variables, "ipam", **changed).ok().changed()
+    pod = pod_of(target, IPAM)
+    (container,), (status,) = pod["spec"]["containers"], pod["status"]["containerStatuses"]
+    # The image had another name before, by which its digest may be shown.
+    assert container["image"] == f"{registry}/{name}:mine" and status["imageID"].endswith(f"@{second}")
+    assert status["ready"]
+    again = install(lab, variables, **changed).ok()
+    assert again.changed() == 0 and "version not known" not in again.output
+    install(lab, variables, "ipam", ipam_options=dict(own, image=f"{registry}/{name}")).failed(
+        "part ipam: image: found", "expected <registry>/<path>/ip-address-manager with a tag or a digest")
+
+
 def test_settings_that_are_taken_back_leave_the_shipped_state(lab, target, variables, nodes, shipped, installed):
     install(lab, variables).ok()
     assert stored_settings(target) == shipped

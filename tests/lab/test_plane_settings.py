@@ -45,6 +45,8 @@ SECONDS = 900
 NAMESPACE, OPERATORS = "metal3", "baremetal-operator-system"
 HTTP_PORT = 6181
 UNKNOWN = "00:5c:52:31:3a:77"
+# Nobody asks it.
+NAME_SERVER = "203.0.113.53"
 CLAIM, OWN_SECRET = "ironic-database", "operators-certificate"
 VOLUMES = dict((resource.kind, resource) for resource in table(
     "", "v1", ("persistentvolumes", "PersistentVolume", False),
@@ -88,6 +90,7 @@ def variables(lab, kubeconfig, cache, claim, tmp_path_factory):
         ironic_mariadb=True, ironic_mariadb_claim=claim, ironic_mariadb_certificate_file=certificate,
         ironic_mariadb_key_file=key,
         ironic_dhcp_range=",".join(plane_site.lent(lab)), ironic_gateway_ip=plane_site.bridge(lab),
+        ironic_dns_ip=NAME_SERVER,
         ironic_cache_url=cache.url,
         bmo_deploy_kernel_url="file:///shared/html/images/ironic-python-agent.kernel",
         bmo_deploy_ramdisk_url="file:///shared/html/images/ironic-python-agent.initramfs",
@@ -186,6 +189,7 @@ def test_firmware_on_the_wire_is_offered_an_address_and_what_it_boots_by_the_pod
             offer, = ask(mac=UNKNOWN, architecture=architecture)
             assert offer["boot_file"] == "/" + file and offer["routers"] == [plane_site.bridge(lab)], offer
             assert first <= ipaddress.ip_address(offer["address"]) <= last, offer
+            assert offer["name_servers"] == [NAME_SERVER], offer
             assert offer["server"] == plane_site.node_address(target), offer
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
         asked.settimeout(30)

@@ -102,6 +102,19 @@ def test_a_second_run_changes_nothing(lab):
     assert again.changed() == 0, again.output
 
 
+def test_a_server_that_is_to_be_off_is_not_provisioned(lab):
+    """BMO would leave it available for ever, and the run would wait for it."""
+    name = "server-01"
+    before, state = lab.versions(), lab.state(name)
+    image = lab.host(SERVER)["spec"]["image"]
+    off = lab.inventory({name: {"bmh_online": False, "bmh_image": {
+        "url": image["url"], "checksum": image["checksum"], "checksum_type": "sha256", "format": "raw"}}})
+    run = lab.playbook("provision", "-i", off, "--limit", name).failed("nothing was changed")
+    message = "\n".join(run.output_of(name))
+    assert "bmh_online: found false, expected true: BMO provisions only hosts that shall be online" in message, message
+    assert lab.versions() == before and lab.state(name) == state == "available"
+
+
 @pytest.fixture
 def detached(lab):
     """The server, which its operator has let go of."""

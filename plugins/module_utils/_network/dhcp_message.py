@@ -15,7 +15,7 @@ ETHERTYPE, _UDP = 0x0800, 17
 _REQUEST, _REPLY = 1, 2
 DISCOVER, OFFER = 1, 2
 _PAD, _END = 0, 255
-_ROUTER, _MESSAGE, _SERVER, _VENDOR, _FILE, _USER_CLASS, _ARCHITECTURE = 3, 53, 54, 60, 67, 77, 93
+_ROUTER, _NAME_SERVER, _MESSAGE, _SERVER, _VENDOR, _FILE, _USER_CLASS, _ARCHITECTURE = 3, 6, 53, 54, 60, 67, 77, 93
 # Of a file's name or URL: an option that comes in parts may fill a whole frame, and each server's is in a message.
 _LONGEST_TEXT = 255
 # Ethernet, IP and UDP headers, then the fixed part of a message.
@@ -31,6 +31,7 @@ class Offer(NamedTuple):
     :param boot_file: file or URL to boot from, empty when there is none
     :param vendor_class: option 60, ``HTTPClient`` for a boot by HTTP
     :param routers: addresses
+    :param name_servers: addresses of DNS servers
     """
 
     server: str
@@ -39,6 +40,7 @@ class Offer(NamedTuple):
     boot_file: str
     vendor_class: str
     routers: tuple[str, ...]
+    name_servers: tuple[str, ...] = ()
 
 
 def discover(mac: str, transaction: int, architecture: int | None = None, user_class: str = "") -> bytes:
@@ -52,7 +54,8 @@ def discover(mac: str, transaction: int, architecture: int | None = None, user_c
     card = bytes.fromhex(mac.replace(":", ""))
     # The broadcast flag: the client has no address to which an answer could be sent.
     fixed = struct.pack("!BBBBIHH16x16s64x128x", _REQUEST, 1, 6, 0, transaction, 0, 0x8000, card)
-    options = _option(_MESSAGE, bytes([DISCOVER])) + _option(55, bytes([1, _ROUTER, 6, 15, 43, _VENDOR, 66, _FILE]))
+    options = _option(_MESSAGE, bytes([DISCOVER]))
+    options += _option(55, bytes([1, _ROUTER, _NAME_SERVER, 15, 43, _VENDOR, 66, _FILE]))
     if architecture is not None:
         vendor = "HTTPClient" if architecture >= 15 else "PXEClient"
         options += _option(_VENDOR, f"{vendor}:Arch:{architecture:05d}:UNDI:003000".encode())
@@ -100,11 +103,11 @@ def read_offer(frame: bytes, mac: str, transaction: int) -> Offer | None:
     options = _options(message[_FIXED + 4:])
     if options.get(_MESSAGE) != bytes([OFFER]):
         return None
-    server, routers = options.get(_SERVER, b""), options.get(_ROUTER, b"")
+    server = options.get(_SERVER, b"")
     return Offer(
         _address(server if len(server) == 4 else frame[26:30]), ":".join(f"{byte:02x}" for byte in frame[6:12]),
         _address(message[16:20]), text(options.get(_FILE) or message[108:236]), text(options.get(_VENDOR, b"")),
-        tuple(_address(routers[at:at + 4]) for at in range(0, len(routers) - 3, 4)))
+        _addresses(options.get(_ROUTER, b"")), _addresses(options.get(_NAME_SERVER, b"")))
 
 
 def _options(content: bytes) -> dict[int, bytes]:
@@ -124,6 +127,10 @@ def _options(content: bytes) -> dict[int, bytes]:
 
 def _address(content: bytes) -> str:
     return str(ipaddress.IPv4Address(content))
+
+
+def _addresses(content: bytes) -> tuple[str, ...]:
+    return tuple(_address(content[at:at + 4]) for at in range(0, len(content) - 3, 4))
 
 
 def text(content: bytes) -> str:

@@ -37,6 +37,7 @@ _PART = {
     "proxy": {"type": "dict", "options": {
         "http": {"type": "str"}, "https": {"type": "str"}, "no_proxy": {"type": "str"}}},
     "log_level": {"type": "int"},
+    "image": {"type": "str"},
     "image_registry_mirror": {"type": "str"},
     "image_pull_policy": {"type": "str", "choices": ["Always", "IfNotPresent", "Never"]},
     "digest": {"type": "str"},

@@ -10,6 +10,7 @@ import pytest
 from fakes.clusters import IMAGE, OTHER_IMAGE, Plane, run
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 
 NETWORKS = {
     "prov": {"interface": "eth0", "ipv4": {
@@ -33,6 +34,22 @@ def test_a_second_run_changes_nothing(plane):
     writes = len(plane.writes())
     result = run(plane, networks=NETWORKS)
     assert result["changed"] is False and len(plane.writes()) == writes
+
+
+def test_the_switched_off_feature_for_ignition_is_explained(plane, monkeypatch):
+    apply = plane.apply
+
+    def refuse(resource, namespace, body, *arguments, **options):
+        """As Cluster API's webhooks do."""
+        if "'format': 'ignition'" in str(body):
+            raise KubeError("spec.format: Forbidden: can be set only if the KubeadmBootstrapFormatIgnition feature "
+                            "gate is enabled", 422)
+        return apply(resource, namespace, body, *arguments, **options)
+
+    monkeypatch.setattr(plane, "apply", refuse)
+    with pytest.raises(RefusedError, match="KubeadmBootstrapFormatIgnition, which is off; set capi_options"):
+        run(plane, user_data_format="ignition")
+    assert plane.stored == []
 
 
 def test_rights_in_one_namespace_are_enough(plane):

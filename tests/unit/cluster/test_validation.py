@@ -47,6 +47,18 @@ def test_the_golden_descriptions_have_no_problem(name):
     assert problems(yaml.safe_load((GOLDEN / (name + ".yml")).read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.parametrize(("field", "fields"), [
+    ("user_data_format", ["control_plane", "workers.pool-a"]), ("workers/pool-a/user_data_format", ["workers.pool-a"]),
+], ids=["all machines", "one pool"])
+def test_templates_that_ignition_does_not_render_are_warned_of(field, fields):
+    """In upstream's way of finding Nodes their names and labels are templates of cloud-init."""
+    description = cluster_description.read(changed(field, "ignition"))[0]
+    warnings = cluster_validation.description_warnings(description)
+    assert [line.partition(": Ignition renders no template")[0] for line in warnings] == [
+        f"cluster metal3/c1: {name}.user_data_format" for name in fields]
+    assert "{{ ds.meta_data.uuid }}" in warnings[0]
+
+
 def test_addresses_that_capm3_does_not_give_back_are_warned_of():
     entry = {"id": "a", "link": "eth0", "fromPoolAnnotation": {"object": "machine", "annotation": "x"}}
     raw = changed("workers/pool-a/network_data", {"networks": {"ipv4": [entry]}})

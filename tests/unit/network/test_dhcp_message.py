@@ -27,9 +27,11 @@ def read(frame):
 
 
 def test_an_offer_is_read():
-    frame = answer(b"\x36\x04\xac\x16\x00\x01" + b"\x03\x04\xac\x16\x00\xfe", b"undionly.kpxe")
+    router, name_servers = b"\x03\x04\xac\x16\x00\xfe", b"\x06\x08\xac\x16\x00\x02\xac\x16\x00\x03"
+    frame = answer(b"\x36\x04\xac\x16\x00\x01" + router + name_servers, b"undionly.kpxe")
     assert read(frame) == dhcp_message.Offer(
-        "172.22.0.1", "52:54:00:00:aa:bb", "172.22.0.11", "undionly.kpxe", "", ("172.22.0.254",))
+        "172.22.0.1", "52:54:00:00:aa:bb", "172.22.0.11", "undionly.kpxe", "", ("172.22.0.254",),
+        ("172.22.0.2", "172.22.0.3"))
 
 
 def test_the_option_counts_before_the_field_and_a_long_one_comes_in_parts():

@@ -70,8 +70,8 @@ def test_each_firmware_is_given_what_it_can_boot(tmp_path):
     assert found == {name: [file] for name, (_question, file) in BOOTS.items()}
     by_http = answers[list(BOOTS).index("UEFI by HTTP")][0]
     assert by_http["vendor_class"] == "HTTPClient"
-    assert {(offer["server"], offer["address"], tuple(offer["routers"])) for answer in answers for offer in answer} == {
-        ("172.22.0.1", "172.22.0.11", ("172.22.0.254",))}
+    assert {(offer["server"], offer["address"], *offer["routers"], *offer["name_servers"])
+            for answer in answers for offer in answer} == {("172.22.0.1", "172.22.0.11", "172.22.0.254", "172.22.0.53")}
 
 
 @pytest.mark.parametrize(("unknown_hosts", "servers"), [(False, []), (True, ["172.22.0.1"])])

@@ -13,10 +13,11 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.cluster import certificates, objects, settings
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, injection, order
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.parts import catalogue, fit, injection, order
 
 IPAM, BMO, CERT_MANAGER = (catalogue.BY_NAME[name] for name in ("ipam", "bmo", "cert_manager"))
 DIGEST = "sha256:" + "a" * 64
+OWN = "registry.test:5000/team/ip-address-manager"
 
 
 def deployment(name="ipam-controller-manager", args=("--webhook-port=9443",)):
@@ -179,6 +180,9 @@ def test_arguments_replace_those_of_the_same_flag_and_gates_are_merged():
     made = settings.arguments(["--leader-elect", "--feature-gates=A=true,B=false", "--x=1"], capi, {
         "feature_gates": {"B": True, "C": False}, "arguments": ["--x=2", "--y"], "leader_election": False})
     assert made == ["--leader-elect=false", "--feature-gates=A=true,B=true,C=false", "--x=2", "--y"]
+    # As a survey gives them.
+    assert settings.arguments([], capi, {"feature_gates": {"A": "false", "B": "yes"}}) == [
+        "--feature-gates=A=false,B=true"]
 
 
 def test_arguments_and_environment_are_the_managers_only():
@@ -189,14 +193,35 @@ def test_arguments_and_environment_are_the_managers_only():
     assert "HTTP_PROXY" in [item["name"] for item in webhook["env"]]
 
 
+@pytest.mark.parametrize("given", [f"{OWN}:mine", f"{OWN}@{DIGEST}", f"{OWN}:mine@{DIGEST}"],
+                         ids=["tag", "digest", "both"])
+def test_an_image_of_the_sites_own_is_pulled_as_it_is_named_and_its_version_is_known(given):
+    chosen = {"name": "ipam", "image": given, "image_registry_mirror": "mirror.test"}
+    assert settings.problems(chosen) == []
+    made = objects.desired(IPAM, shipped(), chosen, "v1.13.2")
+    obj = find(made, "Deployment")
+    assert obj["spec"]["template"]["spec"]["containers"][0]["image"] == given
+    # As a later run finds it.
+    assert fit.plane("v1.35.4", [], [obj], []).parts["ipam"].version == "v1.13.2"
+
+
 @pytest.mark.parametrize("given, field", [
     ({"name": "bmo", "log_level": 2}, "log_level"),
     ({"name": "ipam", "feature_gates": {"A": True}}, "feature_gates"),
+    ({"name": "capi", "feature_gates": {"A": "ture"}}, "feature_gates.A"),
+    ({"name": "capi", "feature_gates": {"A": None}}, "feature_gates.A"),
     ({"name": "cert_manager", "leader_election": True}, "leader_election"),
     ({"name": "ipam", "replicas": 2, "leader_election": False}, "leader_election"),
     ({"name": "ipam", "replicas": -1}, "replicas"),
     ({"name": "ipam", "digest": "sha256:abc"}, "digest"),
     ({"name": "cert_manager", "digest": DIGEST}, "digest"),
+    ({"name": "cert_manager", "image": "registry.test/cert-manager-controller:v1"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}:a", "digest": DIGEST}, "digest"),
+    ({"name": "ipam", "image": OWN}, "image"),
+    ({"name": "ipam", "image": "ip-address-manager:a"}, "image"),
+    ({"name": "ipam", "image": "registry.test/other:a"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}:a b"}, "image"),
+    ({"name": "ipam", "image": f"{OWN}@sha256:abc"}, "image"),
     ({"name": "ipam", "arguments": ["x=1"]}, "arguments"),
 ])
 def test_what_has_no_effect_or_does_harm_is_refused(given, field):

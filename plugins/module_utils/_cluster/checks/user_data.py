@@ -9,6 +9,7 @@ import re
 from ..._common.options.field_checks import show, shown, type_name
 from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription, Group
+from ..description.spec import METAL3
 from ..render import kubeadm as cluster_kubeadm
 
 _METADATA_FORMS = ("strings", "objectNames", "indexes", "namespaces", "ipAddressesFromPool", "prefixesFromPool",
@@ -104,3 +105,26 @@ def _jinja(subject, where, text):
                             f"cloud-init renders user data as a Jinja template: write it as {{{{ '{opening}' }}}}, or "
                             "give a file's content in base64")]
     return []
+
+
+def ignition_problem(subject: str, message: str) -> Problem | None:
+    """Return what to do about a refusal of Cluster API whose feature for Ignition is switched off, None for others.
+
+    :param message: of the refusal (``kubeadmconfig_webhook.go`` of Cluster API)
+    """
+    if "KubeadmBootstrapFormatIgnition feature gate" not in message:
+        return None
+    return Problem(
+        "user-data", subject, "user_data_format", "Ignition",
+        "Cluster API with its feature gate KubeadmBootstrapFormatIgnition, which is off",
+        "set capi_options: {feature_gates: {KubeadmBootstrapFormatIgnition: true}} and run the playbook that starts "
+        "the plane (install), or set user_data_format: cloud-config")
+
+
+def ignition_warning(subject: str, description: ClusterDescription, group: Group) -> str | None:
+    """Return a line on templates that nobody renders on a group's machines, None when there are none."""
+    if description.provider != METAL3 or group.get("user_data_format") != "ignition":
+        return None
+    return (f"{subject}: {group.field}.user_data_format: Ignition renders no template; unless pre_commands replace "
+            f"them in /etc/kubeadm.yml, {cluster_kubeadm.NODE_NAME} and {cluster_kubeadm.UUID_LABEL} stay as they are, "
+            "the kubelet does not start, and no Node is found; use cloud-config")

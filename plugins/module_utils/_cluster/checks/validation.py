@@ -34,6 +34,7 @@ from .metalstack import metalstack_problems
 from .networks import network_problems, one_of
 from .pool_fields import of_networks
 from .topology import topology_problems
+from .user_data import ignition_warning
 
 # Of a control plane, with etcd on its machines (KubeadmControlPlane's remediation).
 _REPLACED_FROM_REPLICAS = 3
@@ -153,6 +154,8 @@ def description_warnings(description):
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
     for group in description.groups:
+        unrendered = ignition_warning(subject, description, group)
+        warnings += [unrendered] if unrendered else []
         sizes = group.get("autoscaler") or {}
         if sizes.get("min_size") == 0 and not sizes.get("capacity"):
             warnings.append(f"{subject}: {group.field}.autoscaler.capacity: not set; a pool without machines is not "

@@ -20,6 +20,7 @@ from ..checks.hosts import mark_warnings
 from ..checks.metalstack import firewall_warnings
 from ..checks.preflight import rollout_warnings
 from ..checks.topology import gate_problem
+from ..checks.user_data import ignition_problem
 from ..checks.validation import description_warnings
 from ..description.spec import METAL3
 from ..render import standalone as cluster_standalone
@@ -239,7 +240,7 @@ def tried(run: ClusterRun, entries: list[Entry]) -> tuple[list[Entry], dict[tupl
         raise_refused(run.client, [item for item, entry in zip(tried, entries) if entry.changes], True,
                       entry_title)
     except KubeError as exc:
-        switched_off = gate_problem(run.subject, exc.message)
+        switched_off = gate_problem(run.subject, exc.message) or ignition_problem(run.subject, exc.message)
         if switched_off:
             raise RefusedError([switched_off], run.names) from exc
         raise

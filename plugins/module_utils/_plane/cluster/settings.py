@@ -4,11 +4,15 @@
 """A part's settings: what fits, and what becomes of its Deployments; pure."""
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
 
 from ..._common.options.field_checks import DIGEST, DIGEST_RULE, show
 from ..._common.problems.problem import Problem
 from ..parts.catalogue import BY_NAME, Part
+from ..parts.fit import VERSION_LABEL
 
 Object = dict[str, Any]
 
@@ -42,10 +46,33 @@ def problems(settings: Object) -> list[Problem]:
     if digest and len(part.images) > 1:
         found.append(Problem("part-digest-of-several", subject, "digest", show(digest),
                              f"no value, because {part.title} has {len(part.images)} images", "remove digest"))
+    found += _image_problems(part, subject, settings)
+    found += [Problem("part-feature-gate", subject, f"feature_gates.{name}", None if value is None else show(value),
+                      "true or false", "correct it, or remove the gate for upstream's value")
+              for name, value in (settings.get("feature_gates") or {}).items() if _gate(value) is None]
     found += [Problem("part-argument", subject, "arguments", show(argument), "a flag that begins with --",
                       "write it as --<name>=<value>")
               for argument in settings.get("arguments") or [] if not argument.startswith("--")]
     return found
+
+
+def _image_problems(part: Part, subject: str, settings: Object) -> list[Problem]:
+    given = settings.get("image")
+    if not given:
+        return []
+    if len(part.images) > 1:
+        return [Problem("part-image-of-several", subject, "image", show(given),
+                        f"no value, because {part.title} has {len(part.images)} images", "remove image")]
+    if settings.get("digest"):
+        return [Problem("part-image", subject, "digest", show(settings["digest"]), "no value beside image",
+                        "put it behind the image's name as @sha256:…, or remove it")]
+    wanted = next(iter(part.images.values())).rpartition("/")[2]
+    digest = f"@{DIGEST.pattern}"
+    if re.fullmatch(rf"[^\s@]+/{re.escape(wanted)}(:[\w.-]+({digest})?|{digest})", given):
+        return []
+    return [Problem("part-image", subject, "image", show(given),
+                    f"<registry>/<path>/{wanted} with a tag or a digest; by its last part the manager is found",
+                    "push the image under such a name")]
 
 
 def image(reference: str, version: str, mirror: str | None, digest: str | None) -> str:
@@ -72,8 +99,11 @@ def deployment(obj: Object, part: Part, settings: Object, version: str) -> Objec
     name, pod = obj["metadata"]["name"], obj["spec"]["template"]["spec"]
     container = pod["containers"][0]
     if name in part.images:
-        container["image"] = image(part.images[name], version, settings.get("image_registry_mirror"),
-                                   settings.get("digest"))
+        container["image"] = settings.get("image") or image(
+            part.images[name], version, settings.get("image_registry_mirror"), settings.get("digest"))
+        if settings.get("image"):
+            # Its tag may say anything.
+            obj["metadata"].setdefault("labels", {})[VERSION_LABEL] = version
         container["imagePullPolicy"] = settings.get("image_pull_policy") or "IfNotPresent"
     if settings.get("replicas") is not None:
         obj["spec"]["replicas"] = settings["replicas"]
@@ -113,7 +143,7 @@ def arguments(shipped: list[str], part: Part, settings: Object) -> list[str]:
         flag = part.flags["feature_gates"]
         merged = dict(pair.split("=", 1) for item in result if _flag(item) == flag
                       for pair in item.partition("=")[2].split(",") if "=" in pair)
-        merged.update((name, str(bool(value)).lower()) for name, value in gates.items())
+        merged.update((name, str(_gate(value)).lower()) for name, value in gates.items())
         result = _with(result, f"{flag}={','.join('='.join(pair) for pair in merged.items())}")
     if settings.get("log_level") is not None:
         result = _with(result, f"{part.flags['log_level']}={settings['log_level']}")
@@ -126,6 +156,14 @@ def arguments(shipped: list[str], part: Part, settings: Object) -> list[str]:
     for argument in settings.get("arguments") or []:
         result = _with(result, argument)
     return result
+
+
+def _gate(value: Any) -> bool | None:
+    """Return whether a feature gate is on, None when the value does not say it; surveys give texts."""
+    try:
+        return bool(boolean(value))
+    except TypeError:
+        return None
 
 
 def _flag(argument: str) -> str:
