@@ -10,9 +10,9 @@ from __future__ import annotations
 import http.client
 import ipaddress
 
+import living_cluster
 import pytest
 import small_cluster
-import starting_state
 import yaml
 from bridge_cable import ip
 from support import NAMESPACE, eventually, module
@@ -91,15 +91,9 @@ class Site:
 @pytest.fixture(scope="module", params=FAMILIES)
 def site(request, lab, router):
     """A cluster with its Service; it is made here and deleted afterwards."""
-    starting_state.free_direct(lab, SECONDS)
-    found = Site(lab, request.param)
-    try:
-        found.run().ok()
+    with living_cluster.made(Site(lab, request.param)) as found:
         found.deploy()
         yield found
-    finally:
-        lab.playbook("teardown", seconds=SECONDS,
-                     extra=dict(found.variables, **small_cluster.teardown(request.param))).ok()
 
 
 def hostname(address):
