@@ -78,6 +78,8 @@ class Site:
         service["spec"]["ipFamilyPolicy"] = self.policy
         pod = pods["spec"]["template"]["spec"]
         pod["tolerations"].append({"operator": "Exists", "effect": "NoSchedule"})
+        # By its name, which DNS answers over the cluster's first family; an address of IPv6 would want brackets.
+        pod["initContainers"][0]["args"][-1] = "kubernetes.default.svc.cluster.local:443"
         pod["topologySpreadConstraints"][0]["whenUnsatisfiable"] = "DoNotSchedule"
         module("manifests", kubeconfig=self.workload.kubeconfig, manifests=[pods, service])
         eventually(lambda: len(set(self.workload.nodes_of_echo())) == 2, 300, "a pod of echo on each node")
