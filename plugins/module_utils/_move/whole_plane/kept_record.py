@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ..._common.files.holder import parts
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
-from ..._common.texts.plain_text import plain
 from ..._kube.objects.precondition import ABSENT
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -29,7 +29,7 @@ class KeptRecord:
 
     :param here: the plane it goes from
     :param there: the plane it goes to
-    :param holder: this run, see :func:`record.holder_of`
+    :param holder: this run, see ``holder_of``
     :param journal: of this machine, or None to keep none
     """
 
@@ -83,7 +83,7 @@ class KeptRecord:
         :param begun: the move
         :param take_over: name of the machine from which it is taken over
         """
-        node, _colon, folder = plain(begun.holder).partition(":")
+        node, folder = parts(begun.holder)
         if begun.holder in ("", self.holder) or take_over == node:
             return []
         return [Problem(

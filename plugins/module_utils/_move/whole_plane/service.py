@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ..._common.files.holder import holder_of
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import timestamp
@@ -68,8 +69,7 @@ class Move:
         self._clock, self._sleep, self._now = clock, sleep, now
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
-        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
-                                   journal)
+        self._records = KeptRecord(self._here, self._there, holder_of(os.uname().nodename, params["work_dir"]), journal)
         self._permission = Permission(self._here, self._there, self._records, params, check_mode, progress, rehearse)
 
     def moved(self) -> dict[str, Any]:
