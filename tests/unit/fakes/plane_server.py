@@ -88,7 +88,7 @@ class Server:
         if not dry_run and (resource.kind, name) in self.before:
             self.before.pop((resource.kind, name))()
         stored = self.objects.get((resource.kind, namespace, name))
-        if checked is not None and (stored is None) != (checked is precondition.ABSENT) or (
+        if (checked is not None and (stored is None) != (checked is precondition.ABSENT)) or (
                 stored is not None and checked is not None
                 and precondition.identity(checked) != precondition.identity(stored)):
             raise KubeError("the object has been modified", 409, "Conflict")

@@ -14,6 +14,7 @@ from fakes.kubernetes import Server
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import password_file, rotation_service
@@ -78,7 +79,7 @@ class Site:
                        "batch_size": 10, "confirm": str(len(self.entries)), "confirm_among": [], "wait": False,
                        "take_over": None, "wait_timeout_seconds": 1, "error_limit": 1}, **params)
         return RotationService(self.server, Settings(None, 2, 5, 8), params, check_mode, Progress(), None,
-                               sleep=lambda seconds: None, lock_folder=str(self.folder))
+                               sleep=lambda seconds: None, locks=RunLocks(str(self.folder)))
 
     def claims(self):
         """Return ``{credentials Secret: the password of the rotation that has not ended}``."""

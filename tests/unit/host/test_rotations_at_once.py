@@ -12,6 +12,7 @@ import pytest
 from host.test_rotation import NEW, OLD, Bmc, Site, encoded
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords.accounts import Outcome
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import claim, rotation_service
 
@@ -70,8 +71,8 @@ def other(site, tmp_path, elsewhere, **params):
     entry = dict(site.entries[0], bmc=dict(site.entries[0]["bmc"], new_password=OTHER))
     service = site.service(hosts=[entry], **params)
     if elsewhere:
-        service._claims._holder = f"other-node:{tmp_path}"
-        service._claims._folder = str(tmp_path / "other-locks")
+        service._claims._locks = RunLocks(str(tmp_path / "other-locks"))
+        service._claims._locks.holder = f"other-node:{tmp_path}"
     return service
 
 

@@ -4,6 +4,7 @@
 """From where a run works, as records on a plane name it: the machine, and the folder with the lock between its runs."""
 from __future__ import annotations
 
+from ..problems.problem import Problem
 from ..texts.plain_text import plain
 
 
@@ -23,3 +24,26 @@ def parts(holder: str) -> tuple[str, str]:
     """
     node, _colon, folder = plain(holder).partition(":")
     return node, folder
+
+
+def elsewhere(code: str, subject: str, what: tuple[str, str], begun_by: str, holder: str, take_over: str | None,
+              programs: str, variable: str) -> list[Problem]:
+    """Return the problem of what another machine has begun, and may be at still, unless its name is repeated.
+
+    :param code: name of the rule
+    :param subject: of the problem
+    :param what: what was begun, and what two runs at a time would do, as messages say it
+    :param begun_by: the holder that a record has, empty for none
+    :param holder: this run
+    :param take_over: name of the machine from which it is taken over, None for none
+    :param programs: what may be at it there
+    :param variable: of the playbook, for ``take_over``
+    """
+    node, folder = parts(begun_by)
+    if begun_by in ("", holder) or take_over == node:
+        return []
+    return [Problem(
+        code, subject, "take_over", take_over, node,
+        f"{what[0]} was begun on machine {node} ({folder}), this is {holder}: two runs at a time would {what[1]}; "
+        f"finish it there, or make sure that no {programs} runs there, then set take_over (playbook: "
+        f"{variable}={node})")]

@@ -14,7 +14,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.files.holder import parts
+from ..._common.files import holder as holders
 from ..._common.problems.problem import Problem
 from ..._kube.objects import secret_data
 
@@ -64,15 +64,9 @@ def elsewhere(host: str, found: Object, holder: str, take_over: str | None) -> l
     :param holder: this run
     :param take_over: name of the machine from which it is taken over
     """
-    begun_by = holder_in(found)
-    node, folder = parts(begun_by)
-    if begun_by in ("", holder) or take_over == node:
-        return []
-    return [Problem(
-        CODE, host, "take_over", take_over, node,
-        f"the rotation was begun on machine {node} (lock in {folder}), this is {holder}: two runs at a time would "
-        "leave another password on the BMC than in the Secret; finish it there, or make sure that no Ansible runs "
-        f"there, then set take_over (playbook: bmc_credentials_take_over={node})")]
+    return holders.elsewhere(
+        CODE, host, ("the rotation", "leave another password on the BMC than in the Secret"), holder_in(found), holder,
+        take_over, "Ansible", "bmc_credentials_take_over")
 
 
 def running(host: str) -> Problem:
@@ -99,4 +93,4 @@ def taken_by(found: Object) -> str:
     begun_by = holder_in(found)
     if not begun_by:
         return f"Secret {found['metadata']['name']} is somebody else's; delete or rename it"
-    return f"another run has begun to replace the password since it was read, on machine {parts(begun_by)[0]}"
+    return f"another run has begun to replace the password since it was read, on machine {holders.parts(begun_by)[0]}"

@@ -8,14 +8,11 @@ with its process, so that the next run takes up what a killed one has left; two 
 """
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from ..._common.files import file_lock
-from ..._common.files.holder import holder_of
+from ..._common.files.run_locks import RunLocks
 from ..._common.problems.problem import Problem
 from ..._common.problems.problem import text as problem_text
 from ..._kube.reconcile import plan
@@ -35,15 +32,14 @@ class Claims(Reconcile):
     :param namespace: of the credentials Secrets
     :param progress: a Progress
     :param sleep: callable that waits a number of seconds
-    :param folder: for the locks of this machine
+    :param locks: of this machine
     :param take_over: name of the machine from which rotations are taken over, or None
     """
 
-    def __init__(self, client: Any, namespace: str, progress: Any, sleep: Callable[[float], Any], folder: str,
+    def __init__(self, client: Any, namespace: str, progress: Any, sleep: Callable[[float], Any], locks: RunLocks,
                  take_over: str | None) -> None:
         super().__init__(client, False, progress, sleep)
-        self._namespace, self._folder, self._take_over = namespace, folder, take_over
-        self._holder = holder_of(os.uname().nodename, folder)
+        self._namespace, self._locks, self._take_over = namespace, locks, take_over
         self._stored: dict[str, Any] = {}
 
     def read(self) -> None:
@@ -72,11 +68,13 @@ class Claims(Reconcile):
         if found is None or self.is_over(secret):
             return []
         with self._alone(secret) as is_alone:
-            return claim.elsewhere(host, found, self._holder, self._take_over) if is_alone else [claim.running(host)]
+            if not is_alone:
+                return [claim.running(host)]
+        return claim.elsewhere(host, found, self._locks.holder, self._take_over)
 
     def entries(self, secrets: Sequence[str], password: str) -> list[Entry]:
         """Return the entries of claims, by which they are tried or written."""
-        return [self._planned(claim.claim(name, self._namespace, password, self._holder),
+        return [self._planned(claim.claim(name, self._namespace, password, self._locks.holder),
                               self._stored.get(claim.name_of(name))) for name in secrets]
 
     def take(self, secrets: Sequence[Object], password: str, stack: ExitStack) -> list[str]:
@@ -133,14 +131,8 @@ class Claims(Reconcile):
             if item.error is None:
                 self._stored[item.entry.name] = item.value
 
-    @contextmanager
-    def _alone(self, secret: Object) -> Iterator[bool]:
-        os.makedirs(self._folder, mode=0o700, exist_ok=True)
-        metadata = secret["metadata"]
-        # A uid is what the API server says: no name of a file.
-        name = hashlib.sha256(f"{metadata.get('uid')}\n{metadata['name']}".encode()).hexdigest()
-        with file_lock.tried(os.path.join(self._folder, f"{name}.lock")) as is_alone:
-            yield is_alone
+    def _alone(self, secret: Object) -> AbstractContextManager[bool]:
+        return self._locks.alone("bmc-password", str(secret["metadata"].get("uid")), secret["metadata"]["name"])
 
 
 def _content(found: Object) -> tuple[str, str]:

@@ -8,7 +8,6 @@ accepts, what the Secret holds, and which of its versions BMO has used.
 """
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -20,7 +19,7 @@ from ..._bmc.passwords.account_service import title
 from ..._bmc.passwords.accounts import CHANGED, GOOD, LOST, UNPROVEN, Wanted, advice, look_problem
 from ..._bmc.passwords.password_change import PasswordChange
 from ..._bmc.protocols.gather import Settings
-from ..._common.files import user_folders
+from ..._common.files.run_locks import RunLocks
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
@@ -57,13 +56,13 @@ class RotationService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
-    :param lock_folder: where runs of this machine keep each other from one BMC
+    :param locks: by which runs of this machine keep each other from one BMC; those of the user by default
     """
 
     def __init__(self, client: Any, settings: Settings, params: dict[str, Any], check_mode: bool, progress: Any,
                  names: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
                  sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
-                 lock_folder: str = ""):
+                 locks: RunLocks | None = None):
         self.client, self.params, self.namespace = client, params, params["namespace"]
         self.check_mode, self.progress, self.names = check_mode, progress, names
         self.clock, self.sleep, self.now = clock, sleep, now
@@ -72,8 +71,7 @@ class RotationService:
         self.warnings: list[str] = []
         self._workers = settings.concurrency
         self._change = PasswordChange(settings, progress)
-        self._claims = Claims(client, self.namespace, progress, sleep,
-                              lock_folder or os.path.join(user_folders.state_dir(), "rotations"), params["take_over"])
+        self._claims = Claims(client, self.namespace, progress, sleep, locks or RunLocks(), params["take_over"])
         self._known = RotationReading(client, params, names, now, self._claims)
 
     def run(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ..._common.files.holder import parts
+from ..._common.files.holder import elsewhere
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._kube.objects.precondition import ABSENT
@@ -83,14 +83,8 @@ class KeptRecord:
         :param begun: the move
         :param take_over: name of the machine from which it is taken over
         """
-        node, folder = parts(begun.holder)
-        if begun.holder in ("", self.holder) or take_over == node:
-            return []
-        return [Problem(
-            "move-elsewhere", self._subject, "take_over", take_over,
-            node, f"the move was begun on machine {node} (work_dir {folder}), this is {self.holder}: two runs at a "
-                  "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
-                  f"then set take_over (playbook: pivot_take_over={node})")]
+        return elsewhere("move-elsewhere", self._subject, ("the move", "lose objects"), begun.holder, self.holder,
+                         take_over, "Ansible and clusterctl", "pivot_take_over")
 
     def secret(self, begun: record.Record) -> bytes | None:
         """Return the key of the digests of a move; None when this machine has none."""
