@@ -37,14 +37,14 @@ def test_made_once(tmp_path):
     assert reasons(first) == {"ca": "missing", "service-account": "missing", "etcd": "missing"}
     assert certificates.ensure(certificates.Authority(directory), [WANTED], ["service-account"]) == []
     for path in (tmp_path / "pki").iterdir():
-        private = path.suffix == ".key" or path.name == certificates.LOCK
+        private = path.suffix == ".key"
         assert stat.S_IMODE(path.stat().st_mode) == (0o600 if private else 0o644), path
 
 
 def test_two_runs_at_once_make_one_authority(tmp_path, monkeypatch):
     """The second one begins when the first one makes the authority, and waits for it."""
     directory, begun, found = str(tmp_path / "pki"), threading.Event(), []
-    held, make = certificates.file_lock.held, certificates.Authority.make
+    held, make = certificates.file_lock.held_alone, certificates.Authority.make
 
     def ensure():
         return certificates.ensure(certificates.Authority(directory), [WANTED], ["service-account"])
@@ -64,7 +64,7 @@ def test_two_runs_at_once_make_one_authority(tmp_path, monkeypatch):
         make(self, common_name)
 
     second = threading.Thread(target=other)
-    monkeypatch.setattr(certificates.file_lock, "held", holding)
+    monkeypatch.setattr(certificates.file_lock, "held_alone", holding)
     monkeypatch.setattr(certificates.Authority, "make", making)
     assert len(ensure()) == 3
     second.join(30)

@@ -74,14 +74,34 @@ def tried(path: str) -> Iterator[bool]:
                 yield False
                 return
             # Whoever held it has removed it by now.
-            if not _is_at(stream, path):
-                continue
-            try:
-                yield True
-            finally:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(path)
-            return
+            if _is_at(stream, path):
+                with _removed(path):
+                    yield True
+                return
+
+
+@contextlib.contextmanager
+def held_alone(path: str) -> Iterator[None]:
+    """Hold a lock for the time of a ``with``, as :func:`held` does, whose file is there only as long.
+
+    :param path: as for :func:`opened`
+    """
+    while True:
+        with opened(path) as stream:
+            _lock(stream, lambda: None)
+            if _is_at(stream, path):
+                with _removed(path):
+                    yield
+                return
+
+
+@contextlib.contextmanager
+def _removed(path: str) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
 
 
 def _lock(stream: io.FileIO, waiting: Callable[[], Any]) -> None:

@@ -313,7 +313,7 @@ def _alone(authority: Authority, check_mode: bool) -> Iterator[None]:
         yield
         return
     os.makedirs(authority.directory, mode=0o700, exist_ok=True)
-    with file_lock.held(os.path.join(authority.directory, LOCK)):
+    with file_lock.held_alone(os.path.join(authority.directory, LOCK)):
         authority.load()
         yield
 
