@@ -45,6 +45,12 @@ def claim(secret: str, namespace: str, password: str, holder: str) -> dict[str, 
             "data": {"password": base64.b64encode(password.encode()).decode()}}
 
 
+def is_claim(found: Object) -> bool:
+    """Return whether a Secret is a claim."""
+    labels = (found.get("metadata") or {}).get("labels")
+    return isinstance(labels, dict) and labels.get(LABEL) == LABEL_VALUE
+
+
 def password_of(found: Object | None) -> str:
     """Return the new password of a claim, empty when it has none."""
     return secret_data.text(found, "password")

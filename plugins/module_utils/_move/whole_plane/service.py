@@ -18,6 +18,7 @@ from ..._common.texts.plain_text import few
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..checks import rotations
 from ..handover import former_reading, provisioning_reading
 from ..objects import clusterctl, graph, handed_over_notes, record
 from ..objects.reading import Side
@@ -250,6 +251,8 @@ class Move:
         :raises ReportedError: when one is not what was checked
         """
         late = interrupted.late(begun, self._here.client.list(KNOWN["BareMetalHost"], self._here.namespace)[0])
+        late += rotations.problems(dict(obj, kind="Secret") for obj in self._here.client.list(
+            KNOWN["Secret"], self._here.namespace)[0])
         if late:
             raise ReportedError("\n".join([
                 "hosts have changed since they were checked; nothing was moved, and a run that goes on checks again:",
