@@ -76,7 +76,7 @@ def test_clusterctl_does_not_take_hosts_whose_passwords_are_being_replaced(here,
         if when == "killed":
             interrupted(here, there, 0)
         begin()
-    with pytest.raises(RefusedError if when == "before" else ReportedError, match="free-bmc-rotation: found a rotation"):
+    with pytest.raises(RefusedError if when == "before" else ReportedError, match="free-bmc-rotation: found a rot"):
         move(here, there, clusterctl).moved()
     assert clusterctl.runs == 0 and managed(there) == set()
     monkeypatch.setattr(service.Move, "_resume_clusters", resume)
