@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from . import file_lock, user_folders
 from .holder import holder_of
@@ -33,7 +33,20 @@ class RunLocks:
         :param what: texts that name the thing, such as a uid, which are no part of a path
         :raises OSError: when the lock's file can't be made
         """
+        with file_lock.tried(self._path(what)) as is_alone:
+            yield is_alone
+
+    @contextlib.contextmanager
+    def in_turn(self, *what: str) -> Iterator[None]:
+        """Hold a lock for the time of a ``with``; another run that has it is waited for.
+
+        :param what: as for :meth:`alone`
+        :raises OSError: as :meth:`alone` does
+        """
+        with file_lock.held_alone(self._path(what)):
+            yield
+
+    def _path(self, what: Iterable[str]) -> str:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
         name = hashlib.sha256("\n".join(what).encode()).hexdigest()
-        with file_lock.tried(os.path.join(self._folder, f"{name}.lock")) as is_alone:
-            yield is_alone
+        return os.path.join(self._folder, f"{name}.lock")
