@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.module import Module
 from .._common.files.run_locks import RunLocks
+from .._common.module import Module
 from .._common.options.field_checks import show, shown
 from .._common.problems.errors import RefusedError, os_errors_reported
 from .._common.problems.problem import FIELD_NAMES, Problem, as_results
