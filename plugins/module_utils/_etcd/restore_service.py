@@ -96,7 +96,8 @@ class Restore:
         """
         uid = str(sites.read(self._client, self._namespace, self._name).cluster["metadata"]["uid"])
         # With the second run a restored machine would be one of before, which goes, and its number is confirmed.
-        with self._locks.alone("etcd-restore", uid) as is_alone, private_folder.folder(_FOLDER_PREFIX) as folder:
+        lock = contextlib.nullcontext(True) if self._check_mode else self._locks.alone("etcd-restore", uid)
+        with lock as is_alone, private_folder.folder(_FOLDER_PREFIX) as folder:
             if not is_alone:
                 raise RefusedError([Problem(
                     "etcd-running", self._subject, "", "another run on this machine that restores it",
