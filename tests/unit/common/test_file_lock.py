@@ -21,7 +21,7 @@ def test_a_lock_that_another_run_has_is_not_waited_for_and_leaves_no_file(tmp_pa
         assert again is True
 
 
-def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_anew(tmp_path, monkeypatch):
+def test_a_lock_that_was_removed_while_it_was_waited_for_is_taken_again(tmp_path, monkeypatch):
     """Else two runs would hold locks of one name."""
     path, waits, found = str(tmp_path / "lock"), threading.Event(), []
     flock = fcntl.flock
