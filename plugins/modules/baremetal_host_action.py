@@ -205,8 +205,8 @@ options:
   checked:
     description:
       - Hosts as they were when the caller checked them, such as RV(metal3.baremetal.host_maintenance#module:checked).
-      - An action is refused on another host of the name, and on one that has another consumer by now, also when
-        O(force_hosts) names it.
+      - An action is refused on another host of the name, on one that has another consumer by now, and on one that
+        another run has given back since, also when O(force_hosts) names it.
     type: list
     elements: dict
     default: []
@@ -224,6 +224,11 @@ options:
           - Kind, namespace and name of its consumer, such as C(Metal3Machine metal3/prod-x8j5d), empty for none.
         type: str
         default: ""
+      maintained:
+        description:
+          - Since when it is being maintained, as its mark says, empty for a mark that does not say it. Without it that
+            does not matter.
+        type: str
   force_hosts:
     description:
       - >-

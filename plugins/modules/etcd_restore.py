@@ -65,6 +65,12 @@ options:
   delete_machines:
     description: The number of control plane machines that are left and are deleted; not needed when there is none.
     type: int
+  take_over:
+    description:
+      - Name of the machine on which a restore of this cluster was begun that was interrupted, to begin again or go on
+        with it from this one. Without it that is refused, since the other run may be at it still. On the machine itself
+        it is not needed.
+    type: str
   wait_timeout_seconds:
     description: How long to wait in all.
     type: int

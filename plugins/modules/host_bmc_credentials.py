@@ -17,6 +17,8 @@ description:
     in the way at one host ends the run with nothing changed.
   - A run that was interrupted anywhere is taken up by the next one with the same new passwords. It finds out which
     password a BMC accepts, by one attempt with each of two, so that no account is locked.
+  - Of two runs at once, one replaces the password of a BMC, and the other one is refused. Until its Secret has the new
+    password, a Secret C(<its name>-rotation) says from which machine that is done, and keeps that password.
   - Hosts that share an account of a BMC, or a Secret, get one password and are changed together. A run that has only
     some of them is refused.
   - Hosts that are locked, paused, detached, being deployed, inspected or switched on or off are refused.
@@ -69,7 +71,8 @@ options:
   password_file:
     description:
       - Path of a file for the passwords of hosts without O(hosts[].bmc.new_password). Those that it has are used,
-        others are generated and added to it before the first BMC is changed. It has mode 0600.
+        others are generated and added to it before the first BMC is changed. It has mode 0600. When a BMC has the
+        password of a rotation already that was interrupted elsewhere, that one is added to it instead.
       - A JSON document with the variable C(bmc_new_passwords), passwords by host, which C(ansible-playbook -e @FILE)
         reads. For another rotation name another file.
     type: path
@@ -81,6 +84,12 @@ options:
     description: How many accounts, or groups of hosts that share one, are changed side by side after the first.
     type: int
     default: 10
+  take_over:
+    description:
+      - Name of the machine on which a rotation of these hosts was begun that was interrupted, to go on with it from
+        this one. Without it that is refused, since the other run may be at it still. On the machine itself it is not
+        needed. Containers have a name of their own for each run.
+    type: str
   confirm:
     description: The number of hosts whose BMC gets another password, or their names with commas between.
     type: str

@@ -169,6 +169,10 @@ checked:
     consumer:
       description: Kind, namespace and name of its consumer, empty for none.
       type: str
+    maintained:
+      description: Since when it is being maintained, as its mark says, empty for a mark that does not say it; V(null)
+        unless O(state=drained), and in check mode.
+      type: str
 attention:
   description: What stands against it, disruption budgets for example. These lines are warnings, too.
   returned: with O(state=planned)

@@ -77,3 +77,21 @@ def outdated_in(directory: str, prefix: str, keep: int | None, name: str) -> lis
     """
     names = os.listdir(directory) if os.path.isdir(directory) else []
     return [os.path.join(directory, old) for old in outdated({*names, name}, prefix, keep) if old != name]
+
+
+def remove(paths: Iterable[str], progress: Any) -> list[str]:
+    """Remove backups that are outdated; return those that were there: another run may have removed some already.
+
+    :param paths: from :func:`outdated_in`
+    :param progress: a Progress
+    :raises OSError: when one can't be removed
+    """
+    removed = []
+    for path in paths:
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            continue
+        progress.wrote(path, "deleted")
+        removed.append(path)
+    return removed

@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from .._common.files.run_locks import RunLocks
 from .._common.module import Module
 from .._common.options.field_checks import show, shown
-from .._common.problems.errors import RefusedError
+from .._common.problems.errors import RefusedError, os_errors_reported
 from .._common.problems.problem import FIELD_NAMES, Problem, as_results
 from .._common.texts.plain_text import few
 from .addresses.schemes import DRIVERS
@@ -132,7 +133,13 @@ def run_discovered_inventory() -> None:
     }, required_if=[("return_inventory", False, ["path"])])
     module.require(PyYAML=discovered_inventory.yaml is not None)
     with module.reporting():
-        module.finish(_inventory(module, module.params))
+        path = module.params["path"]
+        if module.check_mode or not path:
+            module.finish(_inventory(module, module.params))
+        # What another run adds between reading and writing would be lost.
+        with os_errors_reported("inventory"), RunLocks().in_turn("inventory", os.path.realpath(path)):
+            result = _inventory(module, module.params)
+        module.finish(result)
 
 
 def _inventory(module: Module, params: dict[str, Any]) -> dict[str, Any]:

@@ -35,11 +35,13 @@ class Note(NamedTuple):
     :ivar replicas: how many machines the control plane had, and gets again
     :ivar sha256: of the file that is restored
     :ivar machine: uid of the Machine that has taken the data, None before
+    :ivar holder: the machine and folder from which it runs, see ``holder_of``; empty in notes of earlier releases
     """
 
     replicas: int
     sha256: str
     machine: str | None
+    holder: str = ""
 
 
 def note_of(control_plane: Object) -> Note | None:
@@ -55,14 +57,17 @@ def note_of(control_plane: Object) -> Note | None:
     replicas, machine = data.get("replicas"), data.get("machine")
     # Who may change the object can set replicas anyhow.
     return Note(replicas if isinstance(replicas, int) and replicas > 0 else 1, str(data.get("sha256") or ""),
-                machine if isinstance(machine, str) else None)
+                machine if isinstance(machine, str) else None, str(data.get("holder") or ""))
 
 
-def begun(control_plane: Object, sha256: str) -> Object:
-    """Return the merge patch with which a restore begins: one machine, made paused, and nothing for now."""
+def begun(control_plane: Object, sha256: str, holder: str) -> Object:
+    """Return the merge patch with which a restore begins: one machine, made paused, and nothing for now.
+
+    :param holder: this run, see ``holder_of``
+    """
     known = note_of(control_plane)
     replicas = known.replicas if known else control_plane["spec"].get("replicas") or 1
-    return {"metadata": {"annotations": {NOTE: _text(Note(replicas, sha256, None)), PAUSED_ANNOTATION: ""}},
+    return {"metadata": {"annotations": {NOTE: _text(Note(replicas, sha256, None, holder)), PAUSED_ANNOTATION: ""}},
             "spec": {"replicas": 1, "machineTemplate": {"metadata": {"annotations": {PAUSED_ANNOTATION: ""}}}}}
 
 

@@ -55,6 +55,7 @@ def run_etcd_restore() -> None:
         "etcdutl": {"type": "path", "required": True},
         "confirm": {"type": "str"},
         "delete_machines": {"type": "int"},
+        "take_over": {"type": "str"},
         "wait_timeout_seconds": {"type": "int", "default": 3600},
     })
     module.require(pyrage=age.HAS_PYRAGE, cryptography=HAS_CRYPTOGRAPHY)

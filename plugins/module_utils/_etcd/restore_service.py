@@ -23,6 +23,8 @@ from .._cluster.workflow.reading import snapshot_of
 from .._cluster.workflow.snapshot import is_control_plane, node_name
 from .._cluster.workflow.steps import machine_steps, step_text
 from .._common.files import file_digest, private_folder, regular_file
+from .._common.files import holder as holders
+from .._common.files.run_locks import RunLocks
 from .._common.options import confirmation
 from .._common.problems.errors import RefusedError
 from .._common.problems.problem import Problem
@@ -65,12 +67,14 @@ class Restore:
     :param now: seconds since 1970
     :param workload: callable that takes a Site and returns a KubeClient of the cluster
     :param send: see :func:`delivery.is_sent`
+    :param locks: by which runs of this machine keep each other from one cluster; those of the user by default
     """
 
     def __init__(self, client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
                  sleep: Callable[[float], Any] = time.sleep, clock: Callable[[], float] = time.monotonic,
                  now: Callable[[], float] = time.time, workload: Callable[[Any], Any] | None = None,
-                 send: Callable[[delivery.Data, str, int], str] = delivery.is_sent):
+                 send: Callable[[delivery.Data, str, int], str] = delivery.is_sent, locks: RunLocks | None = None):
+        self._locks = locks or RunLocks()
         self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
         self._sleep, self._clock, self._now, self._send = sleep, clock, now, send
         self._workload = workload or (lambda site: sites.workload_of(client, site))
@@ -90,7 +94,14 @@ class Restore:
         :raises RefusedError: with all that is wrong; nothing was written then
         :raises EtcdError: when the snapshot can't be used, or a step does not come to its end in time
         """
-        with private_folder.folder(_FOLDER_PREFIX) as folder:
+        uid = str(sites.read(self._client, self._namespace, self._name).cluster["metadata"]["uid"])
+        # With the second run a restored machine would be one of before, which goes, and its number is confirmed.
+        lock = contextlib.nullcontext(True) if self._check_mode else self._locks.alone("etcd-restore", uid)
+        with lock as is_alone, private_folder.folder(_FOLDER_PREFIX) as folder:
+            if not is_alone:
+                raise RefusedError([Problem(
+                    "etcd-running", self._subject, "", "another run on this machine that restores it",
+                    "one restore at a time", "wait until it has ended, then look at the cluster")])
             database = os.path.join(folder, "snapshot.db")
             about, sha256 = self._read(database)
             site = sites.read(self._client, self._namespace, self._name)
@@ -154,8 +165,9 @@ class Restore:
     def _refuse(self, about: About, sha256: str, site: Any, snapshot: Any, doomed: list[Object]) -> None:
         if self._etcdutl_version is None:
             self._etcdutl_version = delivery.version_of(self._params["etcdutl"])
-        found = restore_checks.problems(about, sha256, self._params["sha256"], site, self._etcdutl_version,
-                                        self._subject)
+        found = self._elsewhere(site.control_plane)
+        found += restore_checks.problems(about, sha256, self._params["sha256"], site, self._etcdutl_version,
+                                         self._subject)
         hosts = [snapshot.host(snapshot.metal3_machine(machine)) for machine in doomed]
         if cluster_identity.uid_of(self._client) == about.uid:
             found.append(Problem(
@@ -190,7 +202,7 @@ class Restore:
     def _replace(self, site: Any, sha256: str, data: delivery.Data, about: About) -> None:
         """Have a machine made that takes the data, and wait until its API server answers with it."""
         self._progress.event(f"{self._subject}: another control plane is made, of one machine")
-        self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.begun(obj, sha256))
+        self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: self._begun(obj, sha256))
         self._steps.patch("Cluster", site.cluster, lambda obj: planes.sized(obj, 1))
         self._keep_from_checks(site.machines)
         self._delete(site.machines)
@@ -214,6 +226,20 @@ class Restore:
         self._steps.patch("KubeadmControlPlane", site.control_plane, lambda obj: planes.delivered(obj, machine))
         self._steps.wait(lambda: self._is_restored(site, about), "the restored API server answers")
         self._progress.event(f"{self._subject}: the API server answers with what was restored")
+
+    def _begun(self, control_plane: Object, sha256: str) -> Object:
+        # Another one may have begun since it was checked.
+        found = self._elsewhere(control_plane)
+        if found:
+            raise RefusedError(found)
+        return planes.begun(control_plane, sha256, self._locks.holder)
+
+    def _elsewhere(self, control_plane: Object) -> list[Problem]:
+        """Return the problem of a restore that another machine has begun."""
+        note = planes.note_of(control_plane)
+        return holders.elsewhere(
+            "etcd-elsewhere", self._subject, ("a restore", "delete the machine that one of them has made"),
+            note.holder if note else "", self._locks.holder, self._params["take_over"], "Ansible", "etcd_take_over")
 
     def _keep_from_checks(self, doomed: list[Object]) -> None:
         """Keep health checks from the other machines: of Nodes that the snapshot does not know they would replace all.

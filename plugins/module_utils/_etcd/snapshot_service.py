@@ -101,11 +101,8 @@ class Snapshots:
         written = self._write(path, about, member)
         self._progress.wrote(path, "created")
         verified = self._verified(path, written)
-        removed = self._outdated(about, path)
         # Only now: one that cannot be used must not take the place of one that can.
-        for old in removed:
-            os.unlink(old)
-            self._progress.wrote(old, "deleted")
+        removed = files.remove(self._outdated(about, path), self._progress)
         return dict(result, sha256=written.sha256, bytes=written.snapshot_bytes, verified=verified, removed=removed)
 
     def _write(self, path: str, about: About, member: Any) -> _Written:

@@ -46,7 +46,7 @@ def host_action_argument_spec() -> dict[str, dict[str, Any]]:
         **_request_spec(),
         checked={"type": "list", "elements": "dict", "default": [], "options": {
             "name": {"type": "str", "required": True}, "uid": {"type": "str", "required": True},
-            "consumer": {"type": "str", "default": ""}}},
+            "consumer": {"type": "str", "default": ""}, "maintained": {"type": "str"}}},
         force_hosts={"type": "list", "elements": "str", "default": []},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
@@ -100,7 +100,7 @@ def run_baremetal_host_action() -> None:
         requests = requests_of(module.params, timestamp(time.time()))
         result = HostActionService(
             module.connect(), requests, module.params, module.check_mode, module.progress, phase=watch.text,
-            checked=dict((item["name"], Identity(item["uid"], item["consumer"])) for item in module.params["checked"])
-        ).run()
+            checked=dict((item["name"], Identity(item["uid"], item["consumer"], item["maintained"]))
+                         for item in module.params["checked"])).run()
     result["warnings"] += watch.warnings
     finish(module, result, "done")

@@ -105,12 +105,23 @@ def remove(path: str) -> None:
             os.rmdir(folder)
 
 
-def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> None:
-    """Store what is needed to take a change back, before it is made."""
+def begin(name: str, record: dict[str, Any], folder: str = FOLDER) -> bool:
+    """Store what is needed to take a change back, before it is made.
+
+    :returns: False when another run has begun a change, whose record stays: without it nobody could take that back
+    """
+    new = f"{record_path(name, folder)}.{os.getpid()}"
+    whole_file.write(new, json.dumps(record).encode(), 0o600, False)
+    try:
+        os.link(new, record_path(name, folder))
+    except FileExistsError:
+        return False
+    finally:
+        os.unlink(new)
     with contextlib.suppress(FileNotFoundError):
         # Of a change of before, which is over.
         os.unlink(error_path(name, folder))
-    whole_file.write(record_path(name, folder), json.dumps(record).encode(), 0o600, False)
+    return True
 
 
 def end(name: str, folder: str = FOLDER) -> bool:

@@ -308,7 +308,9 @@ class NetworkService:
         seconds = self.options["rollback_seconds"]
         record = {"system": system, "files": before, "seconds": seconds, "network": dict(self.network),
                   "made": not made_before, "remade": remade, "machine": _boot_id()}
-        pending.begin(self.name, record, self.folder)
+        if not pending.begin(self.name, record, self.folder):
+            raise NetworkError(f"{self.subject}: another run has begun to change it since this one has looked; nothing "
+                               "was changed; wait until that run has ended, then run again")
         # It is wanted again.
         pending.end_removal(self.name, self.folder)
         if seconds:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._backup import files
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 
 PREFIX = files.prefix_of("metal3", "uid-1")
 NAMES = [files.name_of(PREFIX, f"2026-01-0{day}T00:00:00Z") for day in (1, 2, 3)]
@@ -29,6 +30,14 @@ def test_the_new_one_counts_before_it_is_there_and_does_not_go(tmp_path):
     for name in NAMES[:2]:
         (tmp_path / name).touch()
     assert files.outdated_in(str(tmp_path), PREFIX, 2, NAMES[2]) == [str(tmp_path / NAMES[0])]
+
+
+def test_what_another_run_has_removed_already_is_not_missed(tmp_path):
+    paths = [tmp_path / name for name in NAMES[:2]]
+    paths[1].touch()
+    progress = Progress(None)
+    assert files.remove(map(str, paths), progress) == [str(paths[1])] and not paths[1].exists()
+    assert [item["object"] for item in progress.written] == [str(paths[1])]
 
 
 @pytest.mark.parametrize("recipients, keep, fields", [

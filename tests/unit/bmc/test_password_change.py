@@ -215,6 +215,26 @@ def test_a_bmc_that_shows_a_weak_etag_and_wants_a_strong_one():
         assert run(host(bmc))["changed"] and [condition for *dummy, condition in bmc.patches] == ['W/"7"', '"7"']
 
 
+@pytest.mark.parametrize("ends_sessions", [True, False])
+def test_an_account_that_another_one_changes_meanwhile_is_left_as_it_is(ends_sessions):
+    """Not even by its new ETag: that is the one of another password, which somebody has proven by now."""
+    with Bmc("lenovo", tag='"7"') as bmc:
+        resource = bmc.resources[LAYOUTS["lenovo"]]
+
+        def meanwhile(path, body, condition, change=bmc.change):
+            if bmc.tag == '"7"':
+                bmc.tag = resource["@odata.etag"] = '"8"'
+                if ends_sessions:
+                    bmc.password = "of somebody else's"
+            return change(path, body, condition)
+
+        bmc.change = meanwhile
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == "failed" and "nothing was changed" in found["error"] and bmc.password != NEW
+        assert ("somebody else has changed the account" in found["error"]) is not ends_sessions
+        assert bmc.wrong_logins() <= ends_sessions
+
+
 @pytest.mark.parametrize("members", [[], ["root"], ["admin", "admin"]])
 def test_an_account_that_is_not_found_once_is_refused(members):
     with Bmc("openbmc") as bmc:

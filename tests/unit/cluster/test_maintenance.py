@@ -16,7 +16,9 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.maintena
     until,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_rules import Identity, identity_of
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.action_service import HostActionService
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.actions.actions import Request
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -55,7 +57,9 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert planned["changed"] and workload.evicted == [] and annotations(plane, "BareMetalHost", HOST) == {}
     result = go(plane, workload)
     assert result["hosts"] == [{"name": HOST, "cluster": "c1", "node": NODE, "machine": "c1-one-0"}]
-    assert result["checked"] == [dict(identity_of(plane.objects["BareMetalHost", HOST])._asdict(), name=HOST)]
+    stored = plane.objects["BareMetalHost", HOST]
+    since = host_annotations.of(stored)[host_annotations.MAINTENANCE_BEGUN]
+    assert since and result["checked"] == [dict(identity_of(stored)._asdict(), name=HOST, maintained=since)]
     assert result["checked"][0]["uid"] and result["checked"][0]["consumer"].startswith("Metal3Machine ")
     assert workload.evicted == ["web"] and result["seconds"] >= 10
     assert [entry["after_header"] for entry in result["diff"]] == [
@@ -69,6 +73,43 @@ def test_a_host_leaves_and_comes_back(plane, workload):
     assert annotations(plane, "BareMetalHost", HOST) == {} == annotations(plane, "Machine", "c1-one-0")
     assert workload.objects["Node", NODE]["spec"] == {}
     assert not go(plane, workload, "returned")["changed"]
+
+
+def reboot(plane, checked, then=lambda: None):
+    """Reboot the host as one that was drained; ``then`` is done just before the write."""
+    plane.meanwhile["BareMetalHost", HOST] = then
+    found = dict((item["name"], Identity(item["uid"], item["consumer"], item["maintained"])) for item in checked)
+    return HostActionService(plane, [Request(HOST, "reboot", now="2026-01-01T00:00:00Z", once=True)], {
+        "namespace": "metal3", "force_hosts": [HOST], "confirm": HOST, "confirm_among": [], "wait": False,
+        "wait_timeout_seconds": 0, "error_limit": 1}, False, Reports(), sleep=lambda _seconds: None,
+        checked=found).run()["hosts"][0]["error"]
+
+
+@pytest.mark.parametrize("joins", [True, False], ids=["begun-by-the-other-run", "begun-by-this-run"])
+@pytest.mark.parametrize("again", [True, False], ids=["drained-again", "given-back"])
+def test_a_host_that_another_run_gives_back_is_not_rebooted_undrained(plane, workload, joins, again):
+    """Two runs work on one host; pods come to its node again as soon as one of them has ended."""
+    stored = plane.objects["BareMetalHost", HOST]
+    stored["status"]["provisioning"] = {"state": "provisioned"}
+    if joins:
+        go(plane, workload)
+    mine = go(plane, workload)["checked"]
+    assert reboot(plane, mine) == ""
+    for key in ("reboot.metal3.io", host_annotations.REBOOT_BEGUN):
+        del stored["metadata"]["annotations"][key]
+
+    def give_back():
+        go(plane, workload, "returned")
+        if again:
+            go(plane, workload)
+            stored["metadata"]["annotations"][host_annotations.MAINTENANCE_BEGUN] = "2026-01-02T00:00:00Z"
+        plane.version += 1
+        stored["metadata"]["resourceVersion"] = str(plane.version)
+
+    assert "a host that another run has given back, or maintains since" in reboot(plane, mine, give_back)
+    with pytest.raises(RefusedError, match="expected the maintenance for which it was drained"):
+        reboot(plane, mine)
+    assert "reboot.metal3.io" not in annotations(plane, "BareMetalHost", HOST)
 
 
 def test_a_reboot_that_was_begun_is_of_one_maintenance(plane, workload):

@@ -488,6 +488,23 @@ def test_a_machine_that_is_another_one_when_it_is_to_be_replaced_stays(plane, mo
     assert ("Machine", "c1-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
+@pytest.mark.parametrize("reason", [f"metal3.baremetal: Node not Ready: {KUBELET}", "broken"])
+def test_a_run_whose_replacement_is_refused_leaves_the_mark_of_the_run_that_replaces(plane, monkeypatch, reason):
+    """The other one has marked the host and deleted its Machine since this one has looked."""
+    kept = RemediationService._kept_from_machines
+
+    def keep(self, due):
+        plane.objects["BareMetalHost", ILL]["metadata"].setdefault("annotations", {})[UNHEALTHY] = reason
+        result = kept(self, due)
+        make_anew(plane)
+        return result
+
+    monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+    with pytest.raises(RemediationError, match="replace not tried: found another Machine of the name c1-one-0, expect"):
+        go(plane, up_to="replace")
+    assert UNHEALTHY in annotations(plane, "BareMetalHost", ILL)
+
+
 def replaced_first(monkeypatch, then):
     """Let something happen while the machines of the first cluster are replaced, which takes up to an hour."""
     replace = MachineActionService.run

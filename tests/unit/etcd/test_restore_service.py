@@ -20,6 +20,7 @@ from fakes.restored_plane import KUBEADM, NAME, NAMESPACE, NEW, OLD, Plane, Work
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import PAUSED_ANNOTATION
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._etcd import (
@@ -119,18 +120,60 @@ class Run:
             self.workload.add_node(name, control_plane=True)
         return ""
 
-    def restore(self, path=None, check_mode=False, send=None, **params):
+    def restore(self, path=None, check_mode=False, send=None, node="", **params):
+        locks = RunLocks(str(self.folder / f"{node}locks"))
+        locks.holder = f"{node}:/locks" if node else locks.holder
         restore = restore_service.Restore(self.plane, dict({
             "namespace": NAMESPACE, "cluster_name": NAME, "path": path or self.file(), "sha256": None,
             "identity_file": str(self.folder / "identity"), "etcdutl": str(self.program), "confirm": NAME,
-            "delete_machines": 1, "wait_timeout_seconds": 600}, **params), check_mode, Progress(None), self._sleep,
-            lambda: self.clock, lambda: 1795000000 + self.clock, self._workload, send or self._send)
+            "delete_machines": 1, "take_over": None, "wait_timeout_seconds": 600}, **params), check_mode,
+            Progress(None), self._sleep, lambda: self.clock, lambda: 1795000000 + self.clock, self._workload,
+            send or self._send, locks)
         return restore.run()
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     return Run(tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("node", ["", "other-node"], ids=["this-machine", "another-machine"])
+def test_of_two_restores_at_once_the_second_deletes_nothing(run, node):
+    """Its number is that of the machine which the first one has made; the first one goes on as alone."""
+    refused = []
+
+    def send(data, host, port):
+        if not refused:
+            before = copy.deepcopy(run.plane.objects)
+            with pytest.raises(RefusedError) as error:
+                run.restore(path, node=node, delete_machines=1)
+            refused.append(str(error.value))
+            assert run.plane.objects == before
+        return run._send(data, host, port)
+
+    path = run.file()
+    assert run.restore(path, send=send)["machine"] == NEW and is_as_described(run.plane)
+    assert ("etcd_take_over=" if node else "another run on this machine") in refused[0]
+
+
+def test_a_restore_that_began_since_it_was_checked_is_left_to_its_run(run, monkeypatch):
+    """etcdutl may take minutes in which another machine begins."""
+    patch = run.plane.patch
+
+    def begins(resource, namespace, name, body, **options):
+        monkeypatch.setattr(run.plane, "patch", patch)
+        stored = run.plane.of("KubeadmControlPlane")
+        patch(KNOWN["KubeadmControlPlane"], NAMESPACE, stored["metadata"]["name"],
+              control_plane.begun(stored, "f" * 64, "other-node:/locks"))
+        return patch(resource, namespace, name, body, **options)
+
+    monkeypatch.setattr(run.plane, "patch", begins)
+    with pytest.raises(RefusedError, match="etcd_take_over=other-node"):
+        run.restore()
+    assert OLD in [machine["metadata"]["name"] for machine in run.plane.list(KNOWN["Machine"], NAMESPACE)[0]]
+    note = control_plane.note_of(run.plane.of("KubeadmControlPlane"))
+    assert (note.holder, note.replicas) == ("other-node:/locks", 3)
+    assert run.restore(take_over="other-node")["machine"] == NEW and is_as_described(run.plane)
 
 
 def is_as_described(plane):
@@ -492,7 +535,7 @@ def test_a_run_that_was_killed_before_the_data_arrived_begins_again(run):
 
     with pytest.raises(Killed):
         run.restore(send=send)
-    assert control_plane.note_of(run.plane.of("KubeadmControlPlane")) == (3, hashlib.sha256(
+    assert control_plane.note_of(run.plane.of("KubeadmControlPlane"))[:3] == (3, hashlib.sha256(
         Path(run.folder, "snapshot.age").read_bytes()).hexdigest(), None)
     # The machine that waits has a key that nobody knows any more; its number is asked for as well.
     with pytest.raises(RefusedError, match=f"expected 1, the number of control plane machines .*{NEW}"):
@@ -519,7 +562,7 @@ def test_a_run_that_was_killed_before_anything_went_restores(run):
     """The old API server answers, with the same uid, and has not what is to be restored."""
     plane = run.plane.of("KubeadmControlPlane")
     run.plane.patch(KNOWN["KubeadmControlPlane"], NAMESPACE, plane["metadata"]["name"],
-                    control_plane.begun(plane, "x"))
+                    control_plane.begun(plane, "x", ""))
     assert run.restore()["deleted_machines"] == [OLD] and is_as_described(run.plane)
 
 

@@ -44,6 +44,8 @@ class Server:
         self.hidden = set()
         # End of the images that do not start.
         self.broken = ""
+        # (kind, name) → what others do just before it is applied.
+        self.before = {}
         # What others do just before a deletion.
         self.meanwhile = []
         for group, (plural, kind) in GROUPS.items():
@@ -82,6 +84,14 @@ class Server:
         return self.objects.get((resource.kind, namespace, name))
 
     def apply(self, resource, namespace, body, dry_run=False, checked=None):
+        name = body["metadata"]["name"]
+        if not dry_run and (resource.kind, name) in self.before:
+            self.before.pop((resource.kind, name))()
+        stored = self.objects.get((resource.kind, namespace, name))
+        if (checked is not None and (stored is None) != (checked is precondition.ABSENT)) or (
+                stored is not None and checked is not None
+                and precondition.identity(checked) != precondition.identity(stored)):
+            raise KubeError("the object has been modified", 409, "Conflict")
         if dry_run:
             return dict(body, metadata=dict(body["metadata"]))
         self.writes.append(body["metadata"]["name"])

@@ -14,6 +14,7 @@ from fakes.kubernetes import Server
 from fakes.redfish import FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import password_file, rotation_service
@@ -47,9 +48,10 @@ class Bmc(FakeRedfish):
 class Site:
     """An API server with hosts, each with a Secret and a BMC, and BMO as far as it looks at credentials."""
 
-    def __init__(self):
+    def __init__(self, folder):
         self.server = Server()
         self.entries = []
+        self.folder = folder
 
     def add(self, name, bmc, secret="", password=OLD, new=NEW, path="1", entry=True, **status):
         """Add a host; its Secret unless there is one of that name."""
@@ -75,9 +77,14 @@ class Site:
     def service(self, check_mode=False, **params):
         params = dict({"namespace": "metal3", "hosts": self.entries, "password_file": None, "password_length": 20,
                        "batch_size": 10, "confirm": str(len(self.entries)), "confirm_among": [], "wait": False,
-                       "wait_timeout_seconds": 1, "error_limit": 1}, **params)
+                       "take_over": None, "wait_timeout_seconds": 1, "error_limit": 1}, **params)
         return RotationService(self.server, Settings(None, 2, 5, 8), params, check_mode, Progress(), None,
-                               sleep=lambda seconds: None)
+                               sleep=lambda seconds: None, locks=RunLocks(str(self.folder)))
+
+    def claims(self):
+        """Return ``{credentials Secret: the password of the rotation that has not ended}``."""
+        return dict((name.removesuffix("-rotation"), self.password(name)) for kind, name in self.server.objects
+                    if kind == "Secret" and name.endswith("-rotation"))
 
     def run(self, **options):
         result = self.service(**options).run()
@@ -94,8 +101,8 @@ class Site:
 
 
 @pytest.fixture
-def site():
-    return Site()
+def site(tmp_path):
+    return Site(tmp_path / "locks")
 
 
 @pytest.fixture
@@ -113,8 +120,11 @@ def test_the_bmc_comes_before_the_secret(site, bmc):
     assert result["changed"] and result["hosts"] == [
         {"name": "h1", "secret": "h1-bmc-secret", "changed": True, "failed": False, "error": ""}]
     # Tried before the BMC was changed, then written with what was read.
-    assert [(verb, kind, dry) for verb, kind, dummy, dry in site.server.writes()] == [
-        ("PATCH", "Secret", True), ("PATCH", "Secret", False)]
+    assert [(verb, name, dry) for verb, dummy, name, dry in site.server.writes()] == [
+        ("APPLY", "h1-bmc-secret-rotation", True), ("PATCH", "h1-bmc-secret", True),
+        ("APPLY", "h1-bmc-secret-rotation", False), ("PATCH", "h1-bmc-secret", False),
+        ("DELETE", "h1-bmc-secret-rotation", False)]
+    assert not os.listdir(site.folder)
     # Again: nothing, and no password is tried in vain.
     again = site.run(confirm=None)
     assert not again["changed"] and bmc.patches == 1 and not bmc.wrong_logins() and again["diff"] == []

@@ -384,6 +384,63 @@ def test_what_another_run_has_published_meanwhile_is_not_downloaded_again(cache,
     assert not cache(image)["changed"] and server.ranges == [0]
 
 
+@pytest.mark.parametrize("removes", [False, True])
+def test_a_version_has_its_own_content_while_another_run_works_on_the_image(cache, source, monkeypatch, removes):
+    """The other one begins when this one has published the image, and has not named its version."""
+    for text in ("former", "later"):
+        (source / text).write_text(text)
+    kept, waits, others = cache_service.Cache._kept, threading.Event(), []
+
+    def other():
+        try:
+            if removes:
+                cache({"name": "vmlinuz", "state": "absent"})
+            else:
+                cache({"name": "vmlinuz", "path": str(source / "later")})
+        finally:
+            waits.set()
+
+    def event(_progress, text):
+        if text.startswith("Waiting for another run"):
+            waits.set()
+
+    def keeping(self, *arguments):
+        monkeypatch.setattr(cache_service.Cache, "_kept", kept)
+        others.append(threading.Thread(target=other))
+        others[0].start()
+        assert waits.wait(30)
+        return kept(self, *arguments)
+
+    monkeypatch.setattr(cache_service.Cache, "_kept", keeping)
+    monkeypatch.setattr(Progress, "event", event)
+    cache({"name": "vmlinuz", "path": str(source / "former")})
+    others[0].join(30)
+    found = files(cache.folder)
+    assert found == [] if removes else len(found) == 4
+    for name in found:
+        if not name.endswith(".json"):
+            assert (cache.folder / (name + ".sha256")).read_text() == f"{sha256(cache.folder / name)}  {name}\n"
+            assert name == "vmlinuz" or name == f"vmlinuz.{sha256(cache.folder / name)[:12]}"
+
+
+def test_a_run_that_waited_for_one_that_has_removed_the_folder_makes_it_again(tmp_path):
+    path = tmp_path / "work"
+
+    class Watch:
+        def event(self, _text):
+            path.rmdir()
+            fcntl.flock(other, fcntl.LOCK_UN)
+
+    path.mkdir(mode=0o700)
+    other = os.open(path, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    with private_work.held(str(path), Watch()) as work:
+        with open(os.path.join(work, "a"), "w", encoding="utf-8") as stream:
+            stream.write("a")
+        assert os.listdir(path) == ["a"]
+    os.close(other)
+
+
 def test_a_file_that_is_missing_is_refused_with_all_other_mistakes(cache):
     with pytest.raises(RefusedError) as caught:
         cache({"name": "a", "path": "/nonexistent"}, {"name": "b"}, keep_versions=-1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import importlib
 import json
+import os
 import pathlib
 import types
 
@@ -17,6 +18,8 @@ from ansible.module_utils.testing import patch_module_args
 from fakes.api_server import ApiServer, kubeconfig_of
 
 from ansible_collections.metal3.baremetal.plugins.action.cluster_info import ActionModule
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import discovery_module
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.run_locks import RunLocks
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._progress import ProgressAction
 
 MODULES = "ansible_collections.metal3.baremetal.plugins.modules"
@@ -116,7 +119,25 @@ def test_an_inventory_is_returned_without_a_path_and_nothing_is_written(run, tmp
     assert sorted(pathlib.Path(tmp_path).rglob("*")) == before
 
 
-def test_an_inventory_that_is_returned_is_the_one_that_is_written(run, tmp_path):
+def test_no_other_run_writes_an_inventory_between_what_this_one_reads_and_writes(run, tmp_path, monkeypatch):
+    """What it adds would be lost; by whatever name it knows the file."""
+    path, link, found = tmp_path / "00-discovered.yml", tmp_path / "link.yml", []
+    link.symlink_to(path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    merge = discovery_module.discovered_inventory.merge
+
+    def merging(*arguments):
+        with RunLocks().alone("inventory", os.path.realpath(link)) as is_alone:
+            found.append(is_alone)
+        return merge(*arguments)
+
+    monkeypatch.setattr(discovery_module.discovered_inventory, "merge", merging)
+    assert run("discovered_inventory", servers=[SERVER], hosts=[], path=str(path))["changed"]
+    assert found == [False] and list((tmp_path / "state").rglob("*.lock")) == []
+
+
+def test_an_inventory_that_is_returned_is_the_one_that_is_written(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = tmp_path / "00-discovered.yml"
     answer = run("discovered_inventory", servers=[SERVER], hosts=[], return_inventory=True, path=str(path))
     assert answer["changed"] and path.read_text() == answer["inventory"]

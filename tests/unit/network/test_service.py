@@ -364,6 +364,23 @@ def test_a_confirmed_change_stays(folders):
     assert len(names(folders[0])) == 3 and not run(folders, machine).confirm()["changed"]
 
 
+def test_of_two_runs_at_once_one_changes_nothing_and_the_other_one_is_confirmed(folders, monkeypatch):
+    """The record of the second one would have been what the first one's watcher takes back."""
+    machine, second = Machine(folders[0]), Machine(folders[0])
+    change = service.NetworkService._change
+
+    def begins(self, *arguments):
+        monkeypatch.setattr(service.NetworkService, "_change", change)
+        run(folders, machine, rollback_seconds=60).present()
+        return change(self, *arguments)
+
+    monkeypatch.setattr(service.NetworkService, "_change", begins)
+    with pytest.raises(service.NetworkError, match="another run has begun to change it"):
+        run(folders, second, network=dict(NETWORK, addresses=["172.22.9.1/24"]), rollback_seconds=60).present()
+    assert not any("172.22.9.1" in (folders[0] / name).read_text() for name in names(folders[0]))
+    assert run(folders, machine).confirm()["changed"] and os.listdir(folders[1]) == []
+
+
 def test_the_next_run_takes_back_what_was_left_before_the_machine_was_started_again(folders, monkeypatch):
     machine = Machine(folders[0])
     pending.begin("prov", {"system": "networkd", "files": pending.snapshot([str(folders[0] / "60-metal3-prov.netdev")]),

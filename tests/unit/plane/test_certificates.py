@@ -8,6 +8,7 @@ import datetime
 import json
 import os
 import stat
+import threading
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -38,6 +39,37 @@ def test_made_once(tmp_path):
     for path in (tmp_path / "pki").iterdir():
         private = path.suffix == ".key"
         assert stat.S_IMODE(path.stat().st_mode) == (0o600 if private else 0o644), path
+
+
+def test_two_runs_at_once_make_one_authority(tmp_path, monkeypatch):
+    """The second one begins when the first one makes the authority, and waits for it."""
+    directory, begun, found = str(tmp_path / "pki"), threading.Event(), []
+    held, make = certificates.file_lock.held_alone, certificates.Authority.make
+
+    def ensure():
+        return certificates.ensure(certificates.Authority(directory), [WANTED], ["service-account"])
+
+    def other():
+        found.append(ensure())
+        begun.set()
+
+    def holding(path):
+        if threading.current_thread() is second:
+            begun.set()
+        return held(path)
+
+    def making(self, common_name):
+        second.start()
+        assert begun.wait(30)
+        make(self, common_name)
+
+    second = threading.Thread(target=other)
+    monkeypatch.setattr(certificates.file_lock, "held_alone", holding)
+    monkeypatch.setattr(certificates.Authority, "make", making)
+    assert len(ensure()) == 3
+    second.join(30)
+    assert found == [[]]
+    assert certificates.Authority(directory).certificate_fault(WANTED) is None
 
 
 def test_check_mode_makes_nothing(tmp_path):

@@ -568,6 +568,37 @@ def test_a_rotation_that_was_killed_before_the_new_password_was_stored_begins_ag
     assert ironic_service._fits(second, base64.b64decode(before["data"]["username"]).decode(), old)
 
 
+@pytest.mark.parametrize("before", ["ironic-htpasswd", "ironic-credentials"])
+@pytest.mark.parametrize("rotation", ["begin", "none"])
+def test_of_two_rotations_at_once_password_and_password_file_are_those_of_one(before, rotation):
+    """The other one begins just before this one writes a Secret; also two installations. One of both is refused."""
+    server, refused = Server(), []
+
+    def one():
+        try:
+            run(server, options(rotation=rotation)).present()
+        except ReportedError as exc:
+            refused.append(str(exc))
+
+    if rotation == "begin":
+        run(server, options()).present()
+
+    def stored():
+        credentials, file = (server.objects["Secret", NAMESPACE, name]["data"]
+                             for name in ("ironic-credentials", "ironic-htpasswd"))
+        return [base64.b64decode(item).decode() for item in (
+            credentials["username"], credentials["password"], file["htpasswd"])]
+
+    server.before["Secret", before] = one
+    one()
+    assert len(refused) == 1 and "another run has replaced what it holds" in refused[0]
+    user, password, lines = stored()
+    assert ironic_service._fits(lines.splitlines()[0], user, password)
+    # What is left of it is none of its own: the next run goes on with what there is.
+    run(server, options(rotation=rotation)).present()
+    assert stored() == [user, password, lines]
+
+
 def in_transition():
     """Return a cluster with Ironic and with a host that it inspects."""
     server = Server()

@@ -627,6 +627,30 @@ def test_a_rollback_leaves_what_others_have_made_since_the_upgrade_was_planned()
     assert ("ValidatingWebhookConfiguration", None, "ipam-late") in server.objects
 
 
+def test_a_failed_upgrade_does_not_go_back_behind_another_run_that_has_upgraded_the_part():
+    newest = NEW + "-next"
+    server = Server()
+    release(server, OLD).present()
+    server.broken = NEW
+
+    class Late(Clock):
+        """Another run upgrades further while this one waits."""
+
+        def __call__(self):
+            if server.objects[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]["image"].endswith(NEW):
+                server.store("Deployment", DEPLOYMENT[1], released(newest)[3])
+                server.objects[DEPLOYMENT]["status"] = {"updatedReplicas": 1, "replicas": 2, "conditions": [{
+                    "type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}]}
+            return super().__call__()
+
+    clock = Late()
+    with pytest.raises(ReportedError, match=r"so did going back: Deployment .*: found another one than this run has"):
+        service.Components(server, parameters(), {"ipam": (released(NEW), NEW)}, False, Progress(None), clock.sleep,
+                           clock).present()
+    stored = server.objects[DEPLOYMENT]["spec"]["template"]["spec"]["containers"][0]["image"]
+    assert stored.endswith(newest) and ("ServiceAccount", DEPLOYMENT[1], "ipam-new") in server.objects
+
+
 def test_a_rollback_that_fails_says_so_and_what_to_do():
     server = Server()
     release(server, OLD).present()

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import file_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, process_group, readiness
 from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process.supervisor_files import (
     Layout,
@@ -36,6 +38,43 @@ def dead(tmp_path, monkeypatch):
     (tmp_path / "lab.json").write_text(json.dumps(
         {"name": "x", "index": 0, "dir": str(tmp_path), "ports": {"etcd": 21000}, "bridge": {}}))
     return Dead(tmp_path)
+
+
+class Starting:
+    """A supervisord that does not answer before it has started."""
+
+    def __init__(self, lab_dir):
+        self.layout, self.starts = Layout(str(lab_dir / "supervisor")), []
+
+    def write_config(self, check_mode):
+        return False
+
+    def processes(self):
+        return {}
+
+    def alive(self):
+        return bool(self.starts)
+
+    def start(self, python):
+        # As another process finds it.
+        with file_lock.tried(os.path.join(self.layout.directory, process_group.LOCK)) as is_alone:
+            self.starts.append((python, is_alone))
+
+    def reload(self, names):
+        return {}
+
+    def stop_programs(self, names):
+        with file_lock.tried(os.path.join(self.layout.directory, process_group.LOCK)) as is_alone:
+            self.starts.append((sorted(names), is_alone))
+
+
+def test_no_other_run_ends_a_supervisord_that_this_one_starts(dead, tmp_path):
+    (tmp_path / "lab.json").write_text(json.dumps({
+        "name": "x", "index": 0, "dir": str(tmp_path), "ports": {}, "bridge": {}, "services_python": "python"}))
+    starting = Starting(tmp_path)
+    assert process_group.start(starting, []) == {"etcd": "started"}
+    assert process_group.stop(starting, ["other"]) == {"other": "absent"}
+    assert starting.starts == [("python", False), (["other"], False)]
 
 
 def last_lines(supervisor, log):

@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
     :ivar names: the hosts that are reached by it, at least one
     :ivar address: BmcAddress of the first of them
     :ivar username: UserName of the account
-    :ivar passwords: those to be tried, the likeliest first, at most two; the new one is among them
+    :ivar passwords: those to be tried, the likeliest first, at most two
     :ivar new: the password that it is to have
     :ivar any_certificate: whether any certificate is taken
     """

@@ -36,6 +36,7 @@ from .accounts import (
 )
 
 _UNAUTHORIZED, _PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 401, 412, 428
+_CHANGED_MEANWHILE = "changed"
 # Shorter ones are parts of ordinary words.
 _SHORTEST_SECRET = 4
 
@@ -124,6 +125,9 @@ class PasswordChange:
         try:
             _set(client, path, wanted.new)
         except RedfishError as exc:
+            # Not the new password was refused, but whoever has logged in with the old one.
+            if exc.kind == _CHANGED_MEANWHILE or exc.status == _UNAUTHORIZED:
+                return Outcome(FAILED, str(exc))
             if 300 <= exc.status < 500:
                 return Outcome(REFUSED, str(exc))
             # A lost answer: the new one may count.
@@ -245,7 +249,7 @@ def _account(client: RedfishClient, root: dict[str, Any], username: str) -> tupl
 def _set(client: RedfishClient, path: str, password: str) -> None:
     """Set the password of an account, on the condition that nobody changes it meanwhile, where the BMC knows that.
 
-    :raises RedfishError: when the BMC refuses it
+    :raises RedfishError: when the BMC refuses it, or somebody has changed the account
     """
     dummy, etag = client.read_tagged(path)
     try:
@@ -255,6 +259,9 @@ def _set(client: RedfishClient, path: str, password: str) -> None:
         if exc.status not in (_PRECONDITION_FAILED, _PRECONDITION_REQUIRED):
             raise
     dummy, now = client.read_tagged(path)
+    if etag and now != etag:
+        raise RedfishError(_CHANGED_MEANWHILE, "somebody else has changed the account since it was read, perhaps its "
+                           "password", _PRECONDITION_FAILED)
     if now == etag:
         # Some compare with a strong ETag what they show as a weak one, some ask for one and show none.
         now = now[2:] if now.startswith("W/") else now or "*"

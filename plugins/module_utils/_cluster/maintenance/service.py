@@ -66,6 +66,8 @@ class MaintenanceService:
         self._objects: dict[str, list[Any]] = {}
         self.diff: list[dict[str, Any]] = []
         self.warnings: list[str] = []
+        # Of each host that was marked: since when, by which what is done to it is done while it is drained.
+        self._maintained: dict[str, str] = {}
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -86,17 +88,20 @@ class MaintenanceService:
             raise RefusedError([limit] if limit else problems)
         if state == "planned":
             return self._preview(found)
-        facts = {"hosts": self._facts(found),
-                 "checked": [dict(identity_of(place.host)._asdict(), name=place.name) for place in found]}
         try:
             if state == "drained":
                 self._take_out(found)
             else:
                 self._bring_back(found)
         except DrainError as exc:
-            exc.facts = facts
+            exc.facts = self._checked(found)
             raise
-        return dict(self._result(), **facts)
+        return dict(self._result(), **self._checked(found))
+
+    def _checked(self, found: list[Place]) -> dict[str, Any]:
+        return {"hosts": self._facts(found), "checked": [dict(
+            identity_of(place.host)._asdict(), name=place.name, maintained=self._maintained.get(place.name))
+            for place in found]}
 
     def _result(self) -> dict[str, Any]:
         return {"changed": bool(self.diff), "diff": self.diff, "warnings": self.warnings,
@@ -178,6 +183,7 @@ class MaintenanceService:
         again, problems = places([place.name for place in found], objects, self.namespace, now=self._now())
         problems = problems or together_problems(again, objects, self.namespace,
                                                  self.params["max_unavailable_per_pool"])
+        self._maintained = dict((place.name, node.begun_at(place.host)) for place in again)
         if not problems:
             return
         unmarked = set(place.name for place in found if node.is_unmarked(place.host))

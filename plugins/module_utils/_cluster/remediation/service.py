@@ -72,6 +72,8 @@ class RemediationService:
         self._obstacles: dict[str, list[str]] = {}
         # Of each host that is well again: the step that was tried last, None when there was none.
         self._helped: dict[str, str | None] = {}
+        # Hosts that this run has kept from machines and nobody had before, of the cluster that is replaced now.
+        self._marked: set[str] = set()
         # What has been done so far, for a run that fails later on.
         self.done: dict[str, Any] = {"changed": False}
 
@@ -313,7 +315,8 @@ class RemediationService:
         said = "; ".join(problem_text(problem._replace(subject="", field="")) for problem in refused.problems)
         for item in due:
             self._obstacles.setdefault(item.name, []).append(f"{REPLACE} not tried: {said}")
-        marked = [item for item in due if not any(
+        # A mark that was there already is that of whoever replaces the Machine, or has had another reason.
+        marked = [item for item in due if item.name in self._marked and not any(
             mark in host_annotations.of(item.host) for mark in host_annotations.UNHEALTHY_MARKS)]
         # CAPM3 would pass these hosts over.
         self._act(REPLACE, marked, [Request(item.name, "mark_healthy", now=timestamp(self.now())) for item in marked],
@@ -323,7 +326,10 @@ class RemediationService:
         """Mark hosts so that no machine gets them, and return those that were marked."""
         requests = [Request(item.name, "mark_unhealthy", reason=f"metal3.baremetal: {item.reason}"[:200],
                             now=timestamp(self.now())) for item in due]
-        return self._act(REPLACE, due, requests, [])
+        began = len(self.diff)
+        kept = self._act(REPLACE, due, requests, [])
+        self._marked = set(item["host"] for item in self.diff[began:] if not item["before"])
+        return kept
 
     def _keep_from_checks(self, items: list[Patient], make: Callable[[Any], Any]) -> None:
         """Set, or take away, the mark that keeps health checks from the hosts' Machines while they are worked on.

@@ -57,6 +57,53 @@ def held_file(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[
                 return
 
 
+@contextlib.contextmanager
+def tried(path: str) -> Iterator[bool]:
+    """Hold a lock for the time of a ``with`` if no other process holds it; say whether it is held.
+
+    Its file is there only as long as somebody holds it, so that a lock for each of many things leaves none behind.
+
+    :param path: as for :func:`opened`
+    :raises OSError: as :func:`opened` does
+    """
+    while True:
+        with opened(path) as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            # Whoever held it has removed it by now.
+            if _is_at(stream, path):
+                with _removed(path):
+                    yield True
+                return
+
+
+@contextlib.contextmanager
+def held_alone(path: str) -> Iterator[None]:
+    """Hold a lock for the time of a ``with``, as :func:`held` does, whose file is there only as long.
+
+    :param path: as for :func:`opened`
+    """
+    while True:
+        with opened(path) as stream:
+            _lock(stream, lambda: None)
+            if _is_at(stream, path):
+                with _removed(path):
+                    yield
+                return
+
+
+@contextlib.contextmanager
+def _removed(path: str) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+
+
 def _lock(stream: io.FileIO, waiting: Callable[[], Any]) -> None:
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -56,10 +56,13 @@ class Identity(NamedTuple):
 
     :ivar uid: its uid
     :ivar consumer: of :func:`objects.consumer_of`
+    :ivar maintained: since when it is being maintained, as its mark says, empty for a mark that does not say it; None
+        when that does not matter
     """
 
     uid: str | None
     consumer: str
+    maintained: str | None = None
 
 
 def identity_of(bmh):
@@ -85,10 +88,19 @@ def check_identity(requests, current, checked):
         elif consumer_of(bmh) != before.consumer:
             texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
                      f"{before.consumer or 'none'}, its consumer when it was checked")
+        elif before.maintained is not None and _maintained(bmh) != before.maintained:
+            # Its node takes pods by now, or another run has drained it for something else.
+            texts = ("a host that another run has given back, or maintains since",
+                     "the maintenance for which it was drained")
         else:
             continue
         problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
     return problems
+
+
+def _maintained(bmh):
+    found = host_annotations.of(bmh)
+    return found.get(host_annotations.MAINTENANCE_BEGUN, "") if host_annotations.MAINTENANCE in found else None
 
 
 def _check_host(request, bmh, hardware_data, forced):

@@ -19,13 +19,18 @@ class Group:
     """Hosts that share a BMC's account or a Secret, also by way of others: they get one password, together.
 
     :param hosts: dicts with ``name``, ``address``, ``bmc``, ``username``, ``stored`` (the password in the Secret),
-        ``secret`` (its name), ``namespace`` and ``new``
+        ``secret`` (its name), ``namespace``, ``new`` and ``claimed`` (the new password of an earlier rotation that has
+        not ended, empty without one)
+    :ivar claimed: the new password of an earlier rotation that has not ended, where it is not theirs; else empty
+    :ivar may_count: whether a BMC may have the new password
     """
 
     def __init__(self, hosts: Sequence[Mapping[str, Any]]):
         self.hosts = hosts
         self.names = [host["name"] for host in hosts]
-        self.accounts = _accounts(hosts)
+        self.claimed = next((host["claimed"] for host in hosts if host["claimed"] not in ("", host["new"])), "")
+        self.accounts = _accounts(hosts, self.claimed)
+        self.may_count = False
         self.looks: list[Look] = []
         self.secrets = list(dict.fromkeys(host["secret"] for host in hosts))
         self.changed = False
@@ -39,19 +44,30 @@ class Group:
         found = [password_problem(host["name"], host["address"], host["username"], host["new"]) for host in self.hosts]
         return [problem for problem in found if problem] + group_problems(self.hosts)
 
+    def has_claimed(self) -> bool:
+        """Return whether a BMC has the password of an earlier rotation that has not ended."""
+        return bool(self.claimed) and any(look.works == self.claimed for look in self.looks)
+
+    def take_up(self) -> None:
+        """Let the hosts have the password of the earlier rotation, in place of one that was made for this run."""
+        self.hosts = [dict(host, new=self.claimed) for host in self.hosts]
+        self.accounts = [wanted._replace(new=self.claimed) for wanted in self.accounts]
+        self.claimed = ""
+
     def is_due(self, secrets: Mapping[str, Any]) -> bool:
         """Return whether a BMC or a Secret does not have the new password."""
         return any(look.works != wanted.new for wanted, look in zip(self.accounts, self.looks)) or any(
             rules.credentials_of(secrets[name])[1] != self.hosts[0]["new"] for name in self.secrets)
 
 
-def _accounts(hosts: Sequence[Mapping[str, Any]]) -> list[Wanted]:
+def _accounts(hosts: Sequence[Mapping[str, Any]], claimed: str) -> list[Wanted]:
     accounts = []
     for shared in connected(hosts, lambda host: [(*host["address"].bmc, host["username"])]):
         first = shared[0]
         present = [host["stored"] for host in shared] + [host["bmc"].get("password") for host in shared]
         accounts.append(Wanted(
             tuple(host["name"] for host in shared), first["address"], first["username"],
-            tried(first["new"], *present), first["new"],
+            # Of an earlier rotation that has not ended, the BMC may have the password; that of this one it has not yet.
+            tried(claimed or first["new"], *present), first["new"],
             bool(first["bmc"].get("disable_certificate_verification"))))
     return accounts

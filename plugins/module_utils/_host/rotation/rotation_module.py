@@ -43,6 +43,7 @@ def host_bmc_credentials_argument_spec() -> dict[str, dict[str, Any]]:
         password_file={"type": "path", "no_log": False},
         password_length={"type": "int", "default": 20, "no_log": False},
         batch_size={"type": "int", "default": 10},
+        take_over={"type": "str"},
         confirm={"type": "str"},
         confirm_among={"type": "list", "elements": "str", "default": []},
         field_names=FIELD_NAMES,
@@ -75,7 +76,8 @@ def _names(params: dict[str, Any]) -> dict[str, str] | None:
     """Return ``{option: name}`` for messages, None for the options' own names."""
     names = names_for(params)
     return None if names is None else dict(
-        names, confirm=confirmation.VARIABLE, password_file="bmc_credentials_password_file", hosts="--limit")
+        names, confirm=confirmation.VARIABLE, password_file="bmc_credentials_password_file", hosts="--limit",
+        take_over="bmc_credentials_take_over")
 
 
 def _refuse_numbers(params: dict[str, Any]) -> None:

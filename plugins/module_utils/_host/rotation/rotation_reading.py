@@ -11,10 +11,13 @@ from typing import Any
 from ..._bmc.passwords.account_service import parsed, repeated
 from ..._common.matching.connected import connected
 from ..._common.problems.errors import RefusedError
+from ..._common.problems.problem import Problem
 from ..._kube.api import bulk
 from ..description.objects import stored_secret_name
 from ..state.reading import hosts_and_secrets, hosts_everywhere, secret_of
+from . import claim
 from . import rotation_rules as rules
+from .claims import Claims
 from .password_file import PasswordFile
 from .password_file import generated as random_password
 from .rotation_group import Group
@@ -27,6 +30,7 @@ class RotationReading:
     :param params: the module's parameters
     :param names: ``{option: name}`` by which the reader knows an option, or None
     :param now: callable that returns the time in seconds since 1970
+    :param claims: the Claims of the namespace
     :ivar file: the PasswordFile, None without one
     :ivar generated: host's name → its password, where that is not a given one
     :ivar hosts: BareMetalHosts by name
@@ -35,7 +39,8 @@ class RotationReading:
     """
 
     def __init__(self, client: Any, params: dict[str, Any], names: Mapping[str, str] | None,
-                 now: Callable[[], float]) -> None:
+                 now: Callable[[], float], claims: Claims) -> None:
+        self._claims = claims
         self._client, self._params, self._names, self._now = client, params, names, now
         self._namespace = params["namespace"]
         self.file = PasswordFile(params["password_file"]) if params["password_file"] else None
@@ -60,16 +65,22 @@ class RotationReading:
         if problems:
             raise RefusedError(problems, self._names)
         elsewhere = self._read(hosts)
+        self._claims.read()
         full = []
         for host in hosts:
             bmh = self.hosts.get(host["name"])
             secret = self.secrets.get(stored_secret_name(bmh)) if bmh else None
             found = rules.check(host, bmh, secret, self._namespace, self._now())
+            # Nobody logs in at a BMC whose password another run is about to change: it would be a wrong one.
+            if bmh and secret is not None and not found:
+                found = self._claims.problems(host["name"], secret)
             problems += found
-            if bmh and not found:
+            if bmh and secret is not None and not found:
                 username, password = rules.credentials_of(secret)
                 full.append(dict(host, username=username, stored=password, secret=stored_secret_name(bmh),
-                                 namespace=self._namespace))
+                                 namespace=self._namespace,
+                                 claimed="" if self._claims.is_over(secret) else self._claims.password(
+                                     stored_secret_name(bmh))))
         groups = [Group(self._with_passwords(hosts)) for hosts in connected(
             full, lambda host: [("secret", host["secret"]), ("account", *host["address"].bmc, host["username"])])]
         others = self._others(groups, elsewhere)
@@ -117,6 +128,18 @@ class RotationReading:
                     "same account could not be read: allow reading Secrets of its namespace")
             others.append((bmh, outcome.value))
         return others
+
+    def taken_up(self, group: Group) -> list[Problem]:
+        """Let a group have the password of an earlier rotation that its BMC has already; return why it can't.
+
+        Only a password that was made for this run gives way to it.
+        """
+        if self.file is None or any(host["bmc"].get("new_password") for host in group.hosts) \
+                or self.file.of(group.names):
+            return [claim.unfinished(group.names[0], group.secrets[0], self.file is not None)]
+        group.take_up()
+        self.generated.update((host["name"], host["new"]) for host in group.hosts)
+        return []
 
     def _warn(self, text: str) -> None:
         # Each batch looks again.

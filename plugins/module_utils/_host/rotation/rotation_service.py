@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
 from ..._bmc.passwords.account_service import difference as account_difference
 from ..._bmc.passwords.account_service import title
-from ..._bmc.passwords.accounts import CHANGED, GOOD, Wanted, advice, look_problem
+from ..._bmc.passwords.accounts import CHANGED, GOOD, LOST, UNPROVEN, Wanted, advice, look_problem
 from ..._bmc.passwords.password_change import PasswordChange
 from ..._bmc.protocols.gather import Settings
+from ..._common.files.run_locks import RunLocks
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
@@ -33,6 +35,7 @@ from ..state import goals as host_goals
 from ..state.reading import host_of, secret_of
 from ..state.wait import wait_for_hosts
 from . import rotation_rules as rules
+from .claims import Claims
 from .password_file import PasswordFile
 from .rotation_group import NOT_BEGUN, Group
 from .rotation_reading import RotationReading
@@ -53,11 +56,13 @@ class RotationService:
     :param clock: monotonic clock, in seconds
     :param sleep: callable that waits a number of seconds
     :param now: callable that returns the time in seconds since 1970
+    :param locks: by which runs of this machine keep each other from one BMC; those of the user by default
     """
 
     def __init__(self, client: Any, settings: Settings, params: dict[str, Any], check_mode: bool, progress: Any,
                  names: Mapping[str, str] | None = None, clock: Callable[[], float] = time.monotonic,
-                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time):
+                 sleep: Callable[[float], Any] = time.sleep, now: Callable[[], float] = time.time,
+                 locks: RunLocks | None = None):
         self.client, self.params, self.namespace = client, params, params["namespace"]
         self.check_mode, self.progress, self.names = check_mode, progress, names
         self.clock, self.sleep, self.now = clock, sleep, now
@@ -66,7 +71,8 @@ class RotationService:
         self.warnings: list[str] = []
         self._workers = settings.concurrency
         self._change = PasswordChange(settings, progress)
-        self._known = RotationReading(client, params, names, now)
+        self._claims = Claims(client, self.namespace, progress, sleep, locks or RunLocks(), params["take_over"])
+        self._known = RotationReading(client, params, names, now, self._claims)
 
     def run(self) -> dict[str, Any]:
         """Do it all and return the module's result.
@@ -74,7 +80,10 @@ class RotationService:
         :raises RefusedError: with all that is wrong; nothing was changed then
         :raises KubeError: when the API server can't be asked
         """
-        groups = self._known.groups()
+        try:
+            groups = self._known.groups()
+        except OSError as exc:
+            raise self._no_lock(exc) from exc
         self._look(groups)
         due = [group for group in groups if group.is_due(self._known.secrets)]
         self._try(due)
@@ -90,6 +99,8 @@ class RotationService:
                 self._note(group)
         else:
             self._in_batches(groups, due)
+            self._give_back([name for group in groups if group not in due for name in group.secrets
+                             if self._claims.is_over(self._known.secrets[name])])
         return self._result(groups, written)
 
     # What there is
@@ -103,8 +114,10 @@ class RotationService:
         problems = []
         for group in groups:
             group.looks = [next(looks) for dummy in group.accounts]
-            problems += [problem for wanted, look in zip(group.accounts, group.looks)
-                         for problem in look_problem(wanted, look)]
+            found = [problem for wanted, look in zip(group.accounts, group.looks)
+                     for problem in look_problem(wanted, look)]
+            problems += found or (self._known.taken_up(group) if group.has_claimed() else [])
+            group.may_count = any(look.works == wanted.new for wanted, look in zip(group.accounts, group.looks))
         if problems:
             raise RefusedError(problems, self.names)
 
@@ -116,7 +129,8 @@ class RotationService:
         problems = []
         for group in due:
             writes = self._writes(group)
-            for item in writes.dry_run([writes.entry(self._known.secrets[name]) for name in group.secrets]):
+            for item in [*self._claims.dry_run(self._claims.entries(group.secrets, group.hosts[0]["new"])),
+                         *writes.dry_run([writes.entry(self._known.secrets[name]) for name in group.secrets])]:
                 if item.error is not None:
                     said = self._clean(group, item.error.message)
                     problems.append(Problem(rules.CODE, group.names[0], "", f"Secret {item.entry.name}: {said}",
@@ -164,15 +178,47 @@ class RotationService:
         while rest and not any(group.error and group.error != NOT_BEGUN for group in groups):
             batch, rest = rest[:size], rest[size:]
             size = self.params["batch_size"]
-            self._check_again(batch)
-            batch = [group for group in batch if group.error == NOT_BEGUN]
-            self.progress.event(f"new passwords for {', '.join(name for group in batch for name in group.names)}")
-            outcomes = parallel.run([partial(self._rotate, group) for group in batch], self._workers, KubeError)
-            for group, outcome in zip(batch, outcomes):
-                if outcome.error is not None:
-                    group.error = f"{self._clean(group, outcome.error.message)}; run again: the run goes on from here"
+            batch = self._alone(batch)
             if self.params["wait"]:
                 self._wait([group for group in batch if not group.error])
+
+    def _alone(self, batch: Sequence[Group]) -> list[Group]:
+        """Change a batch while no other run does, and return what of it was begun.
+
+        What another run has done until then, the second look finds; what it begins later is refused to it.
+        """
+        with ExitStack() as locks:
+            claimed = [group for group in batch if self._is_claimed(group, locks)]
+            self._check_again(claimed)
+            begun = [group for group in claimed if group.error == NOT_BEGUN]
+            if begun:
+                self.progress.event(f"new passwords for {', '.join(name for group in begun for name in group.names)}")
+            outcomes = parallel.run([partial(self._rotate, group) for group in begun], self._workers, KubeError)
+            for group, outcome in zip(begun, outcomes):
+                if outcome.error is not None:
+                    group.error = f"{self._clean(group, outcome.error.message)}; run again: the run goes on from here"
+            # Of a password that a BMC may have and its Secret has not, the claim knows.
+            self._give_back([name for group in claimed if not group.error or not group.may_count
+                             for name in group.secrets])
+        return begun
+
+    def _is_claimed(self, group: Group, locks: ExitStack) -> bool:
+        try:
+            said = self._claims.take(
+                [self._known.secrets[name] for name in group.secrets], group.hosts[0]["new"], locks)
+        except OSError as exc:
+            said = [str(self._no_lock(exc))]
+        if said:
+            group.error = "; ".join([*(self._clean(group, text) for text in said), "nothing was changed", "run again"])
+        return not said
+
+    def _give_back(self, secrets: Sequence[str]) -> None:
+        self.warnings += [f"{text}; the next run deletes it" for text in self._claims.give_back(secrets)]
+
+    def _no_lock(self, exc: OSError) -> RefusedError:
+        return RefusedError([Problem(
+            rules.CODE, exc.filename or "", "", exc.strerror or str(exc), "a lock that can be made",
+            "set XDG_STATE_HOME to a folder that you may write to")], self.names)
 
     def _check_again(self, batch: Sequence[Group]) -> None:
         """Look at hosts and Secrets once more, for batches may begin long after the first look."""
@@ -209,10 +255,13 @@ class RotationService:
             outcome = self._change.change(wanted, old)
             if outcome.status not in GOOD:
                 of_whom = f"{', '.join(wanted.names)}: " if len(group.names) > 1 else ""
-                group.error = "; ".join([of_whom + advice(outcome), *self._taken_back(done)])
+                said, all_back = self._taken_back(done)
+                group.may_count = group.may_count or not all_back or outcome.status in (UNPROVEN, LOST)
+                group.error = "; ".join([of_whom + advice(outcome), *said])
                 return
             if outcome.status == CHANGED:
                 done.append((wanted, old))
+        group.may_count = True
         for wanted, dummy in done:
             group.changed = True
             self.progress.wrote(title(wanted), "updated")
@@ -229,19 +278,23 @@ class RotationService:
                 self.diff.append(difference(item.entry))
         group.error = ""
 
-    def _taken_back(self, done: Sequence[tuple[Wanted, str]]) -> list[str]:
-        """Set the old passwords of accounts again whose Secret keeps the old one; return what became of them."""
-        said = []
+    def _taken_back(self, done: Sequence[tuple[Wanted, str]]) -> tuple[list[str], bool]:
+        """Set the old passwords of accounts again whose Secret keeps the old one; return what became of them.
+
+        :returns: texts, and whether all have the old one again
+        """
+        said, all_back = [], True
         for wanted, old in done:
             outcome = self._change.change(wanted._replace(new=old, passwords=(wanted.new, old)), wanted.new)
             names = ", ".join(wanted.names)
             if outcome.status == CHANGED:
                 said.append(f"{names}: the old password was set again, because they share a Secret")
                 continue
+            all_back = False
             self.progress.wrote(title(wanted), "updated")
             said.append(f"{names}: the BMC has the new password, and did not take the old one again "
                         f"({outcome.status}: {outcome.text})")
-        return said
+        return said, all_back
 
     def _writes(self, group: Group) -> SecretWrites:
         return SecretWrites(self.client, self.progress, self.sleep,

@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..._common.files import file_digest, regular_file, whole_file
@@ -52,14 +52,16 @@ def ensure(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str,
         raise RefusedError(found)
     cache = Cache(params, check_mode, progress)
     if params["state"] == "absent":
-        removed = cache.remove_all()
+        with cache.alone(False):
+            removed = cache.remove_all()
         return {"changed": bool(removed), "images": [], "removed": removed,
                 "warnings": cache.left(cache.of_unknown_origin())}
     wanted = [image for image in params["images"] if image["state"] == "present"]
     cache.read_checksums(wanted)
     gone = [image["name"] for image in params["images"] if image["state"] == "absent"]
-    removed = [name for name in gone if cache.remove(name)]
-    images = cache.published(wanted)
+    with cache.alone(bool(wanted)):
+        removed = [name for name in gone if cache.remove(name)]
+        images = cache.published(wanted)
     return {"changed": bool(removed) or any(image["changed"] for image in images), "images": images, "removed": removed,
             "warnings": cache.left(name for name in gone if name not in removed)}
 
@@ -83,6 +85,22 @@ class Cache:
         self._directory, self._keep = params["directory"], params["keep_versions"]
         self._ca_file, self._check_mode, self._progress = params["ca_file"], check_mode, progress
         self._checksums: dict[str, str] = {}
+        self._work = ""
+
+    @contextlib.contextmanager
+    def alone(self, publishes: bool) -> Iterator[None]:
+        """Keep other runs waiting: what they publish under a name would get the name of this run's version.
+
+        :param publishes: whether images are to be there afterwards
+        :raises ReportedError: when something else is in the place of the work folder
+        """
+        work = os.path.join(self._directory, WORK)
+        if self._check_mode or not (publishes or os.path.isdir(work)):
+            yield
+            return
+        os.makedirs(self._directory, mode=0o755, exist_ok=True)
+        with held(work, self._progress) as self._work:
+            yield
 
     def read_checksums(self, images: list[dict[str, Any]]) -> None:
         """Read what checksum files say of images, before anything is written.
@@ -123,22 +141,16 @@ class Cache:
         missing = [image for image in images if known[image["name"]] is None]
         failures: list[str] = []
         if missing and not self._check_mode:
-            os.makedirs(self._directory, mode=0o755, exist_ok=True)
-            with held(os.path.join(self._directory, WORK), self._progress) as work:
-                _clear(work, _TEMPORARY)
-                # Another run may have published it while this one waited.
-                for image in missing:
-                    known[image["name"]] = self._known(image)
-                missing = [image for image in missing if known[image["name"]] is None]
-                for image in missing:
-                    try:
-                        known[image["name"]] = self._fetched(image, work)
-                    except RefusedError as exc:
-                        failures += [str(problem) for problem in exc.problems]
-                    except ReportedError as exc:
-                        failures.append(f"{image['name']}: {exc}")
-                if not failures:
-                    _clear(work, "")
+            _clear(self._work, _TEMPORARY)
+            for image in missing:
+                try:
+                    known[image["name"]] = self._fetched(image, self._work)
+                except RefusedError as exc:
+                    failures += [str(problem) for problem in exc.problems]
+                except ReportedError as exc:
+                    failures.append(f"{image['name']}: {exc}")
+            if not failures:
+                _clear(self._work, "")
         results = [self._described(image, known[image["name"]], image in missing) for image in images]
         if failures:
             raise ReportedError("\n".join(failures))
@@ -199,8 +211,7 @@ class Cache:
         removed = [name for name in _recorded(names) if self.remove(name)]
         if names and not self._check_mode:
             if WORK in names:
-                with held(os.path.join(self._directory, WORK), self._progress) as work:
-                    _clear(work, "")
+                _clear(self._work, "")
                 os.rmdir(os.path.join(self._directory, WORK))
             if set(os.listdir(self._directory)) <= {LOCK}:
                 self._unlink(LOCK)

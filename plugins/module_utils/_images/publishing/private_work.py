@@ -27,15 +27,19 @@ def held(path: str, progress: Any) -> Iterator[str]:
     :param progress: a Progress
     :raises ReportedError: when something else is there
     """
-    with contextlib.suppress(FileExistsError):
-        os.mkdir(path, 0o700)
-    with _entered(path) as descriptor:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress.event(f"Waiting for another run that works in {path}")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield _path_of(descriptor)
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+        with _entered(path) as descriptor:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                progress.event(f"Waiting for another run that works in {path}")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            # Whoever held it may have removed it.
+            if _is_at(descriptor, path):
+                yield _path_of(descriptor)
+                return
 
 
 @contextlib.contextmanager
@@ -48,6 +52,13 @@ def made(above: str, prefix: str) -> Iterator[str]:
     """
     with _entered(tempfile.mkdtemp(dir=above, prefix=prefix)) as descriptor:
         yield _path_of(descriptor)
+
+
+def _is_at(descriptor: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _path_of(descriptor: int) -> str:

@@ -99,11 +99,8 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
                 "correct what is named above, then back up again; the file stays")])
         result["rehearsal"] = outcome.result()
     # Only now: one that cannot be used must not take the place of one that can.
-    removed = files.outdated_in(params["directory"], prefix, params["keep"], name)
-    for old in removed:
-        os.unlink(old)
-        progress.wrote(old, "deleted")
-    return dict(result, removed=removed)
+    outdated = files.outdated_in(params["directory"], prefix, params["keep"], name)
+    return dict(result, removed=files.remove(outdated, progress))
 
 
 def _require_stored(path: str, content: bytes) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..._common.problems.problem import Problem
 from ..._host.state import handed_over
+from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
 from .reading import Side
 
@@ -40,14 +41,25 @@ def write(here: Side, there: Side, hosts: Iterable[Object], names: Iterable[str]
     :raises KubeError: when an API server refuses
     """
     notes = dict((host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
-    if notes:
-        if here.client.get(_CONFIG_MAP, here.namespace, handed_over.NAME) is None:
-            here.client.create(_CONFIG_MAP, here.namespace, {
-                "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
-                    "name": handed_over.NAME, "namespace": here.namespace}, "data": notes})
-        else:
-            here.client.patch(_CONFIG_MAP, here.namespace, handed_over.NAME, {"data": notes})
+    if notes and not _created(here, notes):
+        # Each host is a key of its own: what another run notes meanwhile stays.
+        here.client.patch(_CONFIG_MAP, here.namespace, handed_over.NAME, {"data": notes})
     known = handed_over.read(there.client.get(_CONFIG_MAP, there.namespace, handed_over.NAME))
     come = set(known) & set(names)
     if come:
         there.client.patch(_CONFIG_MAP, there.namespace, handed_over.NAME, {"data": dict.fromkeys(come)})
+
+
+def _created(side: Side, notes: dict[str, str]) -> bool:
+    """Create the ConfigMap with the notes; return whether there was none, also of another run, which moves others."""
+    if side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME) is not None:
+        return False
+    try:
+        side.client.create(_CONFIG_MAP, side.namespace, {
+            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+                "name": handed_over.NAME, "namespace": side.namespace}, "data": notes})
+    except KubeError as exc:
+        if exc.status != 409:
+            raise
+        return False
+    return True

@@ -67,7 +67,7 @@ class Record(NamedTuple):
     :ivar entries: Entries, owners before what they own
     :ivar hosts: host's name → what must be the same afterwards
     :ivar machines: machine's name → the same
-    :ivar holder: the machine and folder from which it runs, see :func:`holder_of`
+    :ivar holder: the machine and folder from which it runs, see ``holder_of`` of ``_common/files/holder.py``
     """
 
     state: str
@@ -96,22 +96,13 @@ def with_digests(of: Record, moving: Iterable[Object], arriving: Mapping[tuple[s
     return of._replace(entries=tuple(entry._replace(digests=" ".join(found[entry.key])) for entry in of.entries))
 
 
-def holder_of(node: str, work_dir: str) -> str:
-    """Return from where a run moves: within it, a lock keeps runs apart.
-
-    :param node: name of the machine
-    :param work_dir: folder with the lock
-    """
-    return f"{node}:{work_dir}"
-
-
 def made(source: str, target: str, graph: Graph, holder: str) -> Record:
     """Return the record of a move that begins.
 
     :param source: uid of the Namespace kube-system there
     :param target: the same of the other side
     :param graph: of what is moved
-    :param holder: from :func:`holder_of`
+    :param holder: from ``holder_of``
     """
     entries = tuple(Entry(*key(obj), obj["metadata"]["uid"]) for obj in graph.moved)
     return Record(MOVING, source, target, entries,

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._common.problems.problem import Problem
+from ..._host.description.objects import stored_secret_name
 from ..._host.state.reading import BMH, hosts_everywhere
 from ..._metal3.kinds import KNOWN
 from ..._plane.parts import fit_service
-from ..checks import access
+from ..checks import access, rotations
 from ..checks import rules as checks
 from ..checks.other_hosts import OtherHosts
 from ..handover import bmc_reach
@@ -64,7 +65,8 @@ def obstacles(here: Side, there: Side, host: Object, now: float) -> list[Problem
     :param host: as it is here by now
     """
     copied = host_copies.copy_of(host, there.host(host["metadata"]["name"]), here.uid)
-    return host_obstacles.problems(host, here.objects, now, there.uid, copied)
+    return host_obstacles.problems(host, here.objects, now, there.uid, copied) + rotations.problems(
+        here.objects, [stored_secret_name(host)])
 
 
 def _not_taken(here: Side, there: Side, leaving: list[Object]) -> tuple[list[Problem], list[str]]:

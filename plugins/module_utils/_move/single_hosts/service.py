@@ -20,6 +20,7 @@ from ..._common.redaction.redaction import secret_texts
 from ..._common.texts.formats import timestamp
 from ..._host.actions.actions import ACTIONS, has_status
 from ..._host.description import annotations as host_annotations
+from ..._host.description.objects import stored_secret_name
 from ..._host.state.goals import HostHistory, state_of
 from ..._host.state.reading import BMH, hosts_of
 from ..._host.state.wait import wait_for_hosts
@@ -27,6 +28,7 @@ from ..._kube.reconcile.plan import DELETE, UNCHANGED, deletion
 from ..._kube.reconcile.reconcile import Reconcile, raise_refused
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..checks import rotations
 from ..checks import rules as checks
 from ..objects import copies, graph, handed_over_notes
 from ..objects.reading import Side
@@ -200,6 +202,8 @@ class HostMove:
             # Others may have written over there since it was checked.
             late = host_obstacles.taken(host, self._here.uid, self._there.host(name))
             late += host_obstacles.secret_problems(secrets, known)
+            # Detached, none begins any more.
+            late += rotations.problems(self._here.objects, [stored_secret_name(host)])
             if late:
                 errors[name] = "; ".join(map(str, late))
                 continue

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ..._common.files.holder import elsewhere
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
-from ..._common.texts.plain_text import plain
 from ..._kube.objects.precondition import ABSENT
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
@@ -29,7 +29,7 @@ class KeptRecord:
 
     :param here: the plane it goes from
     :param there: the plane it goes to
-    :param holder: this run, see :func:`record.holder_of`
+    :param holder: this run, see ``holder_of``
     :param journal: of this machine, or None to keep none
     """
 
@@ -83,14 +83,8 @@ class KeptRecord:
         :param begun: the move
         :param take_over: name of the machine from which it is taken over
         """
-        node, _colon, folder = plain(begun.holder).partition(":")
-        if begun.holder in ("", self.holder) or take_over == node:
-            return []
-        return [Problem(
-            "move-elsewhere", self._subject, "take_over", take_over,
-            node, f"the move was begun on machine {node} (work_dir {folder}), this is {self.holder}: two runs at a "
-                  "time would lose objects; finish it there, or make sure that no Ansible and clusterctl runs there, "
-                  f"then set take_over (playbook: pivot_take_over={node})")]
+        return elsewhere("move-elsewhere", self._subject, ("the move", "lose objects"), begun.holder, self.holder,
+                         take_over, "Ansible and clusterctl", "pivot_take_over")
 
     def secret(self, begun: record.Record) -> bytes | None:
         """Return the key of the digests of a move; None when this machine has none."""

@@ -10,7 +10,7 @@ from typing import Any
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._plane.parts import fit_service
-from ..checks import admission, other_namespaces, preflight
+from ..checks import admission, other_namespaces, preflight, rotations
 from ..checks import rules as checks
 from ..handover import former_reading, provisioning_reading
 from ..objects import graph, record
@@ -67,7 +67,7 @@ class Permission:
             warnings += tried.warnings
         others, unread = former_reading.checked(self._here, params, not self._check_mode,
                                                 not checks.held(moving.of("BareMetalHost")))
-        problems += others
+        problems += others + rotations.problems(self._here.objects)
         warnings += unread
         unconfirmed = self._unconfirmed_move([host["metadata"]["name"] for host in moving.of("BareMetalHost")])
         half = self._records.half()

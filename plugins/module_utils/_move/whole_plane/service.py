@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ..._common.files.holder import holder_of
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import timestamp
@@ -17,6 +18,7 @@ from ..._common.texts.plain_text import few
 from ..._kube.objects.finalizers import is_going
 from ..._kube.responses.errors import KubeError
 from ..._metal3.kinds import KNOWN
+from ..checks import rotations
 from ..handover import former_reading, provisioning_reading
 from ..objects import clusterctl, graph, handed_over_notes, record
 from ..objects.reading import Side
@@ -68,8 +70,7 @@ class Move:
         self._clock, self._sleep, self._now = clock, sleep, now
         self._here = Side(source, params["namespace"])
         self._there = Side(target, params["namespace"])
-        self._records = KeptRecord(self._here, self._there, record.holder_of(os.uname().nodename, params["work_dir"]),
-                                   journal)
+        self._records = KeptRecord(self._here, self._there, holder_of(os.uname().nodename, params["work_dir"]), journal)
         self._permission = Permission(self._here, self._there, self._records, params, check_mode, progress, rehearse)
 
     def moved(self) -> dict[str, Any]:
@@ -250,6 +251,8 @@ class Move:
         :raises ReportedError: when one is not what was checked
         """
         late = interrupted.late(begun, self._here.client.list(KNOWN["BareMetalHost"], self._here.namespace)[0])
+        late += rotations.problems(dict(obj, kind="Secret") for obj in self._here.client.list(
+            KNOWN["Secret"], self._here.namespace)[0])
         if late:
             raise ReportedError("\n".join([
                 "hosts have changed since they were checked; nothing was moved, and a run that goes on checks again:",

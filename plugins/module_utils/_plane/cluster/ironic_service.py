@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import string
+from collections.abc import Callable
 from typing import Any
 
 from ..._common.files import whole_file
@@ -40,6 +41,7 @@ from . import (
 from . import objects as plane_objects
 from . import settings as part_settings
 from .components import ComponentsError, ComponentsRun
+from .ironic_writes import IronicWrites
 from .service import Components
 
 try:
@@ -62,6 +64,10 @@ _LINES = 4
 _DIGEST = re.compile(r"\$2[aby]?\$(?P<rounds>[0-9]{2})\$[./A-Za-z0-9]{53}")
 
 
+# Of whatever else has a password, too, somebody else decides.
+_LOGINS = (ironic.CREDENTIALS, ironic.HTPASSWD, MARIADB_PASSWORD, ironic_replicas.RPC_CREDENTIALS)
+
+
 class IronicComponents(Components):
     """One run over Ironic in a cluster.
 
@@ -72,11 +78,17 @@ class IronicComponents(Components):
     :param progress: a Progress
     """
 
+    writes: IronicWrites
+
     def __init__(self, client: Any, params: Object, shipped: list[Object], check_mode: bool, progress: Any,
                  **clock: Any) -> None:
         part = {"name": IRONIC.name, "namespace": params["namespace"]}
         super().__init__(client, dict(params, parts=[part], objects=[], definitions="keep"),
                          {IRONIC.name: (shipped, params["image_version"])}, check_mode, progress, **clock)
+
+    def writes_of(self, client: Any, check_mode: bool, progress: Any, sleep: Callable[[float], Any]) -> IronicWrites:
+        """Return the writes of the run."""
+        return IronicWrites(client, check_mode, progress, sleep, self._resource_of)
 
     def present(self) -> Object:
         """Write what differs, wait until Ironic is ready, and return the result.
@@ -295,6 +307,8 @@ class IronicComponents(Components):
     def _stored(self, name: str, *keys: str) -> dict[str, bytes]:
         """Return those of a Secret's values that are there."""
         stored = self.client.get(KNOWN["Secret"], self.params["namespace"], name)
+        if name in _LOGINS:
+            self.writes.decided_by.setdefault(name, stored)
         found = ((key, secret_data.value(stored, key)) for key in keys)
         return dict((key, value) for key, value in found if value is not None)
 

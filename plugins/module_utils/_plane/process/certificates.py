@@ -4,12 +4,14 @@
 """The lab's certificate authority and the certificates it signs."""
 from __future__ import annotations
 
+import contextlib
 import datetime
 import ipaddress
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..._common.files import file_lock
 from ..._common.files.whole_file import write_private
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
@@ -33,6 +35,7 @@ RENEW_BEFORE_DAYS = 30
 # A lab's parts have one clock, but a machine's may be set back a little, and those of nodes may be a little behind.
 BACKDATED = datetime.timedelta(minutes=5)
 _ENDING = "near expiry"
+LOCK = ".lock"
 
 
 def _now() -> Any:
@@ -117,6 +120,10 @@ class Authority:
         self._path = os.path.join(directory, "ca")
         self._certificate: Any
         self._key: Any
+        self.load()
+
+    def load(self) -> None:
+        """Read the files, which another run may have written since."""
         self._certificate, self._key = _load(self._path)
 
     def fault(self) -> str | None:
@@ -299,6 +306,18 @@ def _key_usage(signs: bool) -> Any:
         key_agreement=False, key_cert_sign=signs, crl_sign=signs, encipher_only=False, decipher_only=False)
 
 
+@contextlib.contextmanager
+def _alone(authority: Authority, check_mode: bool) -> Iterator[None]:
+    """Keep other runs waiting: the key of one authority would stand beside the certificate of another one."""
+    if check_mode:
+        yield
+        return
+    os.makedirs(authority.directory, mode=0o700, exist_ok=True)
+    with file_lock.held_alone(os.path.join(authority.directory, LOCK)):
+        authority.load()
+        yield
+
+
 def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: Sequence[Any] = (),
            common_name: str = DEFAULT_NAME, check_mode: bool = False,
            wrote: Callable[[str, str], Any] = lambda name, action: None, given: bool = False) -> list[dict[str, Any]]:
@@ -315,6 +334,12 @@ def ensure(authority: Authority, certificates: list[dict[str, Any]], key_pairs: 
     :returns: list of dicts ``name`` and ``reason`` of what was made
     :raises RefusedError: for an authority of the site's that cannot sign
     """
+    with _alone(authority, check_mode):
+        return _ensured(authority, certificates, key_pairs, common_name, check_mode, wrote, given)
+
+
+def _ensured(authority: Authority, certificates: list[dict[str, Any]], key_pairs: Sequence[Any], common_name: str,
+             check_mode: bool, wrote: Callable[[str, str], Any], given: bool) -> list[dict[str, Any]]:
     made = []
     problem = authority.given_problem(common_name, given)
     if problem:

@@ -4,9 +4,12 @@
 """Brings a lab's programs to the wanted state: configured, running, ready."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..._common.files import file_lock
 from . import figures as figures_file
 from . import orphans, ports, readiness, service_manager
 from .supervisor import ALIVE_STATES, Supervisor
@@ -18,6 +21,7 @@ ABSENT = "absent"
 # A program that waits for another one may have to be started again, each second or two where that one is slow; one that
 # always dies won't get better.
 RESTART_LIMIT = 20
+LOCK = "lock"
 ADDRESS_IN_USE = "address already in use"
 
 
@@ -32,6 +36,26 @@ def start(supervisor: Any, programs: Any, check_mode: bool = False, pending: Ite
     :param pending: files that a run without check mode has changed before
     :returns: dict name → ``started``, ``restarted``, ``stopped`` or ``running``
     """
+    with _alone(supervisor.layout, check_mode, True):
+        return _started(supervisor, programs, check_mode, pending)
+
+
+@contextlib.contextmanager
+def _alone(layout: Layout, check_mode: bool, makes: bool) -> Iterator[None]:
+    """Keep other runs waiting: to one a supervisord that another one is just starting is what a killed one has left.
+
+    :param makes: whether the folder is made when there is none
+    """
+    if makes and not check_mode:
+        os.makedirs(layout.directory, mode=0o700, exist_ok=True)
+    if check_mode or not os.path.isdir(layout.directory):
+        yield
+        return
+    with file_lock.held(os.path.join(layout.directory, LOCK)):
+        yield
+
+
+def _started(supervisor: Any, programs: Any, check_mode: bool, pending: Iterable[str]) -> Any:
     daemon_differs = supervisor.write_config(check_mode)
     differing = [program["name"] for program in programs if write_program(supervisor.layout, program, check_mode)
                  or set(pending) & set(program.get("restart_on") or [])]
@@ -121,6 +145,11 @@ def stop(supervisor: Any, names: Any, check_mode: bool = False) -> Any:
     :param check_mode: change nothing, only report
     :returns: dict name → ``stopped`` or ``absent``
     """
+    with _alone(supervisor.layout, check_mode, False):
+        return _stopped(supervisor, names, check_mode)
+
+
+def _stopped(supervisor: Any, names: Any, check_mode: bool) -> Any:
     if not check_mode:
         # First: roles know by the files which programs a run that is killed meanwhile has left.
         supervisor.stop_programs(names)

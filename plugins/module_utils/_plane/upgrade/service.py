@@ -78,6 +78,7 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
                 kept.append(f"{entry.title}, of which objects may be stored as {', '.join(newer)}")
                 continue
         changed.append((entry, stored))
+    _refuse_others(writes, [entry for entry, _stored in changed])
     by_title = dict((entry.title, (entry, stored)) for entry, stored in changed)
     restored: list[str] = []
     back: list[Entry] = []
@@ -90,6 +91,19 @@ def roll_back(client: Any, writes: Any, entries: Sequence[Entry], progress: Any,
         restored += [entry.title for entry in again]
         back += [entry for entry in again if entry.desired is not None]
     return RolledBack(restored, kept, RolloutWait(client, back, progress, sleep=sleep).until(timeout_seconds))
+
+
+def _refuse_others(writes: Any, entries: Sequence[Entry]) -> None:
+    """Leave a part to the run that has written its Deployment since: with older objects beside it it would not work.
+
+    :raises ReportedError: with such Deployments
+    """
+    theirs = [entry.title for entry in writes.look([
+        entry.desired for entry in entries if entry.resource.kind == "Deployment" and entry.desired is not None])
+        if entry.changes]
+    if theirs:
+        raise ReportedError(f"{few(theirs, NAMED)}: found another one than this run has written, expected that one; "
+                            "nothing was rolled back; wait until the run that has written it has ended")
 
 
 def failure(title: str, found: str, planned: str, cause: ReportedError, outcome: RolledBack | ReportedError,

@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.wait_loop import Step
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over, lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import wait as host_wait
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -408,6 +409,32 @@ def test_a_host_that_has_changed_meanwhile_is_not_given_away(planes, monkeypatch
     if step != "_delete":
         copied = there.objects.get(("BareMetalHost", "free"))
         assert copied is None or copied["metadata"]["annotations"][host_annotations.PAUSED] == host_copies.HELD
+
+
+@pytest.mark.parametrize("begun_at", ["", "_detach", "_copy"])
+def test_a_host_whose_password_is_being_replaced_stays(planes, monkeypatch, begun_at):
+    here, there = planes
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "free-bmc"
+
+    def begin():
+        found = claim.claim("free-bmc", NAMESPACE, "new-password", "node:/locks")
+        found["metadata"].update(uid="claim", resourceVersion="1")
+        here.objects["Secret", "free-bmc-rotation"] = found
+
+    if not begun_at:
+        begin()
+        with pytest.raises(RefusedError, match="Secret free-bmc-rotation: found a rotation of a BMC's password"):
+            move(planes)
+        assert World.done == 0
+        # Left over: what counts is in the Secret of the BMC.
+        here.objects["Secret", "free-bmc"]["data"] = dict(here.objects["Secret", "free-bmc-rotation"]["data"])
+        assert move(planes)["errors"] == [] and ("Secret", "free-bmc-rotation") not in there.objects
+        return
+    meanwhile(monkeypatch, begun_at, begin)
+    error, = move(planes)["errors"]
+    assert "a rotation of a BMC's password that has not ended" in error and "new-password" not in error
+    assert ("BareMetalHost", "free") in here.objects and ("BareMetalHost", "free") not in there.objects
+    assert ("BareMetalHost", "used") in there.objects
 
 
 @pytest.mark.parametrize("change, text", [

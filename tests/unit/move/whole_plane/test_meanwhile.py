@@ -17,6 +17,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
     ReportedError,
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import record
@@ -55,6 +56,32 @@ def test_clusterctl_is_not_started_for_a_cluster_that_answers_in_the_place_of_th
     with pytest.raises(ReportedError, match=r"clusterctl was not started: .*cluster_uid: found another, expected "):
         run.moved()
     assert clusterctl.runs == 0 and managed(there) == set()
+
+
+# A BMC whose password is being replaced
+
+@pytest.mark.parametrize("when", ["before", "meanwhile", "killed"])
+def test_clusterctl_does_not_take_hosts_whose_passwords_are_being_replaced(here, there, monkeypatch, when):
+    """The Secret over there would have the password of before; a rotation begins none that is held."""
+    found = claim.claim("free-bmc", NAMESPACE, "new-password", "node:/locks")
+    found["metadata"].update(uid="claim", resourceVersion="1")
+
+    def begin(*_arguments):
+        here.objects["Secret", "free-bmc-rotation"] = found
+
+    clusterctl, resume = Clusterctl(here, there), service.Move._resume_clusters
+    if when == "meanwhile":
+        monkeypatch.setattr(service.Move, "_resume_clusters", begin)
+    else:
+        if when == "killed":
+            interrupted(here, there, 0)
+        begin()
+    with pytest.raises(RefusedError if when == "before" else ReportedError, match="free-bmc-rotation: found a rot"):
+        move(here, there, clusterctl).moved()
+    assert clusterctl.runs == 0 and managed(there) == set()
+    monkeypatch.setattr(service.Move, "_resume_clusters", resume)
+    del here.objects["Secret", "free-bmc-rotation"]
+    assert move(here, there).moved()["changed"]
 
 
 # A server that has another host by then

@@ -16,6 +16,7 @@ from fakes.clusterctl import Clusterctl, Killed
 from fakes.moves import move_params
 from fakes.planes import NAMESPACE, STAY, at_once, host, managed, obj, server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files.holder import holder_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
     RefusedError,
     ReportedError,
@@ -143,7 +144,7 @@ def begun_elsewhere(here, there, steps=5):
     """Have a move interrupted that another machine has begun."""
     with pytest.raises(Killed):
         other = move(here, there, Clusterctl(here, there, steps))
-        other._records.holder = record.holder_of("other-node", "/work")
+        other._records.holder = holder_of("other-node", "/work")
         other.moved()
 
 
@@ -245,7 +246,7 @@ def test_a_move_that_another_machine_has_half_begun_is_left_to_it(here, there):
     """It may be about to write the other record."""
     half_begun(here, there)
     config = here.objects["ConfigMap", record.NAME]
-    config["data"]["holder"] = record.holder_of("other-node", "/work")
+    config["data"]["holder"] = holder_of("other-node", "/work")
     before = copy.deepcopy((here.objects, there.objects))
     for run in (move(here, there).moved, move(here, there).undone):
         with pytest.raises(RefusedError, match=r"begun on machine other-node .*pivot_take_over=other-node"):

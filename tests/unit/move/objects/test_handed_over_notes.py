@@ -1,0 +1,47 @@
+# Copyright (c) 2026, metal3.baremetal contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Notes of hosts that leave a plane, of two runs at once."""
+from __future__ import annotations
+
+import pytest
+from fakes.planes import NAMESPACE, host, server
+
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects import handed_over_notes
+from ansible_collections.metal3.baremetal.plugins.module_utils._move.objects.reading import Side
+
+
+def noted(client):
+    return sorted(handed_over.read(client.objects.get(("ConfigMap", handed_over.NAME))))
+
+
+def write(here, there, name):
+    handed_over_notes.write(Side(here, NAMESPACE), Side(there, NAMESPACE), [host(name)], [name], "2026-11-25T00:00:00Z")
+
+
+def test_a_run_that_finds_no_notes_and_is_not_the_first_to_write_them_keeps_both(monkeypatch):
+    here, there = (server(uid, f"https://{uid}:6443") for uid in ("here", "there"))
+    create = here.create
+
+    def after_another_run(*arguments, **options):
+        monkeypatch.setattr(here, "create", create)
+        write(here, there, "a")
+        return create(*arguments, **options)
+
+    monkeypatch.setattr(here, "create", after_another_run)
+    write(here, there, "b")
+    assert noted(here) == ["a", "b"]
+
+
+def test_notes_that_can_not_be_written_end_the_run(monkeypatch):
+    here, there = (server(uid, f"https://{uid}:6443") for uid in ("here", "there"))
+
+    def refuse(*_arguments, **_options):
+        raise KubeError("forbidden", 403)
+
+    monkeypatch.setattr(here, "create", refuse)
+    with pytest.raises(KubeError, match="forbidden"):
+        write(here, there, "a")
+    assert noted(here) == []
