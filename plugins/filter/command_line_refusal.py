@@ -11,8 +11,8 @@ name: command_line_refusal
 short_description: Message that refuses variables of the command line which a role is given by another
 version_added: "0.1.0"
 description:
-  - Returns what the roles and playbooks of this collection print when a variable that they give to another role, such as
-    the servers that were confirmed, is among those of the command line (C(-e), or the variables of a job of AWX).
+  - Returns what the roles and playbooks of this collection print when a variable that they give to another role, such
+    as the servers that were confirmed, is among those of the command line (C(-e), or the variables of a job of AWX).
   - Those count more than what a role or playbook gives, so that another thing would be done than what was confirmed.
 positional: giver
 options:
@@ -52,6 +52,7 @@ def command_line_refusal(names, giver):
     """Return the message; see DOCUMENTATION."""
     from ansible.parsing.dataloader import DataLoader
     from ansible.utils.vars import load_extra_vars
+
     from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import type_name
 
     if isinstance(names, str) or not isinstance(giver, str):
@@ -61,8 +62,8 @@ def command_line_refusal(names, giver):
     found = [name for name in names if name in given]
     if not found:
         return ""
-    return (f"{', '.join(found)}: found on the command line (-e), where a variable counts more than what {giver} gives, "
-            f"so that another thing would be done than is asked for; expected from {giver} alone; leave it out")
+    return (f"{', '.join(found)}: found on the command line (-e), where a variable counts more than what {giver} "
+            f"gives, so that another thing would be done than is asked for; expected from {giver} alone; leave it out")
 
 
 class FilterModule:

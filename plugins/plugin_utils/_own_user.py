@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 def refusal(task, user, become_user):
-    """Return why a task must not be run, empty when it may be: it says that it is the user's own, and another would do it.
+    """Return why a task must not be run, empty when it may be: it is the user's own, and another would do it.
 
     Root would look for kubeconfigs in its own home and without the environment of the user, and leave files that the
     user cannot read. A task's variable counts more than an inventory, play or ``--become``, but not more than ``-e``.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What runs on the controller is done by the user who runs Ansible, also where an inventory's servers are reached by sudo."""
+"""What runs on the controller is done by the user who runs Ansible, also where servers are reached by sudo."""
 from __future__ import annotations
 
 import json
@@ -83,7 +83,8 @@ def test_a_variable_of_the_command_line_is_refused(run, tmp_path):
 
 def test_a_plane_of_processes_is_the_own_user_s(run, tmp_path):
     plane = {"mode": "process", "name": "m3none", "dir": str(tmp_path / "plane")}
-    dummy, output, asked = run(BY_INVENTORY, [role("bootstrap_plane", "stop", management_plane=plane)], hosts="management")
+    task = role("bootstrap_plane", "stop", management_plane=plane)
+    dummy, output, asked = run(BY_INVENTORY, [task], hosts="management")
     assert asked == 0 and "Stop the plane and keep its folder" in output, output
 
 
@@ -121,7 +122,7 @@ def test_each_task_of_the_controller_says_so():
             for task, delegated, become in tasks_of(play.get("tasks", []) if "hosts" in play else [play]):
                 if delegated and connects(task):
                     found += 1
-                    assert become is False, f"{path.relative_to(REPOSITORY)}: {task['name']}: vars: {{ansible_become: false}}"
+                    assert become is False, f"{path.relative_to(REPOSITORY)}: {task['name']}: ansible_become: {become}"
     assert found > 70
 
 
@@ -136,17 +137,16 @@ def test_each_task_of_a_role_of_the_controller_says_so(name):
                 silent.setdefault(path.name, task["name"])
             if "ansible.builtin.import_tasks" in task:
                 imported.setdefault(task["ansible.builtin.import_tasks"], []).append(become)
-    entries = {f"{point}.yml" for point in ansible_yaml.read(folder.parent / "meta" / "argument_specs.yml")["argument_specs"]}
+    specs = ansible_yaml.read(folder.parent / "meta" / "argument_specs.yml")
+    entries = {f"{point}.yml" for point in specs["argument_specs"]}
     for file, first in silent.items():
         assert set(imported.get(file, [None])) == {False} and file not in entries, f"roles/{name}/tasks/{file}: {first}"
 
 
 def test_plays_of_the_controller_say_so():
     """But for the one that fills the folder of a web server, which may be root's."""
-    others = set()
-    for path in sorted((REPOSITORY / "playbooks").glob("*.yml")):
-        for play in ansible_yaml.read(path):
-            if play.get("hosts") == "localhost" and (play.get("vars") or {}).get("ansible_become") is not False:
-                if any(connects(task) for task in [*play.get("tasks", []), *play.get("pre_tasks", [])]) or "roles" in play:
-                    others.add(path.name)
+    plays = [(path.name, play) for path in sorted((REPOSITORY / "playbooks").glob("*.yml"))
+             for play in ansible_yaml.read(path) if play.get("hosts") == "localhost"]
+    others = {name for name, play in plays if (play.get("vars") or {}).get("ansible_become") is not False
+              and ("roles" in play or any(connects(task) for task in play["tasks"]))}
     assert others == {"mirror_unpack.yml"}
