@@ -20,6 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.pla
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import PROGRESS_FILE_VARIABLE
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress_pace import Pace
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _bulk_task as bulk_task
+from ansible_collections.metal3.baremetal.plugins.plugin_utils import _own_user as own_user
 
 POLL_INTERVAL_SECONDS = 0.2
 _INDENT = "  "
@@ -69,7 +70,8 @@ class ProgressAction(ActionBase):
     def run(self, tmp=None, task_vars=None):
         """Run the module; the result is the module's own."""
         result = super().run(task_vars=task_vars)
-        refused = bulk_task.refusal(self._task, task_vars.get("ansible_play_batch", ()))
+        refused = (bulk_task.refusal(self._task, task_vars.get("ansible_play_batch", ()))
+                   or own_user.refusal(self._task, self._get_remote_user(), self._become_user()))
         if refused:
             return dict(result, failed=True, msg=refused)
         wrap_async = bool(self._task.async_val) and not self._connection.has_native_async
@@ -95,6 +97,9 @@ class ProgressAction(ActionBase):
     def show(self, text):
         """Print one line at once; what comes from outside can't steer the terminal."""
         Display().display(plain(str(text)), stderr=True)
+
+    def _become_user(self):
+        return self.get_become_option("become_user") if self._connection.become else ""
 
     def shows_progress(self):
         """True when this run may print: on the controller, in the foreground, without ``no_log``."""

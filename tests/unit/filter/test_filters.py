@@ -116,6 +116,7 @@ class Text(str):
     ("confirmation_request", ("h1", "wipes %s"), "found str and str, expected a list of names and the text"),
     ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
     ("no_server_refusal", ("h1", "x_names"), "found str and str, expected a list of names and the name of a variable"),
+    ("command_line_refusal", ("x_names", "site"), "found str and str, expected a list of names of variables and who"),
     ("several_refusal", ("h1", "plane"), "found str and str, expected a list of names and what they are called"),
     ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
     ("hardware_changes", ([{"name": "h1", "hardware_data": {}}], [{"name": "h1"}]),
