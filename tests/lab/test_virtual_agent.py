@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import agent_recording
 import pytest
-from virtual_site import BOOT_SECONDS, MEDIA, inventory_arguments
+from virtual_site import BOOT_SECONDS, HTTP, MEDIA, inventory_arguments
 
 pytestmark = pytest.mark.metal
 
@@ -42,3 +43,13 @@ def test_the_agent_executes_steps_once_a_server_is_provisioned_and_fails_in_none
     assert steps == {"enroll": [], "provision": ["deploy.erase_devices_metadata", "deploy.write_image"],
                      "deprovision_hosts": ["deploy.erase_devices_metadata"]}
     assert not [command for commands in found.values() for command in commands if command["failed"]]
+
+
+def test_cards_without_an_address_do_not_hold_the_agent_up(lab, room):
+    """Of six cards DHCP knows the one that the server boots from; the console is that of its inspection."""
+    assert [bool(nic.get("address")) for nic in lab.servers[HTTP]["nics"]] == [True] + [False] * 5
+    path = Path(room.server(HTTP)["serial_log"])
+    # A grown one becomes the first of these (lab/machine_room/console.py).
+    printed = "".join(part.read_text(errors="replace") for part in (Path(f"{path}.1"), path) if part.exists())
+    assert "Starting ironic-python-agent" in printed and "Finished" in printed
+    assert "Failed to start systemd-networkd-wait-online.service" not in printed
