@@ -721,14 +721,14 @@ options:
       max_retry:
         description:
           - How often the machine in the place of an unhealthy one of the control plane is replaced when it fails, too;
-            without a limit when it is not said.
+            without a limit when it is not said. With V(0) it stays.
         type: int
       retry_period_seconds:
         description: How long the control plane waits before it does so; V(0) when it is not said.
         type: int
       min_healthy_period_seconds:
-        description: After how long a machine of the control plane that fails counts as another case, of which retries
-          are counted anew; V(3600) when it is not said.
+        description: After how long a machine of the control plane that fails counts as another case, whose retries
+          are counted from 0; V(3600) when it is not said.
         type: int
       max_in_flight:
         description:
