@@ -345,7 +345,8 @@ options:
       - Machines that nothing owns, by name, beside the pools of O(workers). The Machine of C(db) in the cluster
         C(prod) is C(prod-db). Each has the options of O(control_plane) that are for machines; not C(replicas),
         C(autoscaler), C(certificate_renewal_days), C(max_surge), C(max_unavailable), C(rollout_after), C(node_reuse),
-        C(machine_name_template) and C(health_check), which are for what makes another machine in the place of one.
+        C(machine_name_template), C(health_check), C(remediation), C(deletion_order) and C(min_ready_seconds), which are
+        for what makes another machine in the place of one.
       - Nothing replaces such a machine. One that is there stays as it was made, also with another O(kubernetes_version)
         or O(image); a warning says so. To replace it, describe it with C(state=absent), run, and describe it again.
       - Without this option those that there are stay. When it is given, those that it does not name are deleted
@@ -682,7 +683,7 @@ options:
         description: Conditions of a node that make its machine unhealthy; by default C(Ready) not C(True) for 300 s.
         type: list
         elements: dict
-        suboptions:
+        suboptions: &unhealthy_conditions
           type:
             description: Type of the condition.
             type: str
@@ -695,6 +696,14 @@ options:
             description: How long it must last.
             type: int
             required: true
+      unhealthy_machine_conditions:
+        description:
+          - Conditions of a Machine that make it unhealthy, beside those of its node, for example C(NodeHealthy).
+          - C(Ready), C(Available), C(HealthCheckSucceeded), C(OwnerRemediated) and C(ExternallyRemediated) are refused,
+            as Cluster API refuses them.
+        type: list
+        elements: dict
+        suboptions: *unhealthy_conditions
       max_unhealthy:
         description: Number or percentage of unhealthy machines above which nothing is done.
         type: raw
@@ -704,6 +713,41 @@ options:
       reboot_timeout_seconds:
         description: How long each reboot may take; V(600) when it is not said, at least V(100).
         type: int
+  remediation: &remediation
+    description:
+      - How machines that a health check has found to be unhealthy are replaced. A change replaces no machine.
+      - Said for the whole cluster, each owner takes what it has a field for; a group says only what is for its owner.
+    type: dict
+    suboptions:
+      max_retry:
+        description:
+          - How often the machine in the place of an unhealthy one of the control plane is replaced when it fails, too;
+            without a limit when it is not said. With V(0) it stays.
+        type: int
+      retry_period_seconds:
+        description: How long the control plane waits before it does so; V(0) when it is not said.
+        type: int
+      min_healthy_period_seconds:
+        description: After how long a machine of the control plane that fails counts as another case, whose retries
+          are counted from 0; V(3600) when it is not said.
+        type: int
+      max_in_flight:
+        description:
+          - How many machines, or how many percent, of a pool of workers are being replaced at once; all that are
+            unhealthy when it is not said.
+          - With O(topology) or O(cluster_class) it needs C(health_check).
+        type: raw
+  deletion_order: &deletion_order
+    description: Which machines of a pool of workers go first when there are to be fewer; Cluster API takes any when it
+      is not said. Of workers only. A change replaces no machine.
+    type: str
+    choices: [random, newest, oldest]
+  min_ready_seconds: &min_ready_seconds
+    description:
+      - How long a new machine of a pool of workers must be ready before it counts as available, so that a rollout goes
+        on to the next one. Of workers only.
+      - A change replaces no machine.
+    type: int
   minimum_memory_mebibytes: &minimum_memory_mebibytes
     description: Memory that a host must have; V(1700), which is kubeadm's limit, when it is not said.
     type: int
@@ -826,6 +870,9 @@ options:
       rollout_after: *rollout_after
       node_reuse: *node_reuse
       health_check: *health_check
+      remediation: *remediation
+      deletion_order: *deletion_order
+      min_ready_seconds: *min_ready_seconds
       minimum_memory_mebibytes: *minimum_memory_mebibytes
       minimum_root_disk_gigabytes: *minimum_root_disk_gigabytes
 """

@@ -102,6 +102,14 @@ options:
         description: API group of its kind.
         type: str
         default: cert-manager.io
+  tls_names:
+    description:
+      - Further host names and addresses by which Ironic is called, for the certificate that cert-manager issues, for
+        example the name that the operator's C(IRONIC_ENDPOINT) has. Requires O(tls=cert_manager).
+      - Other ones have the certificate issued again and the pod started with it.
+    type: list
+    elements: str
+    default: []
   renew_certificate:
     description: Whether cert-manager issues Ironic's certificate again now, before its time; with O(tls=cert_manager).
       The pod is started again, because it reads the certificate once.

@@ -44,7 +44,11 @@ class TlsProxy(Forwarder):
             self.clients.append(dict(part[0] for part in secured.getpeercert()["subject"])["commonName"])
         with contextlib.suppress(OSError), secured, self._client.wrap_socket(
                 socket.create_connection(self.behind), server_hostname=self.behind[0]) as far:
-            both_ways(secured, far)
+            both_ways(secured, far, self.answered)
+
+    def answered(self, chunk):
+        """Return what is sent in the place of bytes of an answer."""
+        return chunk
 
 
 class DemandingProxy(TlsProxy):

@@ -45,14 +45,17 @@ class Forwarder:
             both_ways(connection, far)
 
 
-def both_ways(near, far):
+def both_ways(near, far, answered=bytes):
     """Copy what two sockets send to each other, until one of them has ended.
 
     In one thread, because two must not use one TLS connection at once.
+
+    :param answered: callable that takes bytes of the far one and returns what is sent in their place
     """
     other = {near: far, far: near}
     with contextlib.suppress(OSError):
-        while all(_handed_on(source, other[source]) for source in _readable(near, far)):
+        while all(_handed_on(source, other[source], answered if source is far else bytes)
+                  for source in _readable(near, far)):
             pass
     for sink in other:
         with contextlib.suppress(OSError):
@@ -65,8 +68,8 @@ def _readable(*sockets):
     return waiting or select.select(sockets, [], [])[0]
 
 
-def _handed_on(source, sink):
-    """Copy what there is; return whether the source goes on."""
+def _handed_on(source, sink, changed):
+    """Copy what there is, as a callable changes it; return whether the source goes on."""
     source.settimeout(0)
     try:
         chunk = source.recv(CHUNK_BYTES)
@@ -75,5 +78,5 @@ def _handed_on(source, sink):
         return True
     finally:
         source.settimeout(None)
-    sink.sendall(chunk)
+    sink.sendall(changed(chunk))
     return bool(chunk)

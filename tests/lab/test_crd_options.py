@@ -60,9 +60,8 @@ LEFT_OUT = {
         "spec.template.spec.metaData": "the Metal3DataTemplate makes them",
         "spec.template.spec.networkData": "the Metal3DataTemplate makes them"},
     "Metal3DataTemplate": {"spec.networkData": AS_GIVEN, "spec.metaData": AS_GIVEN},
-    "KubeadmControlPlane": dict(below("spec.kubeadmConfigSpec", KUBEADM), **dict(
-        below("spec.machineTemplate.spec", MACHINE),
-        **below("spec", {"remediation": NOT_OFFERED}))),
+    "KubeadmControlPlane": dict(below("spec.kubeadmConfigSpec", KUBEADM),
+                                **below("spec.machineTemplate.spec", MACHINE)),
     "KubeadmConfigTemplate": dict(
         below("spec.template.spec", dict((name, reason) for name, reason in KUBEADM.items()
                                          if name != "clusterConfiguration")),
@@ -70,12 +69,11 @@ LEFT_OUT = {
            "spec.template.spec.clusterConfiguration": "of the control plane only",
            "spec.template.spec.initConfiguration": "of the control plane only"}),
     "MachineDeployment": dict(below("spec.template.spec", MACHINE), **{
-        "spec.deletion.order": NOT_OFFERED, "spec.paused": "a switch of operators, no description",
-        "spec.remediation.maxInFlight": NOT_OFFERED,
-        "spec.selector.matchExpressions": SELECTOR, "spec.template.spec.minReadySeconds": NOT_OFFERED,
+        "spec.paused": "a switch of operators, no description",
+        "spec.selector.matchExpressions": SELECTOR,
         "spec.template.spec.bootstrap.dataSecretName": BY_CONTROLLER, "spec.template.spec.providerID": BY_CONTROLLER}),
     "MachineHealthCheck": {
-        "spec.checks.unhealthyMachineConditions": NOT_OFFERED, "spec.selector.matchExpressions": SELECTOR,
+        "spec.selector.matchExpressions": SELECTOR,
         "spec.remediation.triggerIf.unhealthyInRange": "max_unhealthy says the same"},
 }
 # What the descriptions of the golden files leave out.

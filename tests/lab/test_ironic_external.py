@@ -4,12 +4,14 @@
 """An Ironic that somebody else runs: what is found before the operator uses it, asked of the lab's real one."""
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 
 import plane_site
 import pytest
 from demanding_proxy import DemandingProxy
+from older_api import OlderApi
 from support import eventually
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.addresses.schemes import DRIVERS
@@ -167,12 +169,33 @@ def test_the_labs_own_is_never_without_login_or_tls(lab, option):
     assert lab.pid("ironic") == before
 
 
+def in_front(lab, folder, kind, **options):
+    """Return a server in front of the lab's Ironic, and its certificate and key.
+
+    :param kind: a class of ``TlsProxy``
+    """
+    pair = plane_site.issue(lab, folder, "127.0.0.1")
+    return kind("127.0.0.1", pair, str(lab.dir / "pki" / "ca.crt"), ("127.0.0.1", lab.figures["ports"]["ironic"]),
+                **options), pair
+
+
+@pytest.mark.parametrize(("newest", "text"), [
+    ("1.86", "found API version 1.86, expected 1.87 or newer"),
+    ("1.88", "expected 1.89 or newer, which the Bare Metal Operator 0.13 needs")], ids=["collection", "operator"])
+def test_an_ironic_whose_api_is_too_old_is_refused_by_a_run(lab, external, tmp_path, newest, text):
+    """Before the operator asks it."""
+    proxy, _pair = in_front(lab, tmp_path, OlderApi, newest=newest)
+    with contextlib.closing(proxy):
+        given = dict(external, ironic_url=proxy.url.removesuffix("/v1/"))
+        refusal = lab.playbook("install", "--tags", "ironic,bmo", extra=given)
+    refusal.failed(text)
+    assert "Run the Bare Metal Operator" not in refusal.output
+
+
 @pytest.fixture
 def demanding(lab, tmp_path):
     """A server in front of the lab's Ironic that lets in who shows a certificate, and the pair that does."""
-    pair = plane_site.issue(lab, tmp_path, "127.0.0.1")
-    proxy = DemandingProxy("127.0.0.1", pair, str(lab.dir / "pki" / "ca.crt"),
-                           ("127.0.0.1", lab.figures["ports"]["ironic"]))
+    proxy, pair = in_front(lab, tmp_path, DemandingProxy)
     yield proxy, pair
     # The operator of the lab asks the lab's Ironic again.
     lab.playbook("install", "--tags", "bmo").ok()

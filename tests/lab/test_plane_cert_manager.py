@@ -92,6 +92,13 @@ def served(variables):
         (address, 6385), ca_certs=folder(variables) + "/ca.crt", timeout=30).encode())
 
 
+def names(variables):
+    """Return the host names and addresses that the certificate which Ironic serves is for."""
+    found = served(variables).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    return {*found.get_values_for_type(x509.DNSName),
+            *(str(item) for item in found.get_values_for_type(x509.IPAddress))}
+
+
 def folder(variables):
     return variables["management_plane"]["kubeconfig"] + ".ironic"
 
@@ -288,9 +295,10 @@ def test_a_sites_own_issuer_issues_ironics_certificate_and_a_wrong_authority_is_
     lab.playbook("install", "--tags", "ironic", extra=missing, seconds=SECONDS).failed(
         'tls_issuer.name: found "nobody", expected the Issuer of namespace ' + OPERATORS)
     assert certificate(target) == before
-    given = dict(missing, ironic_tls_issuer=issuer)
+    given = dict(missing, ironic_tls_issuer=issuer, ironic_tls_names=["ironic.example.org", "192.0.2.7"])
     with undisturbed(target):
         lab.playbook("install", extra=given, seconds=SECONDS).ok()
+    assert names(variables) == {"ironic.example.org", variables["ironic_provisioning_ip"], "192.0.2.7"}
     authority = x509.load_pem_x509_certificate((lab.dir / "pki" / "ca.crt").read_bytes())
     assert served(variables) == certificate(target) and served(variables).issuer == authority.subject
     assert plane_site.not_ready(target) == []

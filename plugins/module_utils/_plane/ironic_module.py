@@ -58,6 +58,7 @@ def ironic_argument_spec() -> dict[str, dict[str, Any]]:
             "name": {"type": "str", "required": True},
             "kind": {"type": "str", "default": "Issuer"},
             "group": {"type": "str", "default": "cert-manager.io"}}},
+        tls_names={"type": "list", "elements": "str", "default": []},
         renew_certificate={"type": "bool", "default": False},
         with_cert_manager={"type": "bool", "default": False},
         provisioning_ip={"type": "str"},

@@ -56,9 +56,14 @@ GROUP = {
     "machine_labels": {"a": "b"}, "machine_annotations": {"a": "b"}, "node_drain_timeout_seconds": 1,
     "node_deletion_timeout_seconds": 1, "node_volume_detach_timeout_seconds": 1, "max_surge": 1,
     "rollout_after": "2026-01-01T00:00:00Z",
+    "remediation": {"max_retry": 1, "retry_period_seconds": 1, "min_healthy_period_seconds": 1,
+                    "max_in_flight": "20%"},
+    "deletion_order": "oldest", "min_ready_seconds": 1,
     "node_reuse": False, "minimum_memory_mebibytes": 1, "minimum_root_disk_gigabytes": 1,
     "health_check": {"enabled": True, "node_startup_timeout_seconds": 60, "max_unhealthy": "40%",
                      "unhealthy_conditions": [{"type": "Ready", "status": "False", "timeout_seconds": 5}],
+                     "unhealthy_machine_conditions": [
+                         {"type": "NodeHealthy", "status": "Unknown", "timeout_seconds": 5}],
                      "reboot_retry_limit": 1, "reboot_timeout_seconds": 100}}
 GOOD = {
     **GROUP,

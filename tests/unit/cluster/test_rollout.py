@@ -155,6 +155,24 @@ def test_a_change_of_size_replaces_nothing():
     assert changes["c1-one"]["rolls"] is False
 
 
+@pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])
+@pytest.mark.parametrize("changed", [
+    {"remediation": {"max_retry": 3, "retry_period_seconds": 60, "min_healthy_period_seconds": 60,
+                     "max_in_flight": 1}},
+    {"deletion_order": "newest"}, {"min_ready_seconds": 60},
+    {"health_check": {"unhealthy_machine_conditions": [
+        {"type": "NodeHealthy", "status": "False", "timeout_seconds": 60}]}}],
+    ids=["remediation", "deletion order", "minimum of seconds", "conditions of machines"])
+def test_how_owners_replace_and_take_away_machines_replaces_none(changed, version):
+    """By Cluster API's own comparison (machinedeployment/mdutil: MachineTemplateUpToDate)."""
+    before, after = rendered(api_version=version), rendered(api_version=version, **changed)
+    assert before != after
+    changes = preview(before, after, described(api_version=version, **changed))
+    assert not [change for change in changes.values() if change["rolls"] or change["machines"]]
+    assert [item["metadata"]["name"] for item in before] == [
+        item["metadata"]["name"] for item in after if item["kind"] != "MachineHealthCheck"]
+
+
 def of(items):
     objects = {}
     for item in items:

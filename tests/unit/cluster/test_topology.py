@@ -10,6 +10,11 @@ from fakes.clusters import OTHER_IMAGE
 from fakes.topology import TopologyPlane, add_users_class
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks.validation import check_description
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
+    reader as cluster_description,
+)
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.render import objects as cluster_render
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import topology_owners
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import goals, topology
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.snapshot import Snapshot
@@ -77,10 +82,34 @@ def test_what_changes_templates_makes_another_class_that_the_cluster_names(chang
     {"kubernetes_version": "v1.36.0"}, {"workers": {"one": {"replicas": 5}, "two": {"replicas": 1}}},
     {"workers": {"one": {"replicas": 3, "machine_labels": {"a": "b"}}, "two": {"replicas": 1}}},
     {"node_drain_timeout_seconds": 60}, {"workers": {"one": {"replicas": 3, "max_surge": 0, "max_unavailable": 1},
-                                                     "two": {"replicas": 1}}}])
+                                                     "two": {"replicas": 1}}},
+    {"deletion_order": "oldest"}, {"min_ready_seconds": 5},
+    {"health_check": {}, "remediation": {"max_in_flight": 1}}])
 def test_what_the_topology_says_leaves_the_class(change):
     before, after = objects(), objects(**change)
     assert before["ClusterClass"] == after["ClusterClass"] and before["Cluster"] != after["Cluster"]
+
+
+@pytest.mark.parametrize("change", [
+    {"control_plane": {"remediation": {"max_retry": 3}}}, {"deletion_order": "oldest"}, {"min_ready_seconds": 5},
+    {"health_check": {"unhealthy_machine_conditions": [
+        {"type": "NodeHealthy", "status": "False", "timeout_seconds": 5}]}, "remediation": {"max_in_flight": 1}}],
+    ids=["remediation", "deletion order", "minimum of seconds", "health check"])
+def test_how_owners_replace_and_take_away_machines_replaces_none(change):
+    before, after = ([topology_owners.rolling(item) for item in cluster_render.owners(cluster_description.read(
+        dict(PARAMS, **more))[0])] for more in ({}, change))
+    assert before == after and objects() != objects(**change)
+
+
+def test_a_topology_has_what_pools_say_about_unhealthy_machines():
+    topology_of = objects(health_check={"unhealthy_machine_conditions": [
+        {"type": "NodeHealthy", "status": "False", "timeout_seconds": 5}]}, remediation={
+            "max_in_flight": "20%", "max_retry": 3})["Cluster"]["spec"]["topology"]
+    plane, pool = topology_of["controlPlane"], topology_of["workers"]["machineDeployments"][0]
+    for group in (plane, pool):
+        assert group["healthCheck"]["checks"]["unhealthyMachineConditions"] == [
+            {"type": "NodeHealthy", "status": "False", "timeoutSeconds": 5}]
+    assert pool["healthCheck"]["remediation"] == {"maxInFlight": "20%"} and "remediation" not in plane["healthCheck"]
 
 
 # Rules
@@ -98,6 +127,10 @@ def test_what_the_topology_says_leaves_the_class(change):
     ({"cluster_class": {"name": "k"}, "topology": False}, "topology: found false, expected true, or nothing"),
     ({"cluster_class": {"name": "k"}}, "endpoint.holder"),
     ({"topology": False, "workers": {"one": {"class_variables": {}}}}, "workers.one.class_variables"),
+    ({"remediation": {"max_in_flight": 1}}, "remediation.max_in_flight: found a value, expected nothing without "
+     "health_check with topology"),
+    ({"cluster_class": {"name": "k"}, "control_plane": {"remediation": {"max_retry": 1}}},
+     "control_plane.remediation.max_retry: found a value, expected nothing with cluster_class"),
 ])
 def test_options_that_do_not_go_together_are_refused(changes, text):
     params = dict(PARAMS, **changes)

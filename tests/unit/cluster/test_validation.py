@@ -196,6 +196,19 @@ BAD = [
     ("workers/pool-a/pre_commands", ["echo {% x"], "pre_commands[0]: found {% without %}"),
     ("workers/pool-a/health_check", {"reboot_timeout_seconds": 10}, "reboot_timeout_seconds: found 10"),
     ("workers/pool-a/health_check", {"reboot_retry_limit": 0}, "reboot_retry_limit: found 0"),
+    ("workers/pool-a/health_check", {"unhealthy_machine_conditions": [
+        {"type": "Ready", "status": "False", "timeout_seconds": 5}]},
+     'unhealthy_machine_conditions[0].type: found "Ready", expected a condition of Machines, none of Ready, Available'),
+    ("workers/pool-a/health_check", {"unhealthy_machine_conditions": [
+        {"type": "a b", "status": "no", "timeout_seconds": -1}]},
+     'unhealthy_machine_conditions[0].status: found "no", expected one of True, False, Unknown'),
+    ("workers/pool-a/remediation", {"max_in_flight": "some"}, 'workers.pool-a.remediation.max_in_flight: found "some"'),
+    ("workers/pool-a/remediation", {"max_retry": 1}, "workers.pool-a.remediation.max_retry: found 1, expected nothing"),
+    ("workers/pool-a/min_ready_seconds", -1, "workers.pool-a.min_ready_seconds: found -1, expected 0 or more"),
+    ("remediation", {"max_retry": -1}, "remediation.max_retry: found -1, expected 0 or more"),
+    ("control_plane/remediation", {"max_in_flight": 1}, "control_plane.remediation.max_in_flight: found 1, expected n"),
+    ("control_plane/min_ready_seconds", 1, "control_plane.min_ready_seconds: found 1, expected nothing, for a Kubeadm"),
+    ("control_plane/deletion_order", "oldest", 'control_plane.deletion_order: found "oldest", expected nothing'),
     ("workers/pool-a/health_check", {"node_startup_timeout_seconds": 5}, "node_startup_timeout_seconds: found 5"),
 ]
 

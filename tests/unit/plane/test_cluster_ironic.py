@@ -14,6 +14,7 @@ import bmc_certificates
 import pytest
 from fakes.plane_server import Server
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import (
     RefusedError,
     ReportedError,
@@ -186,6 +187,22 @@ def test_a_certificate_of_cert_manager_has_the_provisioning_address():
     assert ("Secret", "ironic-cert") not in found
 
 
+def test_a_certificate_of_cert_manager_has_names_and_addresses_by_which_ironic_is_called():
+    def spec(**changes):
+        return made(options(tls="cert_manager", **changes))["Certificate", "ironic-cert"]["spec"]
+
+    found = spec(tls_names=["ironic.example.org", "192.0.2.2", "2001:db8::2", "Ironic.example.org"])
+    assert found["dnsNames"] == ["ironic.example.org"] and found["ipAddresses"] == ["192.0.2.2", "2001:db8::2"]
+    addresses = spec(tls_names=["192.0.2.7"])
+    assert addresses["ipAddresses"] == ["192.0.2.2", "192.0.2.7"] and "dnsNames" not in addresses
+    assert "dnsNames" not in spec(tls_names=[])
+
+
+def test_mariadbs_certificate_has_no_names_of_ironic():
+    _spec, found, _added = of_mariadb(with_mariadb(tls="cert_manager", tls_names=["ironic.example.org"]))
+    assert "dnsNames" not in found["Certificate", "mariadb-cert"]["spec"]
+
+
 def test_without_a_range_no_dhcp_server_runs_and_nothing_is_downloaded_that_has_a_url():
     spec = pod(made(options()))["spec"]
     assert [item["name"] for item in spec["containers"]] == ["ironic", "ironic-httpd"]
@@ -265,6 +282,9 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     assert digest() == digest(credentials_dir="/elsewhere")
     assert len({digest(), digest(fast_track=False), digest(tls_key="other"), digest(bmc_authority="other"),
                 digest(image_authority="other")}) == 5
+    # Before cert-manager has issued the certificate again.
+    assert digest(tls="cert_manager", tls_names=["a.example"]) != digest(tls="cert_manager")
+    assert digest(tls="cert_manager", tls_names=[]) == digest(tls="cert_manager")
 
 
 @pytest.mark.parametrize(("changes", "text"), [
@@ -284,6 +304,13 @@ def test_the_pod_starts_again_when_what_it_reads_changes_and_not_otherwise():
     ({"tls_issuer": ISSUER, "tls": "cert_manager", "tls_authority": None}, "ironic: tls_authority: not set, expected "
      "certificates of the authority of ClusterIssuer site in PEM"),
     ({"tls_issuer": ISSUER, "tls": "cert_manager", "tls_authority": KEY}, "tls_authority: found no certificate in it"),
+    ({"tls_names": ["a.example"]}, 'ironic: tls_names: found "a.example", expected none with tls=files; issue a '
+     'certificate for them yourself'),
+    ({"tls": "none", "tls_names": ["a.example"]}, "expected none with tls=none; set tls=cert_manager"),
+    *(({"tls": "cert_manager", "tls_names": ["a.example", name]},
+       f"ironic: tls_names[1]: found {show(name)}, expected a host name or an IP address") for name in (
+           "192.0.2.300", "a_b.example", "a..example", "", "fe80::1%eth0", "a.example\n", "{{ canary }}",
+           "https://a.example", ".".join(["a" * 60] * 5))),
     ({"mariadb_claim": "data"}, 'ironic: mariadb_claim: found "data", expected none without a database of its own'),
     ({"mariadb": True, "tls": "none"}, "TLS, without which upstream has no MariaDB"),
     ({"mariadb": True}, "ironic: mariadb_certificate: not set"),
@@ -609,7 +636,9 @@ def in_transition():
     return server
 
 
-@pytest.mark.parametrize("changes", [{"image_version": "v39.1.0"}, {"environment": {}}, {"fast_track": False}])
+@pytest.mark.parametrize("changes", [{"image_version": "v39.1.0"}, {"environment": {}}, {"fast_track": False},
+                                     {"tls": "cert_manager", "tls_names": ["a.example"]}],
+                         ids=["version", "environment", "fast track", "names"])
 def test_the_pod_is_not_started_again_while_a_host_is_in_transition(changes):
     server = in_transition()
     for check_mode in (False, True):
@@ -819,7 +848,11 @@ def test_an_issuer_of_another_group_is_not_looked_at():
 
 @pytest.mark.parametrize(("changes", "address", "text"), [
     ({"tls_authority": CERTIFICATE}, "192.0.2.2", "tls_authority: found"),
-    ({}, "192.0.2.3", "Secret ironic-cert tls.crt: found 192.0.2.3, expected 192.0.2.2 among its alternative names")])
+    ({}, "192.0.2.3", "Secret ironic-cert tls.crt: found 192.0.2.3, expected 192.0.2.2 among its alternative names"),
+    ({"tls_names": ["a.example"]}, "192.0.2.2", "Secret ironic-cert tls.crt: found no host name, expected a.example "
+     "among its alternative names; issue it for tls_names"),
+    ({"tls_names": ["192.0.2.3"]}, "192.0.2.2", "tls.crt: found 192.0.2.2, expected 192.0.2.3 among")],
+    ids=["authority", "address", "name", "another address"])
 def test_what_nobody_would_accept_is_refused_before_the_pod_starts_with_it(changes, address, text):
     server = Issuing(address=address)
     with pytest.raises(RefusedError) as caught:

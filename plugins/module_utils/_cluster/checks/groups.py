@@ -25,6 +25,7 @@ from . import user_data
 from .image import image_problems
 from .networks import one_of
 from .node_labels import label_problems
+from .replacement import machine_condition_problems, replacement_problems
 
 # A Machine's name is <owner>-<hash>-<suffix>, and a node's name has at most 63 characters.
 _LONGEST_OWNER_NAME = 63 - 17
@@ -78,7 +79,8 @@ def group_problems(subject: str, description: ClusterDescription, group: Group) 
             found.append(Problem("user-data", subject, f"{field}.node_taints[{number}]", shown(taint),
                                  f"a key and an effect of {', '.join(_TAINT_EFFECTS)}"))
     found += label_problems(subject, field, group)
-    return found + user_data.user_problems(subject, field, group) + _health_check(subject, field, group)
+    found += user_data.user_problems(subject, field, group) + replacement_problems(subject, description, group)
+    return found + _health_check(subject, field, group)
 
 
 def _replicas(subject, field, group):
@@ -240,4 +242,5 @@ def _health_check(subject, field, group):
     if 0 < check["node_startup_timeout_seconds"] < 30:
         found.append(Problem("health-check", subject, field + ".health_check.node_startup_timeout_seconds",
                              shown(check["node_startup_timeout_seconds"]), "0, or 30 and more (Cluster API webhook)"))
-    return found
+    return found + machine_condition_problems(subject, field + ".health_check.unhealthy_machine_conditions",
+                                              check.get("unhealthy_machine_conditions"))

@@ -12,7 +12,7 @@ from typing import Any
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription, Group
-from ..description.spec import METALSTACK, machine_options
+from ..description.spec import METALSTACK, REMEDIATION_OF_CONTROL_PLANE, machine_options
 from ..workflow.topology import is_by_topology, kept_pools
 
 CODE = "topology"
@@ -20,7 +20,8 @@ _ONLY_OF_CLASS = ("machine_class", "class_variables")
 # What a Cluster's topology says itself, or what is looked at before: all else of its machines the class says.
 _BESIDE_CLASS = ("machine_labels", "machine_annotations", "node_drain_timeout_seconds", "node_deletion_timeout_seconds",
                  "node_volume_detach_timeout_seconds", "max_surge", "max_unavailable", "rollout_after", "health_check",
-                 "minimum_memory_mebibytes", "minimum_root_disk_gigabytes")
+                 "remediation", "deletion_order", "min_ready_seconds", "minimum_memory_mebibytes",
+                 "minimum_root_disk_gigabytes")
 _OF_CLASS = ("networks", "failure_domains", "label_sync_prefixes", "node_ip_network", "registry_mirrors",
              "supported_links", "cloud_provider_enabled", "provider_id_by_kubelet")
 _OF_ENDPOINT = ("holder", "interface", "virtual_router_id", "image")
@@ -57,6 +58,12 @@ def topology_problems(subject: str, description: ClusterDescription) -> list[Pro
             found.append(_refused(subject, description.option_path(group, "machine_name_template"), "a value",
                                   "nothing for workers with topology or cluster_class",
                                   "a class has no place for it: set it in control_plane only"))
+        if (group.get("remediation") or {}).get("max_in_flight") is not None and not group.is_control_plane \
+                and not (group.get("health_check") or {}).get("enabled"):
+            found.append(_refused(
+                subject, f"{description.option_path(group, 'remediation')}.max_in_flight", "a value",
+                "nothing without health_check with topology or cluster_class",
+                "set health_check beside it, which has its place in a topology, or remove it"))
     return found + (_with_class(subject, description) if description.cluster_class else [])
 
 
@@ -81,8 +88,11 @@ def _paths_of_class(description: ClusterDescription, group: Group) -> list[str]:
     options = [option for option in machine_options() if option not in _BESIDE_CLASS]
     if group.is_control_plane:
         options += ["max_surge", "certificate_renewal_days"]
-    return [description.option_path(group, option) for option in options if group.get(option) not in (
+    found = [description.option_path(group, option) for option in options if group.get(option) not in (
         None, [], {}, False)]
+    given = (group.get("remediation") or {}) if group.is_control_plane else {}
+    return found + [f"{description.option_path(group, 'remediation')}.{name}" for name in REMEDIATION_OF_CONTROL_PLANE
+                    if given.get(name) is not None]
 
 
 def change_problems(description: ClusterDescription, cluster: dict[str, Any] | None, prune: bool) -> list[Problem]:

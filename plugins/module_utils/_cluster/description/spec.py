@@ -30,7 +30,13 @@ CLEANING_MODES = ("metadata", "disabled", "host")
 DEFAULT_MINIMUM_MEMORY_MEBIBYTES = 1700
 DEFAULT_MINIMUM_ROOT_DISK_GIGABYTES = 10
 # Options of machines that are for who owns them: nothing rolls, names or replaces a standalone one.
-OF_OWNERS = ("max_surge", "max_unavailable", "rollout_after", "node_reuse", "machine_name_template", "health_check")
+OF_OWNERS = ("max_surge", "max_unavailable", "rollout_after", "node_reuse", "machine_name_template", "health_check",
+             "remediation", "deletion_order", "min_ready_seconds")
+# Suboptions of remediation: a KubeadmControlPlane counts retries, a MachineDeployment has a limit of them at once.
+REMEDIATION_OF_CONTROL_PLANE = ("max_retry", "retry_period_seconds", "min_healthy_period_seconds")
+REMEDIATION_OF_WORKERS = ("max_in_flight",)
+# Option → field of MachineDeployments.
+DELETION_ORDERS = {"random": "Random", "newest": "Newest", "oldest": "Oldest"}
 
 
 def _family_options(modes):
@@ -101,6 +107,9 @@ def machine_options():
     """Return the options that apply to machines: of the whole cluster, of its control plane, of a worker pool."""
     strings = {"type": "list", "elements": "str"}
     dicts = {"type": "list", "elements": "dict"}
+    conditions = dict(dicts, options={
+        "type": {"type": "str", "required": True}, "status": {"type": "str", "required": True},
+        "timeout_seconds": {"type": "int", "required": True}})
     return {
         "image": {"type": "dict", "options": image_options()},
         "custom_deploy": {"type": "str"},
@@ -160,14 +169,17 @@ def machine_options():
         "health_check": {"type": "dict", "options": {
             "enabled": {"type": "bool", "default": True},
             "node_startup_timeout_seconds": {"type": "int", "default": 1800},
-            "unhealthy_conditions": {"type": "list", "elements": "dict", "options": {
-                "type": {"type": "str", "required": True}, "status": {"type": "str", "required": True},
-                "timeout_seconds": {"type": "int", "required": True},
-            }},
+            "unhealthy_conditions": conditions,
+            "unhealthy_machine_conditions": conditions,
             "max_unhealthy": {"type": "raw"},
             "reboot_retry_limit": {"type": "int"},
             "reboot_timeout_seconds": {"type": "int"},
         }},
+        "remediation": {"type": "dict", "options": {
+            **dict((name, {"type": "int"}) for name in REMEDIATION_OF_CONTROL_PLANE), "max_in_flight": {"type": "raw"},
+        }},
+        "deletion_order": {"type": "str", "choices": list(DELETION_ORDERS)},
+        "min_ready_seconds": {"type": "int"},
         "minimum_memory_mebibytes": {"type": "int"},
         "minimum_root_disk_gigabytes": {"type": "int"},
     }

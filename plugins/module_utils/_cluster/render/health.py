@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from ..workflow.snapshot import CLUSTER_LABEL, CONTROL_PLANE_LABEL, DEPLOYMENT_LABEL
-from .parts import CAPI, INFRASTRUCTURE, VERSION, count, made
+from .parts import CAPI, INFRASTRUCTURE, VERSION, count, made, present
 
 # Node conditions whose absence, by Cluster API's documentation, means an unhealthy machine.
 _UNHEALTHY_CONDITIONS = (("Ready", "Unknown", 300), ("Ready", "False", 300))
@@ -23,6 +23,7 @@ def health_check(description, group):
         selector = {CLUSTER_LABEL: description.name, DEPLOYMENT_LABEL: name}
     conditions = check.get("unhealthy_conditions") or [
         {"type": kind, "status": status, "timeout_seconds": seconds} for kind, status, seconds in _UNHEALTHY_CONDITIONS]
+    of_machines = check.get("unhealthy_machine_conditions") or []
     objects, remediation = [], {}
     if check.get("reboot_retry_limit"):
         objects.append(made(description, INFRASTRUCTURE, "Metal3RemediationTemplate", name, {
@@ -36,14 +37,18 @@ def health_check(description, group):
         remediation["triggerIf"] = {"unhealthyLessThanOrEqualTo": count(check["max_unhealthy"])}
     spec = {
         "clusterName": description.name, "selector": {"matchLabels": selector},
-        "checks": {
+        "checks": present({
             "nodeStartupTimeoutSeconds": check["node_startup_timeout_seconds"],
-            "unhealthyNodeConditions": [{"type": entry["type"], "status": entry["status"],
-                                         "timeoutSeconds": entry["timeout_seconds"]} for entry in conditions]}}
+            "unhealthyNodeConditions": [_condition(entry) for entry in conditions],
+            "unhealthyMachineConditions": [_condition(entry) for entry in of_machines]})}
     if remediation:
         spec["remediation"] = remediation
     objects.append(made(description, CAPI, "MachineHealthCheck", name, spec))
     return objects
+
+
+def _condition(entry):
+    return {"type": entry["type"], "status": entry["status"], "timeoutSeconds": entry["timeout_seconds"]}
 
 
 def with_template_version(objects, version):

@@ -31,9 +31,11 @@ from .parts import (
     common_labels,
     content_name,
     deletion,
+    deletion_order,
     made,
     present,
     reference,
+    remediation,
     rollout,
 )
 
@@ -255,6 +257,8 @@ def _control_plane(description, group, machine):
     spec = {
         "replicas": group.initial_replicas, "version": description.kubernetes_version, "machineTemplate": template,
         "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": rollout(group, surge, None)}
+    if remediation(group):
+        spec["remediation"] = remediation(group)
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
     return made(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)
@@ -271,11 +275,14 @@ def _machine_deployment(description, group, machine, bootstrap):
         "replicas": group.get("replicas"),
         "selector": {"matchLabels": labels},
         "rollout": rollout(group, group.get("max_surge"), group.get("max_unavailable")),
+        "remediation": remediation(group),
+        "deletion": deletion_order(group),
         "template": {"metadata": metadata, "spec": present({
             "clusterName": description.name,
             "version": description.kubernetes_version,
             "failureDomain": group.get("failure_domain"),
             "deletion": deletion(group),
+            "minReadySeconds": group.get("min_ready_seconds"),
             "bootstrap": {"configRef": reference(BOOTSTRAP, "KubeadmConfigTemplate", bootstrap["metadata"]["name"])},
             "infrastructureRef": reference(INFRASTRUCTURE, machine["kind"], machine["metadata"]["name"]),
         })}})

@@ -8,6 +8,7 @@ import hashlib
 import json
 
 from ..._host.description.objects import MANAGED_BY_LABEL, MANAGER
+from ..description.spec import DELETION_ORDERS
 from ..workflow.snapshot import CLUSTER_LABEL
 
 CAPI = "cluster.x-k8s.io"
@@ -56,6 +57,20 @@ def deletion(group):
     return present({"nodeDrainTimeoutSeconds": group.get("node_drain_timeout_seconds"),
                     "nodeDeletionTimeoutSeconds": group.get("node_deletion_timeout_seconds"),
                     "nodeVolumeDetachTimeoutSeconds": group.get("node_volume_detach_timeout_seconds")})
+
+
+def deletion_order(group):
+    """Return which machines of a pool of workers go first."""
+    return present({"order": DELETION_ORDERS.get(group.get("deletion_order"))})
+
+
+def remediation(group):
+    """Return how an owner goes about machines that a health check has found to be unhealthy."""
+    given = group.get("remediation") or {}
+    if group.is_control_plane:
+        return present({"maxRetry": given.get("max_retry"), "retryPeriodSeconds": given.get("retry_period_seconds"),
+                        "minHealthyPeriodSeconds": given.get("min_healthy_period_seconds")})
+    return present({"maxInFlight": count(given.get("max_in_flight"))})
 
 
 def rollout(group, max_surge, max_unavailable):

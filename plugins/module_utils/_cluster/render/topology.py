@@ -25,8 +25,10 @@ from .parts import (
     VERSION,
     content_name,
     deletion,
+    deletion_order,
     made,
     present,
+    remediation,
     rollout,
 )
 
@@ -172,6 +174,7 @@ def _pool(description: ClusterDescription, group: Group, annotations: Mapping[st
     return {"name": group.name, "class": group.get("machine_class") or group.name, **number,
             **_common(description, group, {**annotations, **cluster_autoscaler.pool_annotations(group)}),
             **present({"failureDomain": group.get("failure_domain"),
+                       "minReadySeconds": group.get("min_ready_seconds"),
                        "rollout": rollout(group, group.get("max_surge"), group.get("max_unavailable"))})}
 
 
@@ -181,8 +184,9 @@ def _common(description: ClusterDescription, group: Group, annotations: Mapping[
     return present({
         "metadata": present({"labels": group.get("machine_labels"),
                              "annotations": {**(group.get("machine_annotations") or {}), **annotations}}),
-        "deletion": deletion(group),
-        "healthCheck": present({"checks": check.get("checks"), "remediation": check.get("remediation")}),
+        "deletion": {**deletion(group), **({} if group.is_control_plane else deletion_order(group))},
+        "healthCheck": present({"checks": check.get("checks"), "remediation": {
+            **check.get("remediation", {}), **({} if group.is_control_plane else remediation(group))}}),
         "variables": present({"overrides": _variables(group.get("class_variables"))})})
 
 

@@ -25,12 +25,19 @@ UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 # Of what is downloaded or pulled, as image servers and registries write it.
 DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 DIGEST_RULE = "sha256: and 64 hexadecimal digits"
+_HOST_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST_NAME = re.compile(rf"(?=.{{1,253}}\Z){_HOST_LABEL}(\.{_HOST_LABEL})*")
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
 
 
 def is_name(text: str) -> bool:
     """True when a text may be the name of a Kubernetes object (RFC 1123 subdomain)."""
     return bool(DNS_NAME.match(text)) and not any(pair in text for pair in ("..", ".-", "-."))
+
+
+def is_host_name(text: str) -> bool:
+    """True when a text may be the name of a host in DNS (RFC 1123)."""
+    return bool(_HOST_NAME.fullmatch(text))
 
 
 def is_label_key(text: str) -> bool:

@@ -10,14 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.options.field_checks import show
+from ..._common.options.field_checks import is_host_name, show
 from ..._common.problems.problem import Problem
 from . import cache_options
 
 _PREFIX = "image_server_"
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
-_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_DNS_NAME = re.compile(rf"{_LABEL}(\.{_LABEL})*")
 # What nginx reads as one word.
 _PATH = re.compile(r"/[A-Za-z0-9._/@+-]*")
 # All of these would be served: passwords and keys of the machine, and its programs.
@@ -64,7 +62,7 @@ def _address_problems(described: Mapping[str, Any]) -> list[Problem]:
         if address in addresses[:number]:
             found.append(_wrong(f"addresses[{number}]", address, "an address that is not in the list yet", "remove it"))
     found += [_wrong(f"names[{number}]", name, "a DNS name") for number, name in enumerate(described["names"])
-              if not _DNS_NAME.fullmatch(str(name))]
+              if not is_host_name(str(name))]
     if addresses and not described["names"] and all(str(address) in ("0.0.0.0", "::") for address in addresses):
         found.append(Problem("image-server", "", _PREFIX + "names", None, "a name by which clients call it",
                              "set it, or an address of the machine in image_server_addresses"))

@@ -90,13 +90,26 @@ def _control_plane(spec: Object, namespace: str | None) -> None:
     _move(rollout, "before", spec, "rolloutBefore")
     _move(rollout, "after", spec, "rolloutAfter")
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
+    remediation = spec.get("remediation") or {}
+    _move(remediation, "retryPeriodSeconds", remediation, "retryPeriod", _seconds)
+    _move(remediation, "minHealthyPeriodSeconds", remediation, "minHealthyPeriod", _seconds)
+    _move(spec, "remediation", spec, "remediationStrategy")
     _config(spec["kubeadmConfigSpec"])
 
 
 def _machine_deployment(spec: Object, namespace: str | None) -> None:
-    _machine(spec["template"]["spec"], namespace)
+    machine = spec["template"]["spec"]
+    _move(machine, "minReadySeconds", spec, "minReadySeconds")
+    _machine(machine, namespace)
     rollout = spec.pop("rollout", {})
     _move(rollout, "strategy", spec, "strategy")
+    order, remediation = spec.pop("deletion", {}).get("order"), spec.pop("remediation", None)
+    if order or remediation:
+        strategy = spec.setdefault("strategy", {})
+        if order:
+            strategy.setdefault("rollingUpdate", {})["deletePolicy"] = order
+        if remediation:
+            strategy["remediation"] = remediation
     _move(rollout, "after", spec, "rolloutAfter")
     _move(spec, "machineNaming", spec, "machineNamingStrategy")
 

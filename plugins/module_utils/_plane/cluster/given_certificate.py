@@ -9,8 +9,10 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
+from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import shortened
 
 try:
     from cryptography import x509
@@ -25,7 +27,7 @@ CODE = "ironic-certificate"
 
 def problems(certificate: str, key: str, authority: str, address: str | None,
              called: tuple[str, str, str] = ("tls_certificate", "tls_key", "provisioning_ip"),
-             replicas: Sequence[str] = ()) -> list[Problem]:
+             replicas: Sequence[str] = (), names: Sequence[str] = ()) -> list[Problem]:
     """Return what does not fit; no text of the key is in it.
 
     :param certificate: the certificate, with intermediate ones after it, in PEM
@@ -34,6 +36,7 @@ def problems(certificate: str, key: str, authority: str, address: str | None,
     :param address: the address that is connected to, None when it is not known yet
     :param called: names of certificate, key and address in messages
     :param replicas: further addresses that are connected to, of several pods
+    :param names: further host names and addresses by which it is called, of the option ``tls_names``
     """
     of_certificate, of_key, of_address = called
     found: list[Problem] = []
@@ -56,10 +59,16 @@ def problems(certificate: str, key: str, authority: str, address: str | None,
         found.append(Problem(CODE, "ironic", of_certificate, f"valid until {chain[0].not_valid_after_utc:%Y-%m-%d}",
                              "one that is valid", "issue it again"))
     wanted = [(address, of_address)] if address else []
-    for each, option in [*wanted, *((item, "replica_addresses") for item in replicas)]:
-        if ipaddress.ip_address(each) not in _addresses(chain[0]):
-            listed = ", ".join(str(item) for item in _addresses(chain[0])) or "no address"
-            found.append(Problem(CODE, "ironic", of_certificate, listed, f"{each} among its alternative names",
+    wanted += [*((item, "replica_addresses") for item in replicas), *((item, "tls_names") for item in names)]
+    addresses, hosts = (_alternative_names(chain[0], kind) for kind in (x509.IPAddress, x509.DNSName))
+    for each, option in wanted:
+        if ip_texts.is_address(each):
+            is_there, listed = ipaddress.ip_address(each) in addresses, addresses or ["no address"]
+        else:
+            is_there, listed = each.lower() in (item.lower() for item in hosts), hosts or ["no host name"]
+        if not is_there:
+            found.append(Problem(CODE, "ironic", of_certificate, shortened(", ".join(str(item) for item in listed)),
+                                 f"{each} among its alternative names",
                                  f"issue it for {option}"))
     if authorities and not _is_trusted(chain, authorities):
         names = ", ".join(show(_name(item.subject)) for item in authorities)
@@ -82,12 +91,12 @@ def _name(name: Any) -> str:
     return str(name.rfc4514_string())
 
 
-def _addresses(certificate: Any) -> list[Any]:
+def _alternative_names(certificate: Any, kind: Any) -> list[Any]:
     try:
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (ValueError, x509.ExtensionNotFound):
         return []
-    return list(names.get_values_for_type(x509.IPAddress))
+    return list(names.get_values_for_type(kind))
 
 
 def _is_trusted(chain: list[Any], authorities: list[Any]) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 from typing import Any
 
 from ..._common.addresses import ip_texts
-from ..._common.options.field_checks import show
+from ..._common.options.field_checks import is_host_name, show
 from ..._common.problems.problem import Problem
 from ..._kube.kinds.resources import group_of
 from ..._metal3.ironic_place import IRONIC_CONTAINER
@@ -36,6 +37,7 @@ IMAGE_AUTHORITY, _IMAGE_VOLUME, _IMAGE_FOLDER = "ironic-image-cacert", "cert-ima
 DIGEST_ANNOTATION = "metal3.baremetal/configuration"
 ADDRESS_PLACEHOLDER = "IRONIC_HOST_IP"
 _PEM = "-----BEGIN CERTIFICATE-----"
+_NUMBERS = re.compile(r"[0-9.]+")
 # Port of upstream's probes.
 HTTP_PORT = 6180
 
@@ -91,7 +93,7 @@ def problems(options: Object) -> list[Problem]:
     if options.get("renew_certificate") and options["tls"] != "cert_manager":
         found.append(Problem("ironic-renewal", "ironic", "renew_certificate", "true",
                              f"false with tls={options['tls']}", "issue the certificate again yourself and give it"))
-    found += _issuer_problems(options)
+    found += _issuer_problems(options) + _name_problems(options)
     if options["tls"] == "files":
         found += [Problem("ironic-tls-file", "ironic", name, None, "text in PEM", "set it, because tls=files")
                   for name in ("tls_certificate", "tls_key", "tls_authority") if not options.get(name)]
@@ -126,6 +128,19 @@ def _issuer_problems(options: Object) -> list[Problem]:
                              f"certificates of the authority of {given['kind']} {given['name']} in PEM",
                              "set it: agents and the Bare Metal Operator verify Ironic by them"))
     return found
+
+
+def _name_problems(options: Object) -> list[Problem]:
+    names = options.get("tls_names") or []
+    if names and options["tls"] != "cert_manager":
+        return [Problem("ironic-tls-names", "ironic", "tls_names", show(", ".join(names)),
+                        f"none with tls={options['tls']}",
+                        "issue a certificate for them yourself and give it" if options["tls"] == "files"
+                        else "set tls=cert_manager, or leave it out")]
+    # An address with a wrong number would be a name by its letters.
+    return [Problem("ironic-tls-names", "ironic", f"tls_names[{number}]", show(name), "a host name or an IP address",
+                    "correct it") for number, name in enumerate(names)
+            if not ip_texts.is_address(name) and (not is_host_name(name) or _NUMBERS.fullmatch(name))]
 
 
 def secrets(options: Object, credentials: dict[str, str], database_password: str = "",
@@ -206,6 +221,8 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
             if spec.get("ipAddresses"):
                 replaced = {ADDRESS_PLACEHOLDER: ironic_replicas.certificate_addresses(options),
                             ironic_database.ADDRESS_PLACEHOLDER: [ironic_database.ADDRESS]}
+                if options.get("tls_names") and ADDRESS_PLACEHOLDER in spec["ipAddresses"]:
+                    _add_names(spec, replaced[ADDRESS_PLACEHOLDER], options["tls_names"])
                 spec["ipAddresses"] = [address for item in spec["ipAddresses"]
                                        for address in replaced.get(item, [item])]
         elif obj["kind"] == "Deployment":
@@ -215,6 +232,14 @@ def desired(shipped: list[Object], options: Object, made: list[Object],
     for obj in result:
         obj["metadata"].setdefault("labels", {})[plane_objects.OWNER_LABEL[0]] = plane_objects.OWNER_LABEL[1]
     return result
+
+
+def _add_names(spec: Object, addresses: list[str], names: list[str]) -> None:
+    """Add names to a Certificate, and addresses among them to its own."""
+    for name in names:
+        kept = addresses if ip_texts.is_address(name) else spec.setdefault("dnsNames", [])
+        if not any(ip_texts.is_same_host(name, item) for item in kept):
+            kept.append(name)
 
 
 def environment(options: Object) -> dict[str, str]:
@@ -266,8 +291,12 @@ def _deployment(obj: Object, options: Object, variables: dict[str, str], made: l
     if options.get("pull_secrets"):
         pod["imagePullSecrets"] = [{"name": name} for name in options["pull_secrets"]]
     contents = [item["data"] for item in made if item["metadata"]["name"] != CREDENTIALS]
-    read = json.dumps([variables, contents + [issued] if issued else contents], sort_keys=True)
-    template["metadata"].setdefault("annotations", {})[DIGEST_ANNOTATION] = hashlib.sha256(read.encode()).hexdigest()
+    read: list[Any] = [variables, contents + [issued] if issued else contents]
+    if options.get("tls_names"):
+        # Before cert-manager has issued it for others, so that hosts in transition keep the pod from its next start.
+        read.append(options["tls_names"])
+    template["metadata"].setdefault("annotations", {})[DIGEST_ANNOTATION] = hashlib.sha256(
+        json.dumps(read, sort_keys=True).encode()).hexdigest()
 
 
 def _probe_port(container: Object, port: int) -> None:

@@ -82,7 +82,8 @@ def refuse_unfit(client: Any, run: Callable[..., Any], params: Object, clock: Ca
                                     said[0], "one that the issuer has issued", "look at its CertificateRequest")])
     stored = client.get(KNOWN["Secret"], params["namespace"], ironic.CERTIFICATE)
     certificate, key = (secret_data.text(stored, name) for name in ("tls.crt", "tls.key"))
-    names = (f"Secret {ironic.CERTIFICATE} tls.crt", f"Secret {ironic.CERTIFICATE} tls.key", "provisioning_ip")
-    found = given_certificate.problems(certificate, key, params["tls_authority"], params["provisioning_ip"], names)
+    called = (f"Secret {ironic.CERTIFICATE} tls.crt", f"Secret {ironic.CERTIFICATE} tls.key", "provisioning_ip")
+    found = given_certificate.problems(certificate, key, params["tls_authority"], params["provisioning_ip"], called,
+                                       names=params.get("tls_names") or [])
     if found:
         raise RefusedError(found)
