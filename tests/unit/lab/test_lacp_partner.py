@@ -38,5 +38,5 @@ def test_a_question_without_a_tag_is_the_one_in_a_vlan_without_its_tag(asking, a
     pair = ipaddress.ip_address(asking), ipaddress.ip_address(asked)
     tagged, untagged = vlan_probe.frame(MAC, 100, *pair), vlan_probe.frame(MAC, None, *pair)
     assert (tagged[:12] + tagged[16:]).ljust(vlan_probe.SHORTEST_FRAME, b"\0") == untagged
-    assert vlan_probe._untagged(tagged, [], None) == b"" and vlan_probe._untagged(untagged, [], None) == untagged
-    assert vlan_probe._untagged(untagged, [], 100) == b""
+    assert vlan_probe.untagged(tagged, [], None) == b"" and vlan_probe.untagged(untagged, [], None) == untagged
+    assert vlan_probe.untagged(untagged, [], 100) == b""

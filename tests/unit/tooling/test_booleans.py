@@ -19,6 +19,8 @@ LOCAL = "{ansible_connection: local, ansible_python_interpreter: '{{ ansible_pla
 # Whole values go to a module, whose argument spec reads the text; or the text itself is written.
 _WHOLE = re.compile(r"""[\w.]+:\s+["']?\{\{ %s(\s*\|\s*default\([^)]*\))? \}\}["']?(,|\}|$)""")
 _READ = re.compile(r"\s*(\|\s*default\([^)]*\)\s*)?\)?\s*\|\s*metal3\.baremetal\.boolean\b")
+# One of a list of names.
+_NAMED = r"((?<![\w\]])\[|, |^)'%s'"
 _WRITTEN = re.compile(r"^[a-z_]+ = \{\{ %s \}\}$|\{\{ %s \| lower \}\}|\(%s \| lower\)")
 
 
@@ -53,7 +55,8 @@ def test_a_boolean_is_read_as_one(name):
             is_read = _READ.match(line[use.end():])
             is_passed = re.search(_WHOLE.pattern % name, line)
             is_written = re.search(_WRITTEN.pattern.replace("%s", name), line)
-            assert is_read or is_passed or is_written, f"{where}: {line}"
+            is_named = re.search(_NAMED % name, line)
+            assert is_read or is_passed or is_written or is_named, f"{where}: {line}"
 
 
 def test_all_booleans_are_read_by_one_filter():
