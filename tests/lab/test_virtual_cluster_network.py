@@ -8,6 +8,7 @@ It needs the server with several cards, available, which becomes the cluster's m
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ import virtual_cluster
 import vlan_link
 import vlan_probe
 from starting_state import CLUSTER
-from support import NAMESPACE
+from support import NAMESPACE, REPOSITORY, module
 from virtual_cluster import IN_LAB, SLOW, is_ready, kubectl, restart
 from virtual_site import BOOT_SECONDS, HTTP
 from workload import Workload
@@ -48,6 +49,26 @@ def labelled(lab):
 
 
 @pytest.fixture(scope="module")
+def image(lab, tmp_path_factory):
+    """The lab's node image with netplan: for networkd alone Debian's cloud-init renders neither bonds nor VLANs."""
+    source = tmp_path_factory.mktemp("recipe") / "node_image"
+    shutil.copytree(REPOSITORY / "lab" / "node_image", source)
+    with (source / "packages.txt").open("a") as stream:
+        stream.write("netplan.io\n")
+    made = module("lab_node_image", within_seconds=BOOT_SECONDS, source_dir=str(source),
+                  engine_dir=lab.figures["engine_dir"], cache_dir=lab.figures["cache_dir"],
+                  addons_source_dir=str(REPOSITORY / "lab" / "engine" / "addons"))
+    served = lab.dir / "www" / "images" / "bonds.qcow2"
+    served.unlink(missing_ok=True)
+    served.symlink_to(Path(made["image_dir"]) / "node.qcow2")
+    checksum = (Path(made["image_dir"]) / "node.qcow2.sha256").read_text()
+    Path(f"{served}.sha256").write_text(checksum.replace("node.", "bonds."))
+    address, port = lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["image_server"]
+    url = f"https://{address}:{port}/images/{served.name}"
+    return {"url": url, "checksum": f"{url}.sha256", "checksum_type": "sha256", "format": "qcow2"}
+
+
+@pytest.fixture(scope="module")
 def cards(lab, labelled):
     """The names of two cards that the server does not boot from, as its inspection has found them."""
     names = {nic["mac"]: nic["name"] for nic in lab.host(HTTP)["status"]["hardware"]["nics"]}
@@ -55,11 +76,11 @@ def cards(lab, labelled):
 
 
 @pytest.fixture(scope="module")
-def variables(lab, cards):
+def variables(lab, image, cards):
     """The cluster's description."""
     return {
         "cluster_name": NAME, "cluster_workload_kubeconfig": str(lab.dir / "kubeconfigs" / NAME),
-        "cluster_endpoint": {"host": ENDPOINT, "holder": "keepalived"},
+        "cluster_endpoint": {"host": ENDPOINT, "holder": "keepalived"}, "cluster_image": image,
         "cluster_networks": {
             "cables": {"bond": {"mode": "active-backup", "interfaces": cards, "parameters": {"miimon": 100}},
                        "link_name": BOND},
