@@ -364,7 +364,9 @@ options:
       - >-
         C(mtu) is 1500 bytes by default; that of a VLAN can be no larger than that of what carries it. cloud-init names
         a bond without C(link_name) C(bond0), the next one C(bond1), by the order of the networks' names (in releases of
-        before August 2026 also one with C(link_name)), and a VLAN after what carries it, for example C(bond0.100).
+        before August 2026 also one with C(link_name)), and a VLAN after what carries it, for example C(bond0.100). The
+        image must have netplan, NetworkManager or ifupdown for them: with systemd-networkd alone cloud-init of
+        Debian 12 makes neither, and the machine has no network.
       - >-
         C(ipv4) and C(ipv6) say where addresses come from. C(mode) is V(pool) (default), V(dhcp), V(slaac) or V(none).
         With C(ranges), C(prefix), C(gateway), C(dns_servers), C(pre_allocations) and C(allocation_strategy), as in

@@ -117,12 +117,12 @@ def published(lab, name):
 
 @pytest.fixture(scope="module")
 def site_image(lab):
-    """A node image that knows arrays and bonds, at the lab's image server."""
+    """A node image that knows arrays, too, at the lab's image server."""
     engine = module("plane_programs", source_dir=str(REPOSITORY / "lab" / "engine"), sets=["management", "node"],
                     cache_dir=user_folders.cache_dir())
     name = "site.qcow2"
     module("node_image", source_dir=str(REPOSITORY / "roles" / "node_image" / "files" / "recipe"),
-           directory=str(lab.dir / "www" / "images"), name=name, packages=["mdadm", "netplan.io"],
+           directory=str(lab.dir / "www" / "images"), name=name, packages=["mdadm"],
            kubernetes_version=engine["versions"]["kubelet"], kubernetes_dir=engine["engine_dir"] + "/bin")
     return published(lab, name)
 
