@@ -7,6 +7,7 @@ They need two servers that are available, and give them back.
 """
 from __future__ import annotations
 
+import functools
 import http.client
 import ipaddress
 
@@ -132,12 +133,16 @@ def test_each_pod_answers_by_each_node_and_family(site):
     """So pods of one node are reached from the other one, too."""
     for address in [address for addresses in site.node_addresses() for address in addresses]:
         heard = set()
+        eventually(functools.partial(both, heard, address), 120, f"both pods by {address}")
 
-        def both(address=address, heard=heard):
-            heard.update(filter(None, [hostname(address)]))
-            return len(heard) == 2
 
-        eventually(both, 120, f"both pods by {address}")
+def both(heard, address):
+    """Ask a node once; return whether two pods have been heard by now.
+
+    :param heard: their names until now, which grows
+    """
+    heard.update(filter(None, [hostname(address)]))
+    return len(heard) == 2
 
 
 def test_a_second_run_changes_nothing(site):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from . import file_lock, user_folders
 from .holder import holder_of
@@ -26,25 +26,21 @@ class RunLocks:
         self._folder = folder or os.path.join(user_folders.state_dir(), _FOLDER)
         self.holder = holder_of(os.uname().nodename, self._folder)
 
-    @contextlib.contextmanager
-    def alone(self, *what: str) -> Iterator[bool]:
-        """Hold a lock for the time of a ``with``; say whether it is held, or another run has it.
+    def alone(self, *what: str) -> contextlib.AbstractContextManager[bool]:
+        """Return a context that holds a lock, and says whether it is held, or another run has it.
 
         :param what: texts that name the thing, such as a uid, which are no part of a path
         :raises OSError: when the lock's file can't be made
         """
-        with file_lock.tried(self._path(what)) as is_alone:
-            yield is_alone
+        return file_lock.tried(self._path(what))
 
-    @contextlib.contextmanager
-    def in_turn(self, *what: str) -> Iterator[None]:
-        """Hold a lock for the time of a ``with``; another run that has it is waited for.
+    def in_turn(self, *what: str) -> contextlib.AbstractContextManager[None]:
+        """Return a context that holds a lock; another run that has it is waited for.
 
         :param what: as for :meth:`alone`
         :raises OSError: as :meth:`alone` does
         """
-        with file_lock.held_alone(self._path(what)):
-            yield
+        return file_lock.held_alone(self._path(what))
 
     def _path(self, what: Iterable[str]) -> str:
         os.makedirs(self._folder, mode=0o700, exist_ok=True)
