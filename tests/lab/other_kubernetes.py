@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import registry_store
+import served_image
 from machine_room import partitions
 from machine_room.node_boot.root_partition import root_partition
 from support import REPOSITORY, module
@@ -50,24 +51,13 @@ def served(lab, folder, minor=AFTER):
                     sets=["node", "control-plane"])
     made = module("lab_node_image", source_dir=str(LAB / "node_image"), engine_dir=engine["engine_dir"],
                   addons_source_dir=str(LAB / "engine" / "addons"), cache_dir=cache)
-    images = lab.dir / "www" / "images"
-    for suffix in ("", ".sha256"):
-        target = images / f"{name}.qcow2{suffix}"
-        target.unlink(missing_ok=True)
-        if suffix:
-            # The file names what it is of.
-            target.write_text((Path(made["image_dir"]) / "node.qcow2.sha256").read_text().replace("node.", f"{name}."))
-        else:
-            target.symlink_to(Path(made["image_dir"]) / "node.qcow2")
-    before = Path(os.path.realpath(images / "node.qcow2")).parent
+    image = served_image.linked(lab, made["image_dir"], f"{name}.qcow2")
+    before = Path(os.path.realpath(lab.dir / "www" / "images" / "node.qcow2")).parent
     for side, image_dir, engine_dir in (("lab", before, lab.figures["engine_dir"]),
                                         ("other", Path(made["image_dir"]), engine["engine_dir"])):
         (folder / side).mkdir()
         _mirror(lab, folder / side, image_dir, engine_dir, cache)
-    url = f"https://{lab.figures['bridge']['address'].partition('/')[0]}:{lab.figures['ports']['image_server']}"
-    return SimpleNamespace(kubernetes_version=made["kubernetes_version"], image={
-        "url": f"{url}/images/{name}.qcow2", "checksum": f"{url}/images/{name}.qcow2.sha256", "checksum_type": "sha256",
-        "format": "qcow2"})
+    return SimpleNamespace(kubernetes_version=made["kubernetes_version"], image=image)
 
 
 def _mirror(lab, folder, image_dir, engine_dir, cache):

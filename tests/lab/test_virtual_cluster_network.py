@@ -12,6 +12,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import served_image
 import small_cluster
 import virtual_cluster
 import vlan_link
@@ -58,14 +59,7 @@ def image(lab, tmp_path_factory):
     made = module("lab_node_image", within_seconds=BOOT_SECONDS, source_dir=str(source),
                   engine_dir=lab.figures["engine_dir"], cache_dir=lab.figures["cache_dir"],
                   addons_source_dir=str(REPOSITORY / "lab" / "engine" / "addons"))
-    served = lab.dir / "www" / "images" / "bonds.qcow2"
-    served.unlink(missing_ok=True)
-    served.symlink_to(Path(made["image_dir"]) / "node.qcow2")
-    checksum = (Path(made["image_dir"]) / "node.qcow2.sha256").read_text()
-    Path(f"{served}.sha256").write_text(checksum.replace("node.", "bonds."))
-    address, port = lab.figures["bridge"]["address"].partition("/")[0], lab.figures["ports"]["image_server"]
-    url = f"https://{address}:{port}/images/{served.name}"
-    return {"url": url, "checksum": f"{url}.sha256", "checksum_type": "sha256", "format": "qcow2"}
+    return served_image.linked(lab, made["image_dir"], "bonds.qcow2")
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,7 @@ import pytest
 import sushy
 import vlan_probe
 from disk_marks import beginning, mark, marked
+from served_image import published
 from standalone_node import StandaloneNode
 from support import HOST, NAMESPACE, REPOSITORY, eventually, module, only
 from virtual_site import BOOT_SECONDS, HTTP, IPMI, IPXE, MEDIA, disk_type, in_system, inventory_arguments
@@ -106,13 +107,6 @@ def lacp_partner_runs(lab):
     with lacp_partner.answering([f"m3v{lab.figures['index']}-{lab.servers[HTTP]['number']}n{number}"
                                  for number in BONDS["802.3ad"]]):
         yield
-
-
-def published(lab, name):
-    """Return an image of the lab's image server, as the variable of a host."""
-    address, port = lab.figures["bridge"]["address"].split("/")[0], lab.figures["ports"]["image_server"]
-    url = f"https://{address}:{port}/images/{name}"
-    return {"url": url, "checksum": url + ".sha256", "checksum_type": "sha256", "format": "qcow2"}
 
 
 @pytest.fixture(scope="module")

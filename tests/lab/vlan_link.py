@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import selectors
 import struct
@@ -14,9 +13,10 @@ from pathlib import Path
 import background
 import vlan_probe
 from bridge_cable import ip
+from machine_room.virtual import tap
 
-# linux/if_tun.h, linux/if_packet.h
-TUNSETIFF, IFF_TAP, IFF_NO_PI, PACKET_OUTGOING = 0x400454CA, 0x0002, 0x1000, 4
+# linux/if_packet.h
+PACKET_OUTGOING = 4
 LARGEST_FRAME = 65536
 
 
@@ -30,37 +30,36 @@ def joined(bridge, vlan, name, address):
     :param address: its address, with the length of its network
     """
     with contextlib.ExitStack() as stack:
-        tap = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
-        stack.callback(os.close, tap)
-        fcntl.ioctl(tap, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+        descriptor = tap.opened(name)
+        stack.callback(os.close, descriptor)
         ip("link", "set", "dev", name, "address", Path(f"/sys/class/net/{bridge}/address").read_text().strip())
         raw = stack.enter_context(vlan_probe.listening(bridge))
-        stack.enter_context(background.running("vlan-link", _relay, tap, raw, vlan))
+        stack.enter_context(background.running("vlan-link", _relay, descriptor, raw, vlan))
         ip("address", "add", address, "dev", name)
         ip("link", "set", "dev", name, "up")
         yield
 
 
-def _relay(tap, raw, vlan, ended):
+def _relay(link, raw, vlan, ended):
     with selectors.DefaultSelector() as selector:
-        selector.register(tap, selectors.EVENT_READ)
+        selector.register(link, selectors.EVENT_READ)
         selector.register(raw, selectors.EVENT_READ)
         while not ended.is_set():
             for key, _events in selector.select(timeout=1):
-                if key.fd == tap:
-                    _send(raw, os.read(tap, LARGEST_FRAME), vlan)
+                if key.fd == link:
+                    _send(raw, os.read(link, LARGEST_FRAME), vlan)
                 else:
-                    _deliver(tap, raw, vlan)
+                    _deliver(link, raw, vlan)
 
 
 def _send(raw, data, vlan):
     raw.send(data[:12] + struct.pack("!HH", vlan_probe.VLAN_TAG, vlan) + data[12:])
 
 
-def _deliver(tap, raw, vlan):
+def _deliver(link, raw, vlan):
     # The socket may have been readable for a frame that was dropped since.
     with contextlib.suppress(TimeoutError):
         data, beside, _flags, source = raw.recvmsg(LARGEST_FRAME, 256)
         bare = b"" if source[2] == PACKET_OUTGOING else vlan_probe.untagged(data, beside, vlan)
         if bare:
-            os.write(tap, bare)
+            os.write(link, bare)

@@ -22,6 +22,21 @@ def link_name(index, number, nic):
     return "m3v%d-%dn%d" % (index, number, nic)
 
 
+def opened(name):
+    """Return the descriptor of a link that is plugged in nowhere yet.
+
+    :param name: at most 15 letters
+    :raises OSError: without the right to create links
+    """
+    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(descriptor, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def connect(name, bridge):
     """Return the descriptor of a link that is up and plugged into a bridge.
 
@@ -29,9 +44,8 @@ def connect(name, bridge):
     :raises OSError: without the right to create links
     :raises NetworkError: when the bridge does not take it
     """
-    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_CLOEXEC)
+    descriptor = opened(name)
     try:
-        fcntl.ioctl(descriptor, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TAP | IFF_NO_PI))
         network.plug(name, bridge)
     except BaseException:
         os.close(descriptor)

@@ -461,28 +461,28 @@ def test_health_checks_are_kept_from_the_machine_that_was_confirmed_only(plane, 
     assert not [request for request in plane.requests if request[:3] == ("PATCH", "Machine", "c1-one-0")]
 
 
-def test_a_host_that_is_another_one_when_it_is_to_be_marked_keeps_its_machine(plane, monkeypatch):
+def around_marks(monkeypatch, before=lambda: None, after=lambda: None):
+    """Let something happen before, and after, a run marks the hosts of machines that it is about to replace."""
     kept = RemediationService._kept_from_machines
 
     def keep(self, due):
-        enrol_anew(plane)
-        return kept(self, due)
+        before()
+        result = kept(self, due)
+        after()
+        return result
 
     monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+
+
+def test_a_host_that_is_another_one_when_it_is_to_be_marked_keeps_its_machine(plane, monkeypatch):
+    around_marks(monkeypatch, lambda: enrol_anew(plane))
     with pytest.raises(RemediationError, match="replace not tried: found another BareMetalHost of this name"):
         go(plane, up_to="replace")
     assert ("Machine", "c1-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
 
 
 def test_a_machine_that_is_another_one_when_it_is_to_be_replaced_stays(plane, monkeypatch):
-    kept = RemediationService._kept_from_machines
-
-    def keep(self, due):
-        result = kept(self, due)
-        make_anew(plane)
-        return result
-
-    monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+    around_marks(monkeypatch, after=lambda: make_anew(plane))
     with pytest.raises(RemediationError, match="replace not tried: found another Machine of the name c1-one-0, expect"):
         go(plane, up_to="replace")
     assert ("Machine", "c1-one-0") in plane.objects and UNHEALTHY not in annotations(plane, "BareMetalHost", ILL)
@@ -491,15 +491,10 @@ def test_a_machine_that_is_another_one_when_it_is_to_be_replaced_stays(plane, mo
 @pytest.mark.parametrize("reason", [f"metal3.baremetal: Node not Ready: {KUBELET}", "broken"])
 def test_a_run_whose_replacement_is_refused_leaves_the_mark_of_the_run_that_replaces(plane, monkeypatch, reason):
     """The other one has marked the host and deleted its Machine since this one has looked."""
-    kept = RemediationService._kept_from_machines
-
-    def keep(self, due):
+    def mark():
         plane.objects["BareMetalHost", ILL]["metadata"].setdefault("annotations", {})[UNHEALTHY] = reason
-        result = kept(self, due)
-        make_anew(plane)
-        return result
 
-    monkeypatch.setattr(RemediationService, "_kept_from_machines", keep)
+    around_marks(monkeypatch, mark, lambda: make_anew(plane))
     with pytest.raises(RemediationError, match="replace not tried: found another Machine of the name c1-one-0, expect"):
         go(plane, up_to="replace")
     assert UNHEALTHY in annotations(plane, "BareMetalHost", ILL)

@@ -50,11 +50,6 @@ def is_unmarked(host: Object) -> bool:
     return MAINTENANCE not in _annotations(host)
 
 
-def begun_at(host: Object) -> str:
-    """Return since when a host is being maintained, empty when no mark says it."""
-    return str(_annotations(host).get(MAINTENANCE_BEGUN, ""))
-
-
 def unmark(host: Object, reason: str, now: float) -> Patch | None:
     """Return the patch that takes the marks of :func:`hold` away, None when another run has marked the host since.
 

@@ -14,6 +14,7 @@ from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
 from ..._host.actions.action_rules import identity_of
+from ..._host.description.annotations import maintained_since
 from ..._host.state import power_coming
 from ..._host.state.reading import hosts_of
 from ..._kube.api import bulk
@@ -183,7 +184,7 @@ class MaintenanceService:
         again, problems = places([place.name for place in found], objects, self.namespace, now=self._now())
         problems = problems or together_problems(again, objects, self.namespace,
                                                  self.params["max_unavailable_per_pool"])
-        self._maintained = dict((place.name, node.begun_at(place.host)) for place in again)
+        self._maintained = dict((place.name, maintained_since(place.host) or "") for place in again)
         if not problems:
             return
         unmarked = set(place.name for place in found if node.is_unmarked(place.host))

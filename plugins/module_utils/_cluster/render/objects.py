@@ -256,9 +256,8 @@ def _control_plane(description, group, machine):
     surge = 1 if group.get("max_surge") is None else group.get("max_surge")
     spec = {
         "replicas": group.initial_replicas, "version": description.kubernetes_version, "machineTemplate": template,
-        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": rollout(group, surge, None)}
-    if remediation(group):
-        spec["remediation"] = remediation(group)
+        "kubeadmConfigSpec": cluster_kubeadm.config_spec(description, group), "rollout": rollout(group, surge, None),
+        **present({"remediation": remediation(group)})}
     if group.get("machine_name_template"):
         spec["machineNaming"] = {"template": group.get("machine_name_template")}
     return made(description, CONTROLPLANE, "KubeadmControlPlane", group.owner, spec)

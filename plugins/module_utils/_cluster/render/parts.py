@@ -60,8 +60,9 @@ def deletion(group):
 
 
 def deletion_order(group):
-    """Return which machines of a pool of workers go first."""
-    return present({"order": DELETION_ORDERS.get(group.get("deletion_order"))})
+    """Return which machines of a group go first; a KubeadmControlPlane has no such field."""
+    order = None if group.is_control_plane else DELETION_ORDERS.get(group.get("deletion_order"))
+    return present({"order": order})
 
 
 def remediation(group):

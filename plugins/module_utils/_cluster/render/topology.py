@@ -184,7 +184,7 @@ def _common(description: ClusterDescription, group: Group, annotations: Mapping[
     return present({
         "metadata": present({"labels": group.get("machine_labels"),
                              "annotations": {**(group.get("machine_annotations") or {}), **annotations}}),
-        "deletion": {**deletion(group), **({} if group.is_control_plane else deletion_order(group))},
+        "deletion": {**deletion(group), **deletion_order(group)},
         "healthCheck": present({"checks": check.get("checks"), "remediation": {
             **check.get("remediation", {}), **({} if group.is_control_plane else remediation(group))}}),
         "variables": present({"overrides": _variables(group.get("class_variables"))})})

@@ -51,7 +51,7 @@ def held_file(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[
     while True:
         with opened(path) as stream:
             _lock(stream, waiting)
-            if _is_at(stream, path):
+            if is_at(stream.fileno(), path):
                 with io.BufferedRandom(stream) as buffered:
                     yield buffered
                 return
@@ -74,7 +74,7 @@ def tried(path: str) -> Iterator[bool]:
                 yield False
                 return
             # Whoever held it has removed it by now.
-            if _is_at(stream, path):
+            if is_at(stream.fileno(), path):
                 with _removed(path):
                     yield True
                 return
@@ -86,13 +86,8 @@ def held_alone(path: str) -> Iterator[None]:
 
     :param path: as for :func:`opened`
     """
-    while True:
-        with opened(path) as stream:
-            _lock(stream, lambda: None)
-            if _is_at(stream, path):
-                with _removed(path):
-                    yield
-                return
+    with held_file(path), _removed(path):
+        yield
 
 
 @contextlib.contextmanager
@@ -112,8 +107,12 @@ def _lock(stream: io.FileIO, waiting: Callable[[], Any]) -> None:
         fcntl.flock(stream, fcntl.LOCK_EX)
 
 
-def _is_at(stream: io.FileIO, path: str) -> bool:
+def is_at(descriptor: int, path: str) -> bool:
+    """Return whether what was locked has its path still: whoever held it before may have renamed or removed it.
+
+    :param descriptor: of the file or folder
+    """
     try:
-        return os.path.samestat(os.fstat(stream.fileno()), os.lstat(path))
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
         return False

@@ -88,7 +88,7 @@ def check_identity(requests, current, checked):
         elif consumer_of(bmh) != before.consumer:
             texts = (f"a host in use by {consumer_of(bmh)}" if consumer_of(bmh) else "a host without consumer",
                      f"{before.consumer or 'none'}, its consumer when it was checked")
-        elif before.maintained is not None and _maintained(bmh) != before.maintained:
+        elif before.maintained is not None and host_annotations.maintained_since(bmh) != before.maintained:
             # Its node takes pods by now, or another run has drained it for something else.
             texts = ("a host that another run has given back, or maintains since",
                      "the maintenance for which it was drained")
@@ -96,11 +96,6 @@ def check_identity(requests, current, checked):
             continue
         problems.append(Problem("host-action", request.name, request.action, *texts, "look at it, then run again"))
     return problems
-
-
-def _maintained(bmh):
-    found = host_annotations.of(bmh)
-    return found.get(host_annotations.MAINTENANCE_BEGUN, "") if host_annotations.MAINTENANCE in found else None
 
 
 def _check_host(request, bmh, hardware_data, forced):

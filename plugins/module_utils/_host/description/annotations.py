@@ -60,6 +60,12 @@ def of(bmh):
     return (bmh.get("metadata") or {}).get("annotations") or {}
 
 
+def maintained_since(bmh):
+    """Return since when a host is being maintained, empty for a mark that does not say it, None without a mark."""
+    found = of(bmh)
+    return str(found.get(MAINTENANCE_BEGUN, "")) if MAINTENANCE in found else None
+
+
 def is_reboot(key):
     """True for the anonymous and for keyed reboot annotations."""
     return key == REBOOT or key.startswith(REBOOT + "/")

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
+from ..._common.files import file_lock
 from ..._common.problems.errors import ReportedError
 
 
@@ -37,7 +38,7 @@ def held(path: str, progress: Any) -> Iterator[str]:
                 progress.event(f"Waiting for another run that works in {path}")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             # Whoever held it may have removed it.
-            if _is_at(descriptor, path):
+            if file_lock.is_at(descriptor, path):
                 yield _path_of(descriptor)
                 return
 
@@ -52,13 +53,6 @@ def made(above: str, prefix: str) -> Iterator[str]:
     """
     with _entered(tempfile.mkdtemp(dir=above, prefix=prefix)) as descriptor:
         yield _path_of(descriptor)
-
-
-def _is_at(descriptor: int, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
-    except FileNotFoundError:
-        return False
 
 
 def _path_of(descriptor: int) -> str:
