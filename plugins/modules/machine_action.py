@@ -40,13 +40,14 @@ options:
       - >-
         V(replace) deletes the Machines. Their owner makes others, with what the cluster's description says now; the
         nodes are drained, and their hosts are deprovisioned. O(confirm) is required. Of a control plane one Machine at
-        a time is replaced, and only while more than half of all its machines are healthy without it.
+        a time is replaced, and only while more than half of all its machines are healthy without it. A Machine that is
+        being deleted already, as after a run that was killed, is only waited for.
     type: str
     required: true
     choices: [allow_remediation, mark_for_scale_in, skip_remediation, unmark_for_scale_in, replace]
   confirm:
     description:
-      - For V(replace), the number of Machines, or their names with commas between.
+      - For V(replace), the number of Machines that this run deletes, or their names with commas between.
       - The text that asks for it says how long the Machines took to become nodes, how many hosts that they could have
         are free, what becomes of the disks, which other machines are not ready, and which disruption budgets hold the
         drain. When it is given, these are lines of progress and warnings.

@@ -337,7 +337,10 @@ def held_by_its_budget(workload, is_held):
 
 
 def test_what_stops_a_machine_says_beforehand_what_it_costs_and_meanwhile_how_far_it_is(lab, site, workload):
-    """A budget, pods, disks, free hosts; then the pods that a drain waits for, and the host that is deprovisioned."""
+    """A budget, pods, disks, free hosts; then the pods that a drain waits for, and the host that is deprovisioned.
+
+    By a run that is killed while the drain is held, and one that goes on.
+    """
     held_by_its_budget(workload, True)
     name, machines = workload.nodes_of_echo()[0], workload.hosts("pool-a")
     host, versions = machines[name], lab.versions()
@@ -358,13 +361,18 @@ def test_what_stops_a_machine_says_beforehand_what_it_costs_and_meanwhile_how_fa
         running = lab.start("machine_action", extra=dict(site.extra(confirm=1), **replace))
         eventually(lambda: "disruption budget" in condition(lab.kube.get(
             KNOWN["Machine"], NAMESPACE, name), "Deleting").get("message", ""), 300, "a drain that is held")
+        running.kill()
+        # What is being deleted was confirmed; the next run waits for it.
+        running = lab.start("machine_action", extra=dict(site.extra(), **replace))
         # When pods of others have ended.
         eventually(lambda: "left (default/echo-" in running.output, 180, "the pod's name in what the run prints")
         lab.playbook("maintain", *only(beside), "--check", extra={"maintain": "reboot"}).failed(
             f"Machine {name} is being deleted", "expected at most 1 unavailable at once")
     finally:
         held_by_its_budget(workload, False)
-    said = " ".join(running.finish(SECONDS).ok().output.split())
+    run = running.finish(SECONDS).ok()
+    assert run.changed() == 0
+    said = " ".join(run.output.split())
     going = f"{name} (host {host}): being deleted; waits for "
     assert re.search(re.escape(f"{going}the drain of its node: ") + r"\d pods? left \(default/echo-", said)
     assert "cannot evict pod as it would violate the pod's disruption budget" in said

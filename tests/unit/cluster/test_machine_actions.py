@@ -50,9 +50,12 @@ class Workload(Server):
         return [item for item in items if not name or item["spec"].get("nodeName") == name], version
 
 
+PARAMS = {"namespace": "metal3", "cluster_name": "c1", "action": "replace", "confirm": None, "wait": False,
+          "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
+
+
 def act(plane, action, *machines, check_mode=False, confirm=None, workload=lambda *_name: None, progress=None):
-    params = {"namespace": "metal3", "cluster_name": "c1", "machines": list(machines), "action": action,
-              "confirm": confirm, "wait": False, "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
+    params = dict(PARAMS, machines=list(machines), action=action, confirm=confirm)
     return MachineActionService(plane, params, check_mode, progress or Progress(), workload=workload).run()
 
 
@@ -104,6 +107,28 @@ def test_machines_are_replaced_when_their_number_is_repeated(plane):
     assert "c1-one-0" in plane.names("Machine")
     act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
     assert [name for name in plane.names("Machine") if "one" in name] == ["c1-one-2"]
+
+
+def test_a_replacement_that_was_killed_is_taken_up(plane):
+    """Without another confirmation, and without a write: what takes the machine's place is waited for."""
+    going = plane.objects["Machine", "c1-one-0"]["metadata"]
+    going["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    writes = len(plane.writes())
+    result = act(plane, "replace", "c1-one-0")
+    assert not result["changed"] and result["diff"] == [] and len(plane.writes()) == writes
+    owner = plane.objects["MachineDeployment", "c1-one"]
+    owner["status"] = dict(owner["spec"], upToDateReplicas=2, readyReplicas=2, availableReplicas=2)
+    with pytest.raises(WaitFailedError, match="MachineDeployment c1-one"):
+        MachineActionService(plane, dict(PARAMS, machines=["c1-one-0"], wait=True), False, Progress(),
+                             sleep=lambda _seconds: None).run()
+    # Of the others the number is repeated, and those alone are named.
+    with pytest.raises(RefusedError, match=r"expected 1, the number of machines .*\(c1-one-1 on host") as refused:
+        act(plane, "replace", "c1-one-0", "c1-one-1", confirm="2")
+    assert "c1-one-0 on host" not in str(refused.value)
+    assert [item["changed"] for item in act(plane, "replace", "c1-one-0", "c1-one-1", confirm="1")["machines"]] == [
+        False, True]
+    with pytest.raises(RefusedError, match="one that an earlier run has replaced is gone; the playbook cluster waits"):
+        act(plane, "replace", "c1-one-1", confirm="1")
 
 
 def outlook(plane, *machines, workload=lambda *_name: None):
@@ -248,8 +273,7 @@ def test_a_cluster_with_a_locked_host_is_not_deleted(plane):
 
 
 def test_a_machine_that_is_not_the_one_that_a_caller_has_checked_stays(plane):
-    params = {"namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0", "c1-one-1"], "action": "replace",
-              "confirm": "2", "wait": False, "wait_timeout_seconds": 1, "node_startup_timeout_seconds": 0}
+    params = dict(PARAMS, machines=["c1-one-0", "c1-one-1"], confirm="2")
     with pytest.raises(RefusedError, match=r"1 problem, .*\n- cluster metal3/c1: machines: found another Machine of "
                                            r"the name c1-one-0, expected the one that was checked"):
         MachineActionService(plane, params, False, Progress(), checked={
@@ -273,8 +297,8 @@ def test_the_machines_of_another_owner_of_the_name_are_not_those_that_are_waited
             owner["metadata"]["uid"] = "another"
         return listed(resource, *arguments, **more)
 
-    params = {"namespace": "metal3", "cluster_name": "c1", "machines": ["c1-one-0"], "action": "replace",
-              "confirm": "1", "wait": True, "wait_timeout_seconds": 20, "node_startup_timeout_seconds": 900}
+    params = dict(PARAMS, machines=["c1-one-0"], confirm="1", wait=True, wait_timeout_seconds=20,
+                  node_startup_timeout_seconds=900)
     plane.list = list_then
     with pytest.raises(WaitFailedError, match="found another MachineDeployment c1-one, expected the one whose"):
         MachineActionService(plane, params, False, Progress()).run()

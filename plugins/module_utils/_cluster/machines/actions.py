@@ -72,8 +72,10 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
     for name in names:
         if name not in mine:
             found.append(Problem("machine-action", subject, "machines", name,
-                                 f"one of {', '.join(sorted(mine)) or 'no Machine, for it has none'}"))
-        elif is_going(mine[name]):
+                                 f"one of {', '.join(sorted(mine)) or 'no Machine, for it has none'}",
+                                 "one that an earlier run has replaced is gone; the playbook cluster waits for the "
+                                 "machines that take its place" if action == REPLACE else None))
+        elif is_going(mine[name]) and action != REPLACE:
             found.append(Problem("machine-action", subject, "machines", f"{name}, which is being deleted",
                                  "a Machine that stays"))
         elif action == REPLACE and snapshot.owner_of(mine[name]) is None:
@@ -83,8 +85,16 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
                                  "cluster); with present afterwards another is made"))
     for name in sorted(set(name for name in names if names.count(name) > 1)):
         found.append(Problem("machine-action", subject, "machines", f"{name} twice", "each Machine once"))
-    return found or (quorum_problems([mine[name] for name in names], snapshot, subject, "machines")
+    return found or (quorum_problems([mine[name] for name in to_delete(names, snapshot)], snapshot, subject, "machines")
                      if action == REPLACE else [])
+
+
+def to_delete(names: Iterable[str], snapshot: Any) -> list[str]:
+    """Return which Machines a replacement has yet to delete: not those that an earlier run, or somebody, has.
+
+    :param names: names of Machines of the cluster
+    """
+    return [name for name in names if not is_going(snapshot.get("Machine", name))]
 
 
 def identity_problems(names: Iterable[str], checked: Mapping[str, str | None], snapshot: Any,

@@ -131,14 +131,19 @@ class MachineActionService:
     def _ask(self, snapshot: Any) -> None:
         """Ask for the confirmation, with what a replacement costs and what stands against it.
 
+        What is being deleted was confirmed.
+
         :raises RefusedError: when it is missing, unless in check mode
         """
+        machines = actions.to_delete(self.machines, snapshot)
+        if not machines:
+            return
         outlook = replacement_outlook(
-            snapshot, self.machines, self.subject,
+            snapshot, machines, self.subject,
             lambda: self._workload(self.client, self.namespace, self.name)) if self._says_outlook else Outlook([], [])
-        named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in self.machines)
-        asked = None if confirmation.confirmed(self.params["confirm"], self.machines) else confirmation.problem(
-            self.subject, self.params["confirm"], self.machines,
+        named = ", ".join(f"{name} on host {_host_name(snapshot, name) or '(none)'}" for name in machines)
+        asked = None if confirmation.confirmed(self.params["confirm"], machines) else confirmation.problem(
+            self.subject, self.params["confirm"], machines,
             f"machines that this deletes with what is on their disks ({named})")
         self.warnings += say(outlook, asked, self.check_mode, self.progress)
 
@@ -151,7 +156,8 @@ class MachineActionService:
             self.action, names, snapshot, self.subject)
         if found or self.action != actions.REPLACE:
             return found
-        return host_lock.problems(self.subject, "machines", [_host(snapshot, name) for name in names], self._now())
+        hosts = [_host(snapshot, name) for name in actions.to_delete(names, snapshot)]
+        return host_lock.problems(self.subject, "machines", hosts, self._now())
 
     def _wait(self, owners: list[tuple[str, str, str | None]], result: dict[str, Any]) -> None:
         wait = ClusterWait(self.client, self.namespace, self.name, self.params["wait_timeout_seconds"], self.progress)

@@ -136,7 +136,8 @@ def _problems(item, objects, subject, now):
     title = f"Machine {item.machine['metadata']['name']}"
     if is_going(item.machine):
         found.append(Problem("host-remediation", subject, "hosts", f"{title}, which is being deleted",
-                             "one that stays", "wait until the host is available"))
+                             "one that stays", "wait until the host is available; the playbook cluster waits for the "
+                             "machine that takes its place"))
     remediation = _remediation(item, objects)
     works = remediation_text(remediation)
     if works and not reboots_are_used_up(remediation):
