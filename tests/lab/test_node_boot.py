@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from bridge_cable import ip
 from machine_room import partitions
+from machine_room.node_boot import network
 from machine_room.node_boot.first_stage import HIDDEN_FILES
 from nodes import INDEX, MEMORY_MIB, POD_SUBNET, Nodes, built_image
 from support import eventually
@@ -152,6 +154,20 @@ def test_node_has_no_other_disk_and_no_sysrq(nodes):
     hidden = " ".join("/proc/" + name for name in HIDDEN_FILES)
     assert nodes.inside("server-02", "sh", "-c", f"cat {hidden} 2>/dev/null", check=False) == ""
     assert nodes.inside("server-02", "sh", "-c", "ls /dev/kvm /dev/mem 2>/dev/null", check=False) == ""
+
+
+def test_bridge_keeps_its_address_while_cables_come_and_go(nodes):
+    """What servers send to the address that they know arrives, whichever of them are on."""
+    bridge = nodes.lab["bridge"]["name"]
+    address = Path("/sys/class/net", bridge, "address")
+    before = address.read_text()
+    # A bridge without an address of its own takes the lowest of its cables.
+    ip("link", "add", "m3low", "address", "00:00:00:00:00:02", "type", "veth", "peer", "name", "m3low-end")
+    try:
+        network.plug("m3low", bridge)
+        assert address.read_text() == before
+    finally:
+        ip("link", "delete", "m3low")
 
 
 def test_config_drive_on_the_disk_stays_as_written(nodes):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import subprocess
 
@@ -25,6 +26,15 @@ def _exists(link):
     return os.path.exists("/sys/class/net/" + link)
 
 
+def bridge_mac(name):
+    """Return the MAC address of a bridge, a locally administered one by its name.
+
+    Without one of its own a bridge has the lowest of its links, which changes while servers are switched on and off;
+    what they send to the one that they know is then lost until they ask for the address again.
+    """
+    return "02:" + hashlib.sha256(name.encode()).digest()[:5].hex(":")
+
+
 def ensure_bridge(name, address):
     """Make the bridge unless it is there.
 
@@ -39,7 +49,7 @@ def ensure_bridge(name, address):
             if not _exists(name):
                 raise
     _ip("address", "replace", address, "dev", name)
-    _ip("link", "set", name, "up")
+    _ip("link", "set", name, "address", bridge_mac(name), "up")
 
 
 def plug(link, bridge):
