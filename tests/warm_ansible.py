@@ -27,11 +27,13 @@ def keep_templates(folder):
     """Keep compiled templates in files: to compile them is a third of a task.
 
     The code that comes of a template has constants only that stand in its text: Ansible has Jinja fold none, and adds
-    trust and origin when it runs. It differs by filters and tests only as far as these are the collection's.
+    trust and origin when it runs. Beside settings it differs by how filters and tests are called: those of playbooks
+    and roles by the folders that have them.
 
     :param folder: of these files, for runs with the same settings of Ansible
     """
-    bits = importlib.import_module("ansible._internal._templating._jinja_bits")
+    bits, loader = (importlib.import_module(f"ansible.{name}") for name in (
+        "_internal._templating._jinja_bits", "plugins.loader"))
     compiled = bits.AnsibleEnvironment.compile
 
     def kept(self, source, name=None, filename=None, raw=False, defer_init=False):
@@ -40,7 +42,8 @@ def keep_templates(folder):
         context = bits._TemplateCompileContext.current(optional=True)
         key = (str(source), name and str(name), filename and str(filename), defer_init,
                bool(context and context.escape_backslashes), type(self).__qualname__, sorted(self.extensions),
-               [getattr(self, setting) for setting in _SETTINGS])
+               [getattr(self, setting) for setting in _SETTINGS],
+               [list(map(str, plugins._extra_dirs)) for plugins in (loader.filter_loader, loader.test_loader)])
         path = os.path.join(folder, hashlib.sha256(repr(key).encode("utf-8", "surrogatepass")).hexdigest())
         try:
             with open(path, "rb") as stream:
