@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import gc
 import importlib
-import json
 import os
 import pathlib
 import selectors
@@ -28,15 +27,22 @@ COLLECTIONS = pathlib.Path(__file__).parents[1] / ".build"
 _PLUGINS = "ansible_collections.metal3.baremetal.plugins"
 # Of the length of a request, which comes first.
 LENGTH_BYTES = 4
-# Hands its files, arguments and environment on, and waits; without the site's packages Python starts at once.
+# Hands its files, arguments and environment on, and waits; without the site's packages Python starts at once. What it
+# imports is imported for each module that a test runs, so it takes the parts in C of what one would import.
 _CLIENT = """#!{python} -IS
-import json, os, socket, sys
-request = json.dumps({{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}).encode()
-with socket.socket(socket.AF_UNIX) as connection:
-    connection.connect({path!r})
-    socket.send_fds(connection, [len(request).to_bytes({length_bytes}, "big")], [0, 1, 2])
-    connection.sendall(request)
-    answers = connection.makefile().read().split()
+import array, posix, sys, _socket
+request = b"\\0".join([b"%d" % (len(sys.argv) - 1), *(
+    argument.encode(sys.getfilesystemencoding(), "surrogateescape") for argument in sys.argv[1:]),
+    posix.getcwdb(), *(b"%b=%b" % pair for pair in posix.environ.items())])
+connection = _socket.socket(_socket.AF_UNIX)
+connection.connect({path!r})
+connection.sendmsg([len(request).to_bytes({length_bytes}, "big")], [
+    (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, array.array("i", (0, 1, 2)))])
+connection.sendall(request)
+answer = b""
+while part := connection.recv(64):
+    answer += part
+answers = answer.split()
 sys.exit(int(answers[1]) % 256 if len(answers) > 1 else 250)
 """
 
@@ -77,8 +83,8 @@ class Forks:
         :param folder: in which it runs
         :param environment: its variables
         """
-        request = json.dumps({"arguments": arguments, "folder": folder, "environment": environment},
-                             default=os.fspath).encode()
+        request = b"\0".join([b"%d" % len(arguments), *map(os.fsencode, (*arguments, folder)),
+                              *(os.fsencode(f"{name}={os.fspath(value)}") for name, value in environment.items())])
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(self.path)
         socket.send_fds(connection, [len(request).to_bytes(LENGTH_BYTES, "big")], descriptors)
@@ -135,7 +141,10 @@ def received(connection):
     """Return what is asked for by a connection, and the descriptors of its input and outputs."""
     head, descriptors, _flags, _address = socket.recv_fds(connection, LENGTH_BYTES, 3)
     with connection.makefile("rb") as requests:
-        return json.loads(requests.read(int.from_bytes(head, "big"))), descriptors
+        number, *parts = map(os.fsdecode, requests.read(int.from_bytes(head, "big")).split(b"\0"))
+    arguments, (folder, *variables) = parts[:int(number)], parts[int(number):]
+    return {"arguments": arguments, "folder": folder,
+            "environment": dict(variable.split("=", 1) for variable in variables)}, descriptors
 
 
 def forked(work):
@@ -179,10 +188,14 @@ def import_plugins(*rooms):
 
     :param rooms: for example ``module_utils``
     """
-    plugins = COLLECTIONS.joinpath(*_PLUGINS.split("."))
-    for path in (path for room in rooms for path in sorted((plugins / room).glob("**/*.py"))):
-        parts = path.relative_to(plugins).with_suffix("").parts
-        importlib.import_module(".".join((_PLUGINS, *parts)).removesuffix(".__init__"))
+    for path in (path for room in rooms for path in plugin_files(room)):
+        parts = path.relative_to(COLLECTIONS).with_suffix("").parts
+        importlib.import_module(".".join(parts).removesuffix(".__init__"))
+
+
+def plugin_files(room):
+    """Return the files of a room of the collection."""
+    return sorted(COLLECTIONS.joinpath(*_PLUGINS.split("."), room).glob("**/*.py"))
 
 
 def serve(path, be):

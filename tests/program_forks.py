@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 import forks
+import warm_ansible
 
 _MODULES = {"ansible": "ansible.cli.adhoc", "ansible-playbook": "ansible.cli.playbook"}
 # What nearly each run loads, beside these.
@@ -90,7 +91,7 @@ def _load_plugins():
     loader.cache_loader.get("memory", class_only=True)
 
 
-def _import_all():
+def _import_all(folder):
     # Files of tests have names of packages.
     del sys.path[0]
     for name in (*_MODULES.values(), *_LOADED):
@@ -102,8 +103,11 @@ def _import_all():
     _load_plugins()
     # Filters import what they need when they are called.
     forks.import_plugins("module_utils", "plugin_utils", "action", "filter", "test")
+    warm_ansible.keep_filters()
+    warm_ansible.keep_templates(tempfile.mkdtemp(dir=folder))
+    warm_ansible.wait_calmly()
 
 
 if __name__ == "__main__":
-    _import_all()
+    _import_all(os.path.dirname(sys.argv[1]))
     forks.serve(sys.argv[1], _be_the_program)

@@ -20,9 +20,16 @@ def _started():
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
     home = stack.enter_context(tempfile.TemporaryDirectory())
-    settings = {"ANSIBLE_COLLECTIONS_PATH": str(forks.COLLECTIONS), "ANSIBLE_HOME": home, "ANSIBLE_NOCOLOR": "1",
-                "ANSIBLE_LOCAL_TEMP": home + "/tmp"}
+    settings = settings_in(home)
     return (stack.enter_context(ProgramForks(home, settings)), stack.enter_context(ModuleForks(home)), settings)
+
+
+def settings_in(home):
+    """Return Ansible's variables for a process of its programs, whose files are in a folder."""
+    return {"ANSIBLE_COLLECTIONS_PATH": str(forks.COLLECTIONS), "ANSIBLE_HOME": home, "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_LOCAL_TEMP": home + "/tmp",
+            # One shell for each module, in place of a dozen.
+            "ANSIBLE_PIPELINING": "1"}
 
 
 def ansible_playbook(arguments, folder, environment, answers=""):

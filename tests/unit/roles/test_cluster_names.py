@@ -6,18 +6,15 @@ from __future__ import annotations
 
 import json
 import os
-import pathlib
-import subprocess
-import sys
 
 import pytest
-from fakes.ansible_process import module_interpreter
+from fakes.ansible_process import module_interpreter, settings_in
+from program_forks import ProgramForks
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     inventory as cluster_inventory,
 )
 
-ROOT = pathlib.Path(__file__).parents[3]
 # The description lacks nearly everything, so that each role's module refuses it, under its name, before any request.
 INVENTORY = """\
 all:
@@ -73,16 +70,18 @@ def summaries(tmp_path, seed):
     """Return what the roles, the filter and the lint say of each cluster in a run of ansible-playbook."""
     (tmp_path / "hosts.yml").write_text(INVENTORY)
     (tmp_path / "play.yml").write_text(PLAY)
-    environment = dict(os.environ, PYTHONHASHSEED=seed, ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".build"),
-                       K8S_AUTH_HOST="https://127.0.0.1:1", ANSIBLE_LOCAL_TEMP=str(tmp_path / "tmp"),
-                       ANSIBLE_HOME=str(tmp_path / "home"), ANSIBLE_PIPELINING="1")
-    for name in ("KUBECONFIG", "K8S_AUTH_KUBECONFIG", "ANSIBLE_CONFIG"):
-        environment.pop(name, None)
-    done = subprocess.run(
-        [str(pathlib.Path(sys.executable).parent / "ansible-playbook"), "-i", "hosts.yml", "play.yml", "-e",
-         f"ansible_python_interpreter={module_interpreter()}"], cwd=tmp_path, env=environment,
-        capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = dict(settings_in(str(home)), PYTHONHASHSEED=seed)
+    inherited = dict((name, value) for name, value in os.environ.items()
+                     if not name.startswith(("ANSIBLE_", "KUBE", "K8S_AUTH_", "PYTHONHASHSEED")))
+    # The seed is read when Python begins.
+    with ProgramForks(home, settings) as programs:
+        code, output, errors = programs.run(
+            ["ansible-playbook", "-i", "hosts.yml", "play.yml",
+             "-e", f"ansible_python_interpreter={module_interpreter()}"], tmp_path,
+            dict(inherited, **settings, K8S_AUTH_HOST="https://127.0.0.1:1"))
+    assert code == 0, output + errors
     return dict((entry["host"], entry) for entry in json.loads((tmp_path / "summaries.json").read_text()))
 
 
