@@ -301,6 +301,27 @@ class Connection:
         return parts
 
 
+def server_named(params: dict[str, Any], environ: Mapping[str, str] | None = None) -> str:
+    """Return the URL of the server that a :class:`Connection` of these options would ask, empty for the pod's own.
+
+    No credentials are read, and no plugin is run for them.
+
+    :param params: dict with the options of :func:`kube_argument_spec`
+    :param environ: environment variables
+    :raises KubeError: when no usable configuration is found
+    """
+    choice = Choice(params, os.environ if environ is None else environ)
+    if choice["host"] is not None:
+        return str(choice["host"])
+    if isinstance(choice.kubeconfig, dict):
+        config: dict[str, Any] | None = from_dict(choice.kubeconfig, "kubeconfig")
+    else:
+        config = read_files(choice.kubeconfig_paths())
+    if config is None:
+        return ""
+    return check_server(choose(config, choice["context"], "kubeconfig")[1]["server"], "kubeconfig")
+
+
 def _check_certificates(settings: Any) -> None:
     """Load the files once, because with the first request an error would not say which one is wrong."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
