@@ -521,7 +521,7 @@ def test_the_environments_proxy_is_that_of_kubectl(servers, monkeypatch):
     assert KubeClient({"host": "http://192.0.2.1:6443", "api_key": "t"})._connection.settings.proxy is None
     assert len(servers[0].requests) == asked
     monkeypatch.setenv("HTTP_PROXY", "ftp://me:secret-word@192.0.2.2")
-    with pytest.raises(KubeError, match="^HTTP_PROXY: expected the URL of a proxy") as caught:
+    with pytest.raises(KubeError, match="HTTP_PROXY: expected the URL of a proxy") as caught:
         KubeClient({"host": "http://api.example.com:6443", "api_key": "t"})
     assert "secret-word" not in caught.value.message
 

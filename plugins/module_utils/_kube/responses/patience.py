@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-# A token is renewed, or an authentication webhook restarts, within a minute. So does an API server that has started read
-# its roles, without which it forbids what it has allowed before (github.com/kubernetes/kubernetes/issues/121635).
+# A token is renewed, or an authentication webhook restarts, within a minute. An API server that has started reads its
+# roles within it; until then it forbids what it has allowed before (github.com/kubernetes/kubernetes/issues/121635).
 UNAUTHORIZED_SECONDS = 60
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN = 400, 401, 403
 _FINAL_REASONS = ("Configuration", "Certificate")
