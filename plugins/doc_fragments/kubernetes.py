@@ -19,7 +19,10 @@ options:
         the pod that this runs in, but only when neither O(host) nor O(api_key) nor O(client_cert) is given, as an
         option or in the environment. Whoever names a server or a user does not mean those of a kubeconfig that the
         environment happens to have.
-      - Of several files, separated by colons, the first that names a thing counts; empty files are ignored.
+      - Of several files, separated by colons, the first that names a thing counts; empty files are ignored, and so are
+        absolute paths of files that do not exist.
+      - A relative path starts at the folder in which the module runs. On the controller that is the playbook's, not the
+        one in which Ansible was started. If there is no such file, also one of several, the task fails.
       - It may use an C(exec) credential plugin, a token file, C(proxy-url), C(as) and C(as-groups). The kubeconfig of a
         workload cluster that is read from a Secret cannot.
       - The server is decided at the beginning of a task. Credentials that are renewed meanwhile go to that server only;
@@ -75,11 +78,14 @@ options:
   proxy:
     description:
       - URL of an HTTP proxy before the API server; it may hold a user name and a password. Falls back to
-        E(K8S_AUTH_PROXY), then to C(proxy-url) in the kubeconfig.
+        E(K8S_AUTH_PROXY), then to C(proxy-url) in the kubeconfig, then to E(HTTPS_PROXY), or E(HTTP_PROXY) for a server
+        without TLS. The proxy of the last two is none for servers on the machine itself (C(localhost), C(127.0.0.0/8),
+        C(::1)).
     type: str
   no_proxy:
     description:
-      - Hosts that are asked without a proxy, separated by commas. Falls back to E(K8S_AUTH_NO_PROXY).
+      - Hosts that are asked without a proxy, separated by commas. Names stand for those below them, too, and addresses
+        may be networks, for example V(192.0.2.0/24). Falls back to E(K8S_AUTH_NO_PROXY), then to E(NO_PROXY).
     type: str
 requirements:
   - kubernetes >= 31

@@ -186,7 +186,11 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._inventory import
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.client import ironic_argument_spec
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection import kube_argument_spec
 from ansible_collections.metal3.baremetal.plugins.plugin_utils import _inventory_options as inventory_options
-from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import Reader, SourceError
+from ansible_collections.metal3.baremetal.plugins.plugin_utils._inventory_sources import (
+    Reader,
+    SourceError,
+    server_of,
+)
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._plain_expression import path_of, value_at
 from ansible_collections.metal3.baremetal.plugins.plugin_utils._taken_names import HOST, taken
 
@@ -253,6 +257,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):
             ironic.get(name) for name in ("cloud", "clouds_file", "endpoint")])
         key = self.get_cache_key(path)
         keep = self.get_option("cache")
+        if keep:
+            asked["api_server"] = server_of(connection)
         if keep and cache:
             kept = self._cache.get(key)
             if kept and kept["asked"] == asked:

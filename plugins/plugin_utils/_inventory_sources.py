@@ -13,6 +13,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.clien
 from ansible_collections.metal3.baremetal.plugins.module_utils._ironic.api.errors import IronicError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.client import KubeClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api.pages import pages
+from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.connection import server_named
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.connection.library import HAS_KUBERNETES
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.advice import reading_failed
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -23,6 +24,20 @@ HOSTS, MACHINES, NODES = "hosts", "machines", "nodes"
 
 class SourceError(Exception):
     """A source could not be read; the text says of what, what was found and what to do next."""
+
+
+def server_of(connection):
+    """Return the URL of the API server that options lead to now, None when they lead to none.
+
+    A kubeconfig may have another current context than when a cache was written.
+
+    :param connection: dict with the options of ``kube_argument_spec``
+    """
+    try:
+        return server_named(connection) if HAS_KUBERNETES else None
+    except KubeError:
+        # Reader says why.
+        return None
 
 
 class Reader:

@@ -175,9 +175,9 @@ class NodeImage(cache_entry.CacheEntry):
             shutil.copyfile(os.path.join(self._bin_dir, name), os.path.join(root, "usr/bin", name))
             os.chmod(os.path.join(root, "usr/bin", name), 0o755)
         # Where every CNI's installer puts its plugins, and where containerd looks.
-        os.makedirs(os.path.join(root, "opt/cni"), exist_ok=True)
+        debian_root.make_folder(os.path.join(root, "opt/cni"))
         os.symlink("/usr/lib/cni", os.path.join(root, "opt/cni/bin"))
-        os.makedirs(os.path.join(root, "etc/cni/net.d"), exist_ok=True)
+        debian_root.make_folder(os.path.join(root, "etc/cni/net.d"))
         units = {
             "enable": ["kubelet", "containerd", "systemd-networkd", "systemd-resolved", "ssh"],
             "disable": ["keepalived"],

@@ -132,7 +132,7 @@ class RolloutWait:
         return round(self.clock() - began_at, 1)
 
     def _is_passing(self, error: KubeError) -> bool:
-        return not self._patience.is_final(error) and (error.retriable or error.status == 401)
+        return not self._patience.is_final(error) and (error.retriable or error.status in (401, 403))
 
     def _read(self, items: dict[str, RolloutItem]) -> tuple[dict[Any, Any], dict[str, Any]]:
         """Return ``(objects, pods)`` of what is waited for, as they are now."""

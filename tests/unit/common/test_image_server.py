@@ -13,7 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import image as cluster_image
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import image_checks, image_server
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.transfer import (
+    image_checks,
+    image_server,
+    proxies,
+)
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nConnection: close\r\n\r\n"
 IMAGE = "/node.qcow2"
@@ -65,6 +69,22 @@ def test_the_size_is_what_the_server_names(server, length, size):
     assert requests[0].startswith("HEAD ")
     with pytest.raises(OSError, match="HTTP 404"):
         image_server.size_of(url + "/none")
+
+
+def test_this_machine_is_asked_without_a_proxy_and_networks_without_one_are_known(server, monkeypatch):
+    url, requests = server(node_qcow2=OK % 7)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert image_server.size_of(url + IMAGE) == 7
+    # The server is the proxy now, which gets whole URLs.
+    monkeypatch.setenv("http_proxy", url)
+    with pytest.raises(OSError, match="HTTP 404"):
+        image_server.size_of("http://192.0.2.1" + IMAGE)
+    assert requests[-1].startswith(f"HEAD http://192.0.2.1{IMAGE} ")
+    monkeypatch.setenv("no_proxy", "127.0.0.0/8")
+    monkeypatch.setattr(proxies, "is_of_this_machine", lambda url: False)
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    assert image_server.size_of(url + IMAGE) == 7
 
 
 def redirect(location):

@@ -53,6 +53,30 @@ def test_files_of_the_collection_follow_no_link(root, tmp_path):
     assert (tmp_path / "machine" / "UTC").read_text() == "of this machine"
 
 
+def test_what_is_added_is_read_by_users_of_the_system_whatever_the_umask_is(root, tmp_path, monkeypatch):
+    """systemd-networkd reads drop-ins with a user of its own."""
+    monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: "")
+    network = "etc/systemd/network/10-bond.network.d"
+    (tmp_path / "source" / network).mkdir(parents=True)
+    (tmp_path / "source" / network / "a.conf").write_text("[Network]\n")
+    build = object.__new__(node_build.NodeBuild)
+    build._params = {"files": [{"path": "/opt/site/etc/b.conf", "content": b"b", "mode": "0644"}],
+                     "ca_certificates": ["certificate"]}
+    before = os.umask(0o077)
+    try:
+        debian_root.add_files(str(tmp_path / "source"), str(root))
+        build._add_files(str(root))
+        build._add_authorities(str(root))
+        debian_root.clean(str(root))
+    finally:
+        os.umask(before)
+    added = ["etc/systemd", "etc/systemd/network", network, f"{network}/a.conf", "opt", "opt/site/etc",
+             "opt/site/etc/b.conf", "usr", node_build.AUTHORITIES_DIR, f"{node_build.AUTHORITIES_DIR}/site-0.crt",
+             "etc/hostname"]
+    assert dict((path, (root / path).stat().st_mode & 0o7777) for path in added) == dict(
+        (path, 0o755 if (root / path).is_dir() else 0o644) for path in added)
+
+
 def test_a_password_of_a_proxy_is_in_no_argument_and_stays_in_no_image(root, tmp_path, monkeypatch):
     commands = []
 

@@ -165,6 +165,24 @@ def test_the_cache_is_used_for_the_same_question_only(server, parse, tmp_path):
     assert "rack=r1" in text
 
 
+def test_the_cache_of_one_server_is_not_taken_for_another_one(server, tmp_path, monkeypatch):
+    """As it is when the current context of the kubeconfig is another one by now."""
+    kubeconfig = tmp_path / "kubeconfig"
+    monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
+    path = tmp_path / "k.metal3.yml"
+    path.write_text(yaml.safe_dump({"plugin": NAME, "cache": True, "cache_plugin": "jsonfile",
+                                    "cache_connection": str(tmp_path / "cache")}))
+    contexts = [{"name": name, "context": {"cluster": name}} for name in ("one", "other")]
+    clusters = [{"name": name, "cluster": {"server": f"https://{name}.example:6443"}} for name in ("one", "other")]
+    for context, asked in (("one", 1), ("one", 1), ("other", 2), ("none", 3), ("none", 3)):
+        kubeconfig.write_text(yaml.safe_dump(
+            {"contexts": contexts, "clusters": clusters, "users": [], "current-context": context}))
+        plugin = make()
+        plugin.parse(InventoryData(), DataLoader(), str(path))
+        plugin.update_cache_if_changed()
+        assert len(server.asked) == asked
+
+
 def test_what_comes_from_the_cache_is_no_template_either(server, parse, tmp_path):
     for _round in range(2):
         path = tmp_path / "k.metal3.yml"

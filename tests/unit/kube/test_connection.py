@@ -30,6 +30,9 @@ def environment(monkeypatch, tmp_path):
     for names in connection_choice.ENVIRONMENT.values():
         for name in names:
             monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setattr(connection_choice, "DEFAULT_KUBECONFIG", str(tmp_path / "no-kubeconfig"))
     monkeypatch.setattr(connection, "SERVICE_ACCOUNT", str(tmp_path / "no-service-account"))
     # So that credentials are asked for before each request, as in a run of minutes.
@@ -464,6 +467,23 @@ def test_an_impersonation_that_no_header_can_hold_is_refused(option, value):
         KubeClient({"host": "https://192.0.2.1", option: value})
 
 
+@pytest.mark.parametrize("variable", ["KUBECONFIG", "K8S_AUTH_KUBECONFIG"])
+def test_a_relative_path_that_is_not_there_does_not_lead_to_the_next_file(
+        servers, kubeconfig, monkeypatch, tmp_path, variable):
+    """Ansible runs modules in the playbook's folder: kubectl would have found it where the user is."""
+    meant, other = kubeconfig(servers[0], name="meant"), kubeconfig(servers[1], name="other")
+    monkeypatch.setenv(variable, f"meant:{other}")
+    monkeypatch.chdir(tmp_path)
+    KubeClient({}).list(SECRET, "n")
+    (tmp_path / "playbooks").mkdir()
+    monkeypatch.chdir(tmp_path / "playbooks")
+    with pytest.raises(KubeError, match=f"{variable}: found no file meant in {tmp_path}/playbooks, .*whole path"):
+        KubeClient({})
+    monkeypatch.setenv(variable, f"{meant}:{other}")
+    KubeClient({}).list(SECRET, "n")
+    assert servers[1].requests == []
+
+
 def test_requests_go_through_the_proxy_with_its_credentials(servers, monkeypatch):
     """The proxy is an API server here: it answers whatever host it is asked for."""
     proxy = servers[0].url.replace("http://", "http://me:pass%40word@")
@@ -483,6 +503,34 @@ def test_a_proxy_that_is_no_url_is_refused_without_its_password(proxy):
     with pytest.raises(KubeError, match="proxy: expected the URL of a proxy") as caught:
         KubeClient({"host": "https://192.0.2.1", "proxy": proxy})
     assert "secret-word" not in caught.value.message
+
+
+def test_the_environments_proxy_is_that_of_kubectl(servers, monkeypatch):
+    """For other machines than this one, unless NO_PROXY has them; what may be of SOCKS is none."""
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    KubeClient({"host": servers[1].url, "api_key": "t"}).list(SECRET, "n")
+    monkeypatch.setenv("HTTP_PROXY", servers[0].url.partition("://")[2])
+    KubeClient({"host": "http://api.example.com:6443", "api_key": "t"}).list(SECRET, "n")
+    assert dict(servers[0].requests[0].headers)["Host"] == "api.example.com:6443"
+    asked = len(servers[0].requests)
+    for server in (servers[1].url, servers[1].url.replace("127.0.0.1", "localhost")):
+        # Of what is written by hand, and of what a Secret has.
+        KubeClient({"host": server, "api_key": "t"}).list(SECRET, "n")
+        KubeClient({"kubeconfig_content": kubeconfig_of(server), "kubeconfig_name": "Secret"}).list(SECRET, "n")
+    monkeypatch.setenv("NO_PROXY", "192.0.2.0/24")
+    assert KubeClient({"host": "http://192.0.2.1:6443", "api_key": "t"})._connection.settings.proxy is None
+    assert len(servers[0].requests) == asked
+    monkeypatch.setenv("HTTP_PROXY", "ftp://me:secret-word@192.0.2.2")
+    with pytest.raises(KubeError, match="HTTP_PROXY: expected the URL of a proxy") as caught:
+        KubeClient({"host": "http://api.example.com:6443", "api_key": "t"})
+    assert "secret-word" not in caught.value.message
+
+
+def test_a_proxy_of_socks_in_a_kubeconfig_is_refused(servers, kubeconfig):
+    path = kubeconfig(servers[0], **{"proxy-url": "socks5://secret-word@127.0.0.1:1080"})
+    with pytest.raises(KubeError, match="cluster a: proxy-url: expected the URL of a proxy of HTTP") as caught:
+        KubeClient({"kubeconfig": path})
+    assert "secret-word" not in caught.value.message and servers[0].requests == []
 
 
 def test_a_proxy_that_does_not_answer_is_named_without_its_password(servers):

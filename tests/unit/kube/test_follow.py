@@ -84,6 +84,35 @@ def test_a_final_refusal_or_a_defect_ends_the_wait(error):
         steps(Server([error], []), lambda step: False)
 
 
+FORBIDDEN = KubeError("forbidden", 403, "Forbidden")
+
+
+def test_what_was_allowed_may_be_forbidden_for_a_moment(monkeypatch):
+    """An API server that has started again has not read its roles yet."""
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    server = Server([[host("a", 1)], FORBIDDEN, FORBIDDEN, [host("b", 9)]], [KubeError("connection lost")])
+    assert any(lost for _objects, _changed, lost in steps(server, lambda step: sorted(step.objects) == ["b"]))
+
+
+def test_what_stays_forbidden_ends_the_wait(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    monkeypatch.setattr(patience, "UNAUTHORIZED_SECONDS", 0.2)
+    with pytest.raises(KubeError, match="forbidden"):
+        steps(Server([[host("a", 1)]] + [FORBIDDEN] * 1000, [KubeError("connection lost")]), lambda step: False)
+
+
+def test_a_watch_that_is_not_allowed_ends_the_wait_at_once():
+    server = Server([[host("a", 1)]], [FORBIDDEN])
+    with pytest.raises(KubeError, match="forbidden"):
+        steps(server, lambda step: step.unreachable_seconds is not None)
+
+
+def test_a_watch_that_was_allowed_may_be_forbidden_for_a_moment(monkeypatch):
+    monkeypatch.setattr(follow_module, "BACKOFF_SECONDS", (0.01,))
+    server = Server([[host("a", 1)], [host("b", 9)]], [[{"type": "MODIFIED", "object": host("a", 2)}], FORBIDDEN])
+    steps(server, lambda step: sorted(step.objects) == ["b"])
+
+
 def test_the_deadline_ends_it():
     begin = time.monotonic()
     assert list(follow(Server([[]], []), HOST, "n", begin + 0.2, tick_seconds=0.05))

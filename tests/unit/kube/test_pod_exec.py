@@ -171,7 +171,7 @@ def test_the_option_of_a_module_leads_to_its_kubeconfig_when_it_is_asked(tmp_pat
 
 
 PLAIN = types.SimpleNamespace(verify_ssl=False, ssl_ca_cert=None, cert_file=None, key_file=None, tls_server_name=None,
-                              proxy=None, no_proxy=None)
+                              proxy=None)
 CONNECTION = types.SimpleNamespace(settings=PLAIN, generation=0, impersonation=[], authorization=lambda: None)
 ACCEPTED = (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Protocol: v4.channel.k8s.io\r\nSec-WebSocket-Accept: %s\r\n\r\n")

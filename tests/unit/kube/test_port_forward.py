@@ -15,6 +15,7 @@ import types
 import pytest
 import websocket
 from fakes.slow_server import ENDLESS, slow_server
+from websocket._url import _is_no_proxy_host
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.api import port_forward, web_socket
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
@@ -81,7 +82,7 @@ def test_what_is_no_port_is_named(messages, said):
 
 
 SETTINGS = types.SimpleNamespace(verify_ssl=True, ssl_ca_cert="/ca", cert_file="/cert", key_file="/key",
-                                 tls_server_name="api", proxy=None, no_proxy=None)
+                                 tls_server_name="api", proxy=None)
 
 
 class Connection:
@@ -136,14 +137,22 @@ def test_a_connection_has_the_credentials_of_all_requests(connected):
     assert options["redirect_limit"] == 0
 
 
-def test_a_connection_goes_by_the_proxy_of_the_others(connected):
+def test_a_connection_goes_by_the_proxy_of_the_others(connected, monkeypatch):
+    """Whether a proxy is for this server is decided once, when the settings are made."""
+    monkeypatch.setenv("no_proxy", "198.18.0.1")
     settings = types.SimpleNamespace(**dict(
-        vars(SETTINGS), proxy="http://proxy.example:3128", no_proxy="a.example, .b.example",
+        vars(SETTINGS), proxy="http://proxy.example:3128",
         proxy_headers={"proxy-authorization": "Basic dXNlcjpwYTpzcw=="}))
     open_one(Connection(settings))
     options = connected[0][0][1]
     assert (options["http_proxy_host"], options["http_proxy_port"]) == ("proxy.example", 3128)
-    assert options["http_proxy_auth"] == ("user", "pa:ss") and options["http_no_proxy"] == ["a.example", ".b.example"]
+    assert options["http_proxy_auth"] == ("user", "pa:ss")
+    assert not _is_no_proxy_host("198.18.0.1", options["http_no_proxy"])
+
+
+def test_a_proxy_without_a_port_has_that_of_its_scheme(connected):
+    open_one(Connection(types.SimpleNamespace(**dict(vars(SETTINGS), proxy="http://proxy.example"))))
+    assert connected[0][0][1]["http_proxy_port"] == 80
 
 
 def refusal(status, text):
@@ -176,7 +185,7 @@ def test_a_refusal_is_an_error_of_the_api_server(connected, error, status, said)
 # What an API server says in place of what is asked for
 
 PLAIN = types.SimpleNamespace(verify_ssl=False, ssl_ca_cert=None, cert_file=None, key_file=None, tls_server_name=None,
-                              proxy=None, no_proxy=None)
+                              proxy=None)
 ACCEPTED = (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             b"Sec-WebSocket-Protocol: v4.channel.k8s.io\r\nSec-WebSocket-Accept: %s\r\n\r\n")
 ALLOWED_BYTES = 100_000

@@ -279,6 +279,10 @@ def test_a_probe_goes_on_after_what_any_wait_goes_on_after(error):
     assert probe(Pods(error, "a"), 1)["answers"] == ["a"]
 
 
+def test_a_probe_goes_on_when_what_was_allowed_is_forbidden_for_a_moment():
+    assert probe(Pods("a", KubeError("forbidden", 403), "b"), 2)["answers"] == ["a", "b"]
+
+
 def test_a_probe_tells_what_it_saw():
     with pytest.raises(ProbeError, match=r"Service n/echo: found 1 different answers within 2 s \(a\), expected 2"):
         probe(Pods("a"), 2)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import http.client
+import os
 import ssl
 import urllib.error
 import urllib.request
@@ -14,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from ..redaction.redaction import before_query, redacted
+from . import proxies
 from .answer_limits import handlers
 from .user_agent import USER_AGENT
 
@@ -113,6 +115,19 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """Refuse: whether a redirection may be followed is decided here."""
 
 
+class _Proxies(urllib.request.ProxyHandler):
+    """Sends requests by the proxies of the environment."""
+
+    def __init__(self) -> None:
+        super().__init__(dict.fromkeys(("http", "https"), ""))
+
+    # Called with what the constructor got, which is decided for each URL here.
+    def proxy_open(self, req: urllib.request.Request, dummy: str, type: str) -> Any:
+        """Send a request by the proxy for its URL, if there is any."""
+        proxy = proxies.proxy_of(req.full_url, os.environ)
+        return super().proxy_open(req, proxy, type) if proxy else None
+
+
 def _opener(ca_file: Any, seconds: float) -> urllib.request.OpenerDirector:
     """Return what sends requests; each answer, its head included, comes within some seconds.
 
@@ -121,7 +136,7 @@ def _opener(ca_file: Any, seconds: float) -> urllib.request.OpenerDirector:
     """
     opener = urllib.request.OpenerDirector()
     # Neither files nor FTP.
-    for handler in (urllib.request.ProxyHandler(), *handlers(seconds, ssl.create_default_context(cafile=ca_file)),
+    for handler in (_Proxies(), *handlers(seconds, ssl.create_default_context(cafile=ca_file)),
                     urllib.request.HTTPDefaultErrorHandler(), _NoRedirect(), urllib.request.HTTPErrorProcessor()):
         opener.add_handler(handler)
     return opener

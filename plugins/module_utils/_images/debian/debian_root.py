@@ -176,11 +176,24 @@ def place(root: str, path: str) -> str:
     if os.path.commonpath([folder, top]) != top:
         raise ImageBuildError(f"{path}: found a folder that is a link to {folder}, expected one without links; use "
                               "that path")
-    os.makedirs(folder, mode=0o755, exist_ok=True)
+    make_folder(folder)
     target = os.path.join(folder, name)
     if os.path.islink(target):
         os.unlink(target)
     return target
+
+
+def make_folder(path: str) -> None:
+    """Make a folder of a root file system and those above it, which the system's users may enter.
+
+    Whatever this machine's umask is: systemd-networkd, for one, reads its files with a user of its own.
+
+    :param path: of the folder; one that is there keeps its mode
+    """
+    if not os.path.isdir(path):
+        make_folder(os.path.dirname(path))
+        os.mkdir(path)
+        os.chmod(path, 0o755)
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
@@ -216,8 +229,10 @@ def clean(root: str) -> None:
     # Empty, not missing: systemd makes a new one, and does not take this for a first boot, which resets services.
     with open(os.path.join(root, "etc/machine-id"), "w", encoding="utf-8"):
         pass
-    with open(os.path.join(root, "etc/hostname"), "w", encoding="utf-8") as stream:
+    hostname = os.path.join(root, "etc/hostname")
+    with open(hostname, "w", encoding="utf-8") as stream:
         stream.write("localhost\n")
+    os.chmod(hostname, 0o644)
     resolv_conf = os.path.join(root, "etc/resolv.conf")
     if os.path.lexists(resolv_conf):
         os.unlink(resolv_conf)

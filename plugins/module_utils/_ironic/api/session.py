@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..._common.transfer import answer_limits
+from ..._common.transfer import answer_limits, proxies
 from .errors import IronicError, lost_answer
 
 # What ends a request without an answer.
@@ -49,6 +49,7 @@ def open_adapter(settings: dict[str, Any], timeout_seconds: float) -> Any:
         # keystoneauth sends the login or token along to wherever an answer redirects it.
         session.redirect = False
         _limit(session.session, timeout_seconds)
+        _leave_environment(session.session)
         # Not the SDK's own proxy: it looks for versions first, and then can't tell a refused connection from bad TLS.
         adapter = keystoneauth1.adapter.Adapter(
             session, service_type="baremetal", region_name=region.get_region_name("baremetal"),
@@ -73,6 +74,22 @@ def _limit(session: Any, timeout_seconds: float) -> None:
         answer_limits.read_answer(answer, ANSWER_LIMIT_BYTES)
 
     session.hooks["response"].append(read)
+
+
+def _leave_environment(session: Any) -> None:
+    """Take neither a login of ~/.netrc, in place of the one that was given, nor a proxy for this machine's own servers.
+
+    :param session: a ``requests.Session``
+    """
+    # Without any, requests looks there. keystoneauth sets its header itself.
+    session.auth = lambda request: request
+    settings_of = session.merge_environment_settings
+
+    def merged(url: str, *given: Any, **options: Any) -> Any:
+        settings = settings_of(url, *given, **options)
+        return dict(settings, proxies={}) if proxies.is_of_this_machine(url) else settings
+
+    session.merge_environment_settings = merged
 
 
 def _never_sent(exc: Any) -> bool:

@@ -118,12 +118,13 @@ def _read(client: Any, resource: Any, namespace: str | None, label_selector: Any
 
 def _read_until(client: Any, resource: Any, namespace: str | None, label_selector: Any, deadline: float,
                 clock: Callable[[], float], events: Any, stop: Any) -> None:
-    quick, version, patience = 0, None, Patience(clock)
+    quick, version, patience, was_listed = 0, None, Patience(clock), False
     while not stop.is_set() and clock() < deadline:
         began_at = clock()
         try:
             if version is None:
                 items, version = client.list(resource, namespace, label_selector)
+                was_listed = True
                 events.put((resource.kind, "listed", dict((item["metadata"]["name"], item) for item in items)))
             seconds = max(1, min(WATCH_SECONDS, int(deadline - clock()) + 1))
             for event in client.watch(resource, namespace, version, seconds, label_selector):
@@ -136,7 +137,8 @@ def _read_until(client: Any, resource: Any, namespace: str | None, label_selecto
             patience.answered()
         except KubeError as exc:
             listed, version = version is not None, None
-            if patience.is_final(exc):
+            # Of a watch that is not allowed the LIST before it says nothing.
+            if patience.is_final(exc, was_listed and not listed):
                 events.put((resource.kind, "fatal", exc))
                 return
             if exc.status != _GONE or not listed:

@@ -24,6 +24,9 @@ except ImportError:
     # The package kubernetes requires it, so that modules ask for that one alone.
     pass
 
+_PROXY_PORTS = {"http": 80, "https": 443}
+# Without any the library leaves out servers that the environment names, by rules of its own.
+_NO_SERVER = "none.invalid"
 # Each message begins with the number of a channel.
 PROTOCOL = "v4.channel.k8s.io"
 _PIECE_BYTES = 64 * 1024
@@ -174,12 +177,12 @@ def _tls(settings: Any) -> dict[str, Any]:
 
 def _proxy(settings: Any) -> dict[str, Any]:
     if not settings.proxy:
-        # Else the library takes one of the environment, which the other requests do not.
+        # Else the library takes one of the environment by rules of its own.
         return {"http_no_proxy": ["*"]}
     proxy = urlsplit(settings.proxy)
-    options: dict[str, Any] = {"http_proxy_host": proxy.hostname, "http_proxy_port": proxy.port, "proxy_type": "http"}
-    if settings.no_proxy:
-        options["http_no_proxy"] = [part.strip() for part in settings.no_proxy.split(",")]
+    options: dict[str, Any] = {
+        "http_proxy_host": proxy.hostname, "http_proxy_port": proxy.port or _PROXY_PORTS[proxy.scheme],
+        "proxy_type": "http", "http_no_proxy": [_NO_SERVER]}
     credentials = (getattr(settings, "proxy_headers", None) or {}).get("proxy-authorization", "")
     if credentials.startswith("Basic "):
         user, _colon, password = base64.b64decode(credentials[len("Basic "):]).decode().partition(":")

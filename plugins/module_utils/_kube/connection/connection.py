@@ -14,9 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..._common.texts.plain_text import cut
+from ..._common.transfer import proxies
 from ..._common.transfer.answer_limits import limit_pools
 from .connection_choice import DEFAULT_KUBECONFIG, Choice
 from .connection_values import (
+    check_proxy,
     check_server,
     check_token,
     impersonation_headers,
@@ -118,6 +120,8 @@ class Connection:
         if kubernetes is None:
             raise refused("the Python package kubernetes can't be imported", "install it for the Python that runs this")
         settings = kubernetes.client.Configuration()
+        # What the package takes of the environment depends on its version, and is not what kubectl takes.
+        settings.proxy = settings.no_proxy = None
         token_file, self._user = None, ""
         self._kubeconfig_impersonation: list[tuple[str, str]] = []
         choice = self._choice
@@ -165,14 +169,17 @@ class Connection:
             settings.verify_ssl = choice["validate_certs"]
 
     def _set_proxy(self, settings: Any) -> None:
-        choice = self._choice
-        if choice["no_proxy"] is not None:
-            settings.no_proxy = choice["no_proxy"]
-        if choice["proxy"] is not None:
-            settings.proxy = choice["proxy"]
-        if settings.proxy:
+        """Set the proxy of the options, else that of the kubeconfig, else the environment's, unless none is for it."""
+        given, no_proxy = self._choice["proxy"] or settings.proxy, self._choice["no_proxy"]
+        if not given:
+            given = proxies.proxy_of(self.server, self._environ)
+            if given:
+                check_proxy(given, f"{self.server.partition(':')[0].upper()}_PROXY")
+        settings.proxy = None
+        if given and not proxies.is_direct(
+                self.server, proxies.no_proxy_of(self._environ) if no_proxy is None else no_proxy):
             # The package sends no credentials of the URL by itself.
-            settings.proxy, credentials = split_proxy(settings.proxy)
+            settings.proxy, credentials = split_proxy(given)
             if credentials:
                 settings.proxy_headers = urllib3.make_headers(proxy_basic_auth=credentials)
 
@@ -292,6 +299,27 @@ class Connection:
             except (OSError, TypeError):
                 parts.append(None)
         return parts
+
+
+def server_named(params: dict[str, Any], environ: Mapping[str, str] | None = None) -> str:
+    """Return the URL of the server that a :class:`Connection` of these options would ask, empty for the pod's own.
+
+    No credentials are read, and no plugin is run for them.
+
+    :param params: dict with the options of :func:`kube_argument_spec`
+    :param environ: environment variables
+    :raises KubeError: when no usable configuration is found
+    """
+    choice = Choice(params, os.environ if environ is None else environ)
+    if choice["host"] is not None:
+        return str(choice["host"])
+    if isinstance(choice.kubeconfig, dict):
+        config: dict[str, Any] | None = from_dict(choice.kubeconfig, "kubeconfig")
+    else:
+        config = read_files(choice.kubeconfig_paths())
+    if config is None:
+        return ""
+    return check_server(choose(config, choice["context"], "kubeconfig")[1]["server"], "kubeconfig")
 
 
 def _check_certificates(settings: Any) -> None:

@@ -109,9 +109,20 @@ class Choice:
                 raise refused(f"{self.name(name)}: found no file {self[name]}, expected one", "correct the path")
 
     def kubeconfig_paths(self) -> list[str]:
-        """Return the paths of the kubeconfig's files."""
+        """Return the paths of the kubeconfig's files.
+
+        :raises KubeError: when one is relative and not there: Ansible runs modules in the playbook's folder, so that it
+            may be where the user is, and the next one may lead to another server
+        """
         given = self.kubeconfig or DEFAULT_KUBECONFIG
-        return [os.path.expanduser(os.path.expandvars(path)) for path in given.split(os.pathsep) if path]
+        paths = [os.path.expanduser(os.path.expandvars(path)) for path in given.split(os.pathsep) if path]
+        for path in paths:
+            if not os.path.isabs(path) and not os.path.exists(path):
+                raise refused(f"{self.name('kubeconfig')}: found no file {path} in {os.getcwd()}, the folder in which "
+                              "this runs, expected a kubeconfig",
+                              "write its whole path, also when it is in the folder where Ansible was started, or make "
+                              "the file")
+        return paths
 
 
 def _check_kubeconfig(given: Any) -> None:

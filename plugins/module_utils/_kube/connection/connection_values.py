@@ -93,8 +93,8 @@ def check_proxy(proxy: str, subject: str) -> None:
     except ValueError:
         usable = False
     if not usable or any(not "!" <= letter <= "~" for letter in proxy):
-        raise refused(f"{subject}: expected the URL of a proxy, for example http://192.0.2.10:3128",
-                      "correct it")
+        raise refused(f"{subject}: expected the URL of a proxy of HTTP, for example http://192.0.2.10:3128",
+                      "correct it; a proxy of SOCKS is not supported")
 
 
 def split_proxy(proxy: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from ..._common.texts.plain_text import few
 from ..responses.errors import KubeError
 from .connection_values import (
     check_impersonation,
+    check_proxy,
     check_server,
     check_token,
     is_text,
@@ -178,6 +179,8 @@ def choose(config: dict[str, Any], context: str | None, source: str) -> tuple[An
     _check(cluster, _CLUSTER_FIELDS, f"cluster {chosen['cluster']}", source)
     _check(user, _USER_FIELDS, f"user {chosen.get('user')}", source)
     check_server(cluster.get("server"), f"{source}: cluster {chosen['cluster']}: server")
+    if cluster.get("proxy-url"):
+        check_proxy(cluster["proxy-url"], f"{source}: cluster {chosen['cluster']}: proxy-url")
     _check_user(user, f"user {chosen.get('user')}", source)
     return name, cluster, user
 

@@ -4,6 +4,7 @@
 """Each module against each answer that an Ironic, or what is before it, can give to each kind of request."""
 from __future__ import annotations
 
+import base64
 import json
 import re
 import socket
@@ -91,6 +92,23 @@ def test_each_module_does_its_work_when_nothing_is_wrong(ironic, run, module):
     assert "failed" not in result, result
     assert bool(ironic.carried_out) is (module not in READING)
     assert written_twice(ironic) == []
+
+
+def test_neither_a_login_of_netrc_nor_a_proxy_for_this_machine_is_taken_of_the_environment(
+        ironic, run, monkeypatch, tmp_path):
+    """The library sends a login for any server in place of the one that was given."""
+    (tmp_path / "netrc").write_text("default login netrc-user password netrc-word\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert "failed" not in run("ironic_node_info")
+    login = "Basic " + base64.b64encode(f"admin:{PASSWORD}".encode()).decode()
+    assert set(authorization for _method, _path, authorization in ironic.requests) == {login}
+    ironic.requests.clear()
+    assert "failed" not in run("ironic_node_info", username=None, password=None)
+    assert set(authorization for _method, _path, authorization in ironic.requests) == {None}
 
 
 @pytest.mark.parametrize("answer", ALL)
