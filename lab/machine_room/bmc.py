@@ -14,7 +14,16 @@ from sushy_tools import error
 from sushy_tools.emulator import main as emulator
 from sushy_tools.emulator.resources.systems import fakedriver
 
-from . import account_service, bios, event_service, redfish, storage_service, task_service, update_service
+from . import (
+    account_service,
+    bios,
+    event_service,
+    network_adapters,
+    redfish,
+    storage_service,
+    task_service,
+    update_service,
+)
 from .server import BY_HTTP, OFF, ON, RESET_TYPES
 
 # As Dell's BMCs say it; Ironic looks for the first word.
@@ -177,7 +186,8 @@ def application(servers, settings):
     app.view_functions["UpdateService.update_service_simple_update"] = update_service.simple_update
     # In the place of sushy-tools' only task.
     app.view_functions["simple_task"] = lambda: task_service.task_resource("42")
-    for blueprint in (update_service.service, event_service.service, account_service.service, task_service.service):
+    for blueprint in (update_service.service, event_service.service, account_service.service, task_service.service,
+                      network_adapters.service):
         app.register_blueprint(blueprint)
     storage_service.replace(app)
     for server in servers:
@@ -211,6 +221,10 @@ def _complete_manager(driver, found):
     return dict(found, FirmwareVersion=driver.firmware(found["UUID"])["bmc"])
 
 
+def _complete_chassis(_driver, found):
+    return network_adapters.complete_chassis(redfish.asked(), found)
+
+
 def _complete_root(_driver, found):
     return dict(found, EventService={"@odata.id": event_service.ROOT}, Tasks={"@odata.id": "/redfish/v1/TaskService"},
                 AccountService={"@odata.id": account_service.ROOT})
@@ -230,5 +244,6 @@ def _complete_drive(_driver, found):
 
 # Endpoint of sushy-tools → what its answer lacks.
 ADDITIONS = {"system_resource": _complete_system, "manager_resource": _complete_manager,
+             "chassis_resource": _complete_chassis,
              "root_resource": _complete_root, "bios_registry": _complete_registry,
              "storage": _complete_storage, "drive_resource": _complete_drive}

@@ -28,6 +28,7 @@ KNOBS = {
     "raid_refused": (bool, "the RAID controller makes no volume, and says so"),
     "raid_at_boot": (bool, "the RAID controller makes and deletes volumes at the next boot, not at once"),
     "clock_behind": (bool, "from the next boot on the clock of a virtual server is years behind"),
+    "cards_flashed_at_boot": (bool, "the BMC begins with the firmware of network cards at the next boot, not at once"),
     "write_error": (bool, "every write to a disk ends in an input/output error"),
 }
 SMALL_DISK_BYTES = 64 * 1024 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import threading
 
-from . import access_log, state
+from . import access_log, network_cards, state
 from .agent import TOKEN_PARAMETER, Agent
 from .console import Console
 from .disk import Disk
@@ -23,6 +23,9 @@ ALWAYS, ONCE, NEVER = "Continuous", "Once", "Disabled"
 # Redfish BootProgress.LastState.
 NOT_BOOTING, HARDWARE_READY, SYSTEM_STARTED = "None", "SystemHardwareInitializationComplete", "OSBootStarted"
 FACTORY_FIRMWARE = {"bios": "1.0.0", "bmc": "1.00"}
+# What the task of a firmware that counts after the next boot says until then, as Redfish's TaskState: it waits for that
+# boot, it was written, or the BMC has not begun. Ironic 39 boots a server for a network card after the latter two.
+STAGED, WRITTEN, NOT_BEGUN = "Pending", "Completed", "Starting"
 # Redfish ResetType → what to do.
 RESET_TYPES = {
     "On": "power_on",
@@ -82,7 +85,7 @@ class Server:
         self.bios = saved.get("bios", {})
         # What is to count after the next boot.
         self.bios_pending = saved.get("bios_pending", {})
-        self.firmware = saved.get("firmware", dict(FACTORY_FIRMWARE))
+        self.firmware = {**FACTORY_FIRMWARE, **network_cards.factory_firmware(spec), **saved.get("firmware", {})}
         self.firmware_staged = saved.get("firmware_staged", {})
         self.tasks = saved.get("tasks", {})
         self.subscriptions = saved.get("subscriptions", {})
@@ -256,12 +259,16 @@ class Server:
             self.tasks[number].update(state=state, message=message)
             self.save()
 
-    def stage_firmware(self, component, version, task):
-        """Keep a firmware for the next boot; until then its task is pending."""
+    def stage_firmware(self, components, version, task, task_state):
+        """Keep a firmware for the next boot.
+
+        :param components: what it is flashed to then, keys of ``firmware``
+        :param task_state: what its task says until then: STAGED, WRITTEN or NOT_BEGUN
+        """
         with self.lock:
-            self.console.print("BMC: %s %s waits for the next boot", component, version)
-            self.firmware_staged[component] = {"version": version, "task": task}
-            self.update_task(task, "Pending")
+            self.console.print("BMC: %s %s waits for the next boot", ", ".join(components), version)
+            self.firmware_staged.update({component: {"version": version, "task": task} for component in components})
+            self.update_task(task, task_state)
 
     def flash_firmware(self, component, version, task):
         """Replace a firmware; its task is done."""

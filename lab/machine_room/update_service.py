@@ -1,8 +1,8 @@
 """The BMCs' update service: downloads a firmware image, checks it, and flashes it.
 
 sushy-tools' own one adds one to the BIOS's version and looks neither at the image nor at a task. Here the image says
-what it is (``firmware_image``). BMC firmware is flashed at once, a BIOS at the next boot, as on most servers; the task
-says how far it is.
+what it is (``firmware_image``). BMC firmware is flashed at once, a BIOS at the next boot, as on most servers. What is
+written to network cards counts after the next boot; a BMC may begin with it only then. The task says how far it is.
 """
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import threading
 import flask
 
 from . import redfish, task_service
-from .firmware_image import COMPONENTS, FirmwareImageError, read_image
+from .firmware_image import CARD, COMPONENTS, FirmwareImageError, parts_of, read_image
+from .server import NOT_BEGUN, STAGED, WRITTEN
 
 ROOT = "/redfish/v1/UpdateService"
 
@@ -45,31 +46,40 @@ def flash(server, task, url):
     """Download an image and flash it, or stage it for the next boot; the task says how it ended."""
     server.update_task(task, "Running")
     try:
-        component, version = read_image(server.web, url)
+        image = read_image(server.web, url)
+        parts = parts_of(server.spec, image, url)
     except FirmwareImageError as error:
         server.console.print("BMC: firmware update failed: %s", error)
         server.update_task(task, "Exception", str(error))
         return
-    if component == "bios":
-        server.stage_firmware(component, version, task)
+    if image.component == "bios":
+        server.stage_firmware(parts, image.version, task, STAGED)
+    elif image.component == CARD:
+        server.stage_firmware(
+            parts, image.version, task, NOT_BEGUN if server.knobs.get("cards_flashed_at_boot") else WRITTEN)
     else:
-        server.flash_firmware(component, version, task)
+        server.flash_firmware(image.component, image.version, task)
 
 
 @service.route(ROOT + "/FirmwareInventory")
 def inventory():
     """List what can be flashed."""
-    return redfish.collection("Firmware inventory", ROOT + "/FirmwareInventory", sorted(COMPONENTS.values()))
+    return redfish.collection("Firmware inventory", ROOT + "/FirmwareInventory", sorted(_inventory(redfish.asked())))
 
 
 @service.route(ROOT + "/FirmwareInventory/<name>")
 def inventory_member(name):
     """Show the version of one component."""
-    component = dict((title, key) for key, title in COMPONENTS.items()).get(name)
-    if component is None:
+    versions = _inventory(redfish.asked())
+    if name not in versions:
         return redfish.fault(404, f"no firmware {name}")
     return {
         "@odata.type": "#SoftwareInventory.v1_3_0.SoftwareInventory", "Id": name, "Name": f"{name} firmware",
         "@odata.id": f"{ROOT}/FirmwareInventory/{name}", "Updateable": True,
-        "Version": redfish.asked().firmware[component],
+        "Version": versions[name],
     }
+
+
+def _inventory(server):
+    """Return versions by the names of what can be flashed: of network cards their identity."""
+    return dict((COMPONENTS.get(part, part), version) for part, version in server.firmware.items())

@@ -38,8 +38,10 @@ options:
       - Hardware of all servers, where it differs from the built-in one.
       - Known are C(vendor), C(model), C(serial), C(architecture), C(cpus), C(cpu_model), C(cpu_mhz), C(memory_mib),
         C(disks) (C(name), C(size_gib), C(rotational), C(vendor), C(model), C(serial), C(wwn), C(hctl), C(bus)), C(nics)
-        (C(name), C(speed_mbps), C(vendor), C(product), C(switch), C(switch_port)), C(bmc_scheme) and C(kind).
-        C(switch) and C(switch_port) are what a simulated server has heard by LLDP.
+        (C(name), C(speed_mbps), C(vendor), C(product), C(has_serial_number), C(switch), C(switch_port)),
+        C(bmc_scheme) and C(kind).
+      - C(product) of a NIC says which firmware images are for its card, C(has_serial_number) whether the BMC reports
+        its serial number. C(switch) and C(switch_port) are what a simulated server has heard by LLDP.
       - C(bus) of a disk is C(scsi), which is the default, C(sata), C(nvme) or C(virtio). NVMe and virtio disks have
         model, vendor and WWN of their own or none; a server has up to five by SATA.
       - C(bmc_scheme) is C(redfish), C(redfish-virtualmedia) or C(redfish-uefihttp), the scheme of the BMC's address.

@@ -92,8 +92,10 @@ options:
             description: The fewest network cards.
             type: int
           firmware:
-            description: Component to its version, a text, or to a list of those that are allowed. Names are those of
-              Redfish, for example C(bios) and C(bmc).
+            description:
+              - Component to its version, a text, or to a list of those that are allowed. Names are those of
+                HostFirmwareComponents, C(bios), C(bmc), and of network cards for example C(nic:005C52000010).
+              - C(nic) is each network card of which a version is known and that is not named itself.
             type: dict
           settings:
             description: BIOS setting to its value.
@@ -144,7 +146,7 @@ options:
     description:
       - File in YAML or JSON with the versions of firmware that models are to have, a list of entries. Each has
         C(manufacturer), C(product_name) or both, as the inspection reports them, and C(firmware), component to its
-        version or to a list of those that are allowed.
+        version or to a list of those that are allowed. C(nic) is each network card, whatever its serial number.
       - What an entry says of one model goes before what another says of all of its maker, and C(expected) of a host
         before both. A server whose model is not in the catalogue is a warning.
     type: path

@@ -44,7 +44,10 @@ options:
         required: true
         suboptions:
           component:
-            description: V(bios), V(bmc), or V(nic:) with the serial number or identity of the network card.
+            description:
+              - V(bios), V(bmc), or V(nic:) with the serial number of a network card, or with its identity at the BMC
+                where that reports no serial number, for example V(nic:005C52000010). These are the names in
+                RV(hosts[].components).
             type: str
             required: true
           url:
@@ -73,8 +76,17 @@ extends_documentation_fragment:
   - metal3.baremetal.attributes.actiongroup_kubernetes
 notes:
   - >-
-    On the collection's lab BIOS and BMC images are flashed by the real Ironic through the BMC's update service;
-    its servers have no network cards with firmware (V(nic:)), so these were tested against recorded answers only.
+    Neither BMO nor Ironic compares the name of a network card with those of the host, and Ironic gives the BMC the
+    image and no card. Which cards it is written to is decided by the image, as a rule all of the model that it is
+    for; RV(hosts[].components) shows them all. The module refuses the name of a card that Ironic has not found, and
+    warns when the version of the card that was named is as before.
+  - >-
+    Ironic 39 finds the network cards whose BMC reports a version (C(FirmwarePackageVersion) of Redfish's
+    NetworkAdapters). It keeps one that was taken out of the server, with its last version.
+  - >-
+    For the image of a network card, Ironic 39 reboots the server once the BMC has written it, or when the BMC's task
+    says for half a minute that it starts. A task that is pending until a reboot is waited for until
+    C(firmware_update_overall_timeout) of Ironic's configuration, by default two hours, is over.
   - >-
     BMO reads versions from Ironic every five minutes, so RV(hosts[].components) may show the old version for a
     while.
@@ -106,6 +118,16 @@ EXAMPLES = r"""
         updates:
           - {component: bios, url: "https://images.example/bios-1.1.0.bin"}
           - {component: bmc, url: "https://images.example/bmc-2.0.bin"}
+    wait_for: applied
+    wait_timeout_seconds: 3600
+
+# The BMC writes it to all cards that the image is for.
+- name: Flash a network card
+  metal3.baremetal.host_firmware_components:
+    hosts:
+      - name: rack1-01
+        updates:
+          - {component: "nic:005C52000010", url: "https://images.example/x710-9.20.bin"}
     wait_for: applied
     wait_timeout_seconds: 3600
 """

@@ -13,28 +13,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import subprocess
-import sys
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
+from firmware_changes import done, facts, free, module, read_again, run, versions_of
 from support import HOST, NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import annotations as host_annotations
-from ansible_collections.metal3.baremetal.plugins.module_utils._host.state.goals import state_of
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.objects.conditions import condition
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._lab.servers import BMC_SCHEMES, IPMI
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.base import desired
 from ansible_collections.metal3.baremetal.plugins.module_utils._resources.registry import FAMILIES
-from ansible_collections.metal3.baremetal.plugins.module_utils._resources.service import FamilyService, read_facts
 
 pytestmark = pytest.mark.usefixtures("as_operator")
 
@@ -65,50 +59,8 @@ class Sink:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
-def run(lab, kind, entries, check_mode=False, **params):
-    """Run a module's work and return its results by name."""
-    family = FAMILIES[kind]
-    params = dict({"namespace": NAMESPACE, family.option: entries, "wait_timeout_seconds": 200}, **params)
-    return FamilyService(lab.kube, family, params, check_mode, Progress()).run()
-
-
-def done(lab, kind, entry, **params):
-    """Run a module's work for one entry, without an error, and return its result."""
-    item = run(lab, kind, [entry], **params)[FAMILIES[kind].option][0]
-    assert item["error"] == "", item
-    return item
-
-
-def facts(lab, kind, name):
-    params = {"namespace": NAMESPACE, "all_namespaces": False, "names": [name], "label_selector": None,
-              "full_objects": False}
-    return read_facts(lab.kube, FAMILIES[kind], params)[FAMILIES[kind].option][0]
-
-
 def reboot(lab, name):
     lab.kube.patch(HOST, NAMESPACE, name, {"metadata": {"annotations": {"reboot.metal3.io": '{"mode": "hard"}'}}})
-
-
-def module(lab, name, **arguments):
-    """Run a module of the collection as Ansible does and return its result."""
-    arguments = dict({"kubeconfig": str(lab.dir / "kubeconfig"), "namespace": NAMESPACE}, **arguments)
-    arguments = dict((name, value) for name, value in arguments.items() if value is not None)
-    result = subprocess.run(
-        [str(Path(sys.executable).parent / "ansible"), "localhost", "-m", "metal3.baremetal." + name, "-a",
-         json.dumps(arguments)], capture_output=True, text=True, check=False, timeout=120,
-        env=dict(os.environ, ANSIBLE_STDOUT_CALLBACK="ansible.builtin.minimal"))
-    assert result.returncode == 0, result.stdout + result.stderr
-    return json.loads(result.stdout.partition("=>")[2])
-
-
-def free(lab, state):
-    """Return the free servers that are meant to be in a state, when they are: scheme of the BMC's address → name."""
-    names = [name for name, host in sorted(lab.hosts().items()) if not host["spec"].get("consumerRef")
-             and bool(host["spec"].get("image")) is (state == "provisioned")]
-    assert names, f"no free server is to be {state}"
-    for name in names:
-        lab.wait_for_host(name, lambda host: state_of(host) == state, state)
-    return dict((lab.servers[name]["bmc"]["address"].partition("+")[0], name) for name in names)
 
 
 @pytest.fixture(scope="module")
@@ -228,12 +180,6 @@ def bios_of(lab, name):
     return dict((item["name"], item["value"]) for item in answer.json()["bios"])
 
 
-def versions_of(lab, name):
-    """Return the versions of a node's firmware as Ironic has them."""
-    answer = lab.ironic().get(f"/nodes/{lab.nodes()[name].id}/firmware", microversion="1.86")
-    return dict((item["component"], item["current_version"]) for item in answer.json()["firmware"])
-
-
 def assert_in_force(lab, name, wanted):
     """Fail unless Ironic and BMO know that a server has the settings."""
     has = bios_of(lab, name)
@@ -299,15 +245,8 @@ def test_the_info_modules_tell_of_it(lab, changed, files, sink, prepared, live):
                         for host in firmware["hosts"] for part in host["components"])
         return versions[prepared, "bios"] == BIOS and versions[live, "bmc"] == BMC
 
-    # The operator reads them every five minutes (reconcilerRequeueDelay), and when the host's specification changes.
-    described = dict((name, lab.host(name)["spec"].get("description")) for name in (prepared, live))
-    try:
-        for name in described:
-            lab.kube.patch(HOST, NAMESPACE, name, {"spec": {"description": "flashed by a test"}})
+    with read_again(lab, (prepared, live)):
         eventually(has_the_new_versions, 60, "the versions that were flashed", interval_seconds=1)
-    finally:
-        for name, description in described.items():
-            lab.kube.patch(HOST, NAMESPACE, name, {"spec": {"description": description}})
     found, = module(lab, "hardware_data_info", names=[prepared])["hardware_data"]
     assert found["hardware"]["serial_number"] == lab.servers[prepared]["serial"]
 
@@ -355,7 +294,7 @@ def test_mistakes_are_refused_before_anything_is_written(lab, prepared, live):
                   "without end", "unique"):
         assert words in text, text
     assert len(caught.value.problems) == 6 and live not in text
-    with pytest.raises(RefusedError, match="one of bios, bmc"):
+    with pytest.raises(RefusedError, match="one of bios, bmc, nic:"):
         run(lab, "HostFirmwareComponents", [{"name": prepared, "updates": [
             {"component": "nic:1", "url": "https://x/y"}]}])
     with pytest.raises(RefusedError, match="a BareMetalHost of the namespace"):

@@ -9,32 +9,15 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
 from types import SimpleNamespace
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-import sushy
+from contract_server import PATH, UUID, connected, spec, started
 from ironic.drivers.modules.redfish import raid as ironic_raid
-from machine_room import bmc
-from machine_room.access_log import FILE, AccessLog
-from machine_room.account import Account
-from machine_room.bmc_access import BmcAccess
-from machine_room.disk_boot import DiskBoot
-from machine_room.server import Server
-from machine_room.settings import Settings
 
 GIB = 1024 ** 3
-UUID = "00000000-0000-0000-0000-000000000001"
 NODE = SimpleNamespace(uuid=UUID)
 TASK = SimpleNamespace(node=NODE)
 SIZES_GIB = (10, 10, 10, 20)
-
-
-class Quiet(WSGIRequestHandler):
-    """Writes no line for a request."""
-
-    def log_message(self, *_arguments):
-        """Quiet."""
 
 
 def named(*drives, controller="RAID.1"):
@@ -42,45 +25,25 @@ def named(*drives, controller="RAID.1"):
     return {"controller": controller, "physical_disks": list(drives)}
 
 
-def spec():
-    """Return a server with three drives alike and one that is larger."""
-    disks = [{"name": f"/dev/sd{'abcd'[number]}", "size_gib": size, "rotational": False, "vendor": "LAB",
-              "model": "SSD", "serial": f"D{number}", "wwn": f"0x{number + 1}", "hctl": f"0:0:{number}:0"}
-             for number, size in enumerate(SIZES_GIB)]
-    return {"name": "server-01", "uuid": UUID, "vendor": "LAB", "model": "Simulated", "serial": "S1", "cpus": 4,
-            "cpu_mhz": 2400, "cpu_model": "CPU", "architecture": "x86_64", "memory_mib": 8192,
-            "boot_mac": "00:5c:52:00:00:10", "disks": disks,
-            "nics": [{"name": "eno1", "mac": "00:5c:52:00:00:10", "vendor": "0x8086", "product": "0x1572",
-                      "speed_mbps": 10000, "address": "198.18.1.1"}]}
-
-
-def started(folder):
-    """Return a Server of a folder and the URL of its BMC."""
-    settings = Settings(
-        servers_file="", machines_dir=f"{folder}/machines", redfish_dir=folder, addresses=[], redfish_port=0, port=0,
-        url="", certificate_file="", key_file="", ca_file="", token_file="", ironic_url="", boot_url="")
-    server = Server(spec(), settings, None, DiskBoot())
-    server.bmc_account = Account(server, "admin", "password")
-    others = AccessLog(f"{folder}/{FILE}")
-    served = make_server("127.0.0.1", 0, BmcAccess(bmc.application([server], settings), [server], others),
-                         handler_class=Quiet)
-    threading.Thread(target=served.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{served.server_port}"
+def drives():
+    """Return three drives alike and one that is larger."""
+    return [{"name": f"/dev/sd{'abcd'[number]}", "size_gib": size, "rotational": False, "vendor": "LAB",
+             "model": "SSD", "serial": f"D{number}", "wwn": f"0x{number + 1}", "hctl": f"0:0:{number}:0"}
+            for number, size in enumerate(SIZES_GIB)]
 
 
 class Story:
     """What is asked of the BMC, one thing after the other."""
 
     def __init__(self, folder):
-        self.server, url = started(folder)
-        self.path = f"/redfish/v1/Systems/{UUID}"
-        self._client = sushy.Sushy(url, auth=sushy.auth.BasicAuth("admin", "password"))
+        self.server, url = started(folder, spec(disks=drives()))
+        self._client = connected(url)
         ironic_raid.redfish_utils.get_system = lambda node: self.system()
         ironic_raid.redfish_utils.get_task_monitor = lambda node, path: self._client.get_task_monitor(path)
 
     def system(self):
         """Return the system as sushy reads it now."""
-        return self._client.get_system(self.path)
+        return self._client.get_system(PATH)
 
     def volumes(self):
         """Return the volumes as sushy reads them now."""

@@ -11,6 +11,7 @@ from .._common.options.field_checks import show, shown, text_of
 from .._common.problems.problem import Problem, text
 from .._common.texts.formats import GIGABYTE
 from .._common.texts.plain_text import few, plain
+from .._resources import firmware_names
 from . import bmc_expectations
 
 _LIMIT = 6
@@ -210,11 +211,12 @@ def firmware_findings(subject: str, expected: Mapping[str, Any], firmware: Mappi
     """Return where components have another version than is expected.
 
     :param subject: what messages call the host
-    :param expected: component to its version, or to a list of those that are allowed
+    :param expected: component to its version, or to a list of those that are allowed; ALL_CARDS for the network cards
+        that are not named themselves
     :param firmware: component to version
     """
     found = []
-    for name, value in sorted(expected.items()):
+    for name, value in sorted(each_component(expected, firmware).items()):
         allowed = [text_of(item) for item in _versions(value)]
         if name not in firmware:
             found.append(Problem("firmware-unknown", subject, f"firmware.{name}", None, " or ".join(allowed),
@@ -223,6 +225,19 @@ def firmware_findings(subject: str, expected: Mapping[str, Any], firmware: Mappi
             found.append(_differs(subject, f"firmware.{name}", firmware[name], " or ".join(allowed),
                                   "firmware-differs"))
     return found
+
+
+def each_component(expected: Mapping[str, Any], firmware: Mapping[str, str]) -> dict[str, Any]:
+    """Return what is expected by component, with the network cards that are known in the place of ALL_CARDS.
+
+    :param expected, firmware: as for :func:`firmware_findings`
+    """
+    cards = [name for name in firmware if firmware_names.is_card(name)]
+    if firmware_names.ALL_CARDS not in expected or not cards:
+        return dict(expected)
+    single = dict(dict.fromkeys(cards, expected[firmware_names.ALL_CARDS]), **expected)
+    del single[firmware_names.ALL_CARDS]
+    return single
 
 
 def are_versions(value: Any) -> bool:

@@ -121,9 +121,10 @@ def _by_catalogue(name: str, expected: Mapping[str, Any], known: profile.Known,
     # What is said of a model goes before what is said of all of its maker.
     for entry in sorted(fitting, key=lambda item: sum(bool(item.get(key)) for key in _MODEL)):
         wanted.update(entry["firmware"])
-    own = expected.get("firmware") or {}
+    own = profile.each_component(expected.get("firmware") or {}, known.firmware)
     return profile.firmware_findings(
-        name, dict((key, value) for key, value in wanted.items() if key not in own), known.firmware)
+        name, dict((key, value) for key, value in profile.each_component(wanted, known.firmware).items()
+                   if key not in own), known.firmware)
 
 
 def _by_cabling(name: str, known: profile.Known, cabling: Mapping[str, Mapping[str, Any]]) -> list[Problem]:

@@ -27,7 +27,10 @@ NIC_DEFAULTS = {
     "speed_mbps": 10000,
     "vendor": "0x8086",
     "product": "0x1572",
+    "has_serial_number": True,
 }
+# Of another product, with a firmware of its own; Ironic names it by its identity at the BMC.
+_SECOND_NIC = {"product": "0x158b", "has_serial_number": False}
 SIMULATED, VIRTUAL = "simulated", "virtual"
 KINDS = (SIMULATED, VIRTUAL)
 DEFAULTS = {
@@ -40,7 +43,7 @@ DEFAULTS = {
     "cpu_mhz": 2400,
     "memory_mib": 32768,
     "disks": [{}],
-    "nics": [{}, {}],
+    "nics": [{}, _SECOND_NIC],
     "bmc_scheme": "redfish",
 }
 # Where virtual servers differ: their processors and their memory are the lab's machine's.
@@ -60,8 +63,9 @@ BMC_SCHEMES = ("redfish", "redfish-virtualmedia", "redfish-uefihttp", IPMI)
 WHOLE_NUMBERS = ("cpus", "cpu_mhz", "memory_mib", "size_gib", "speed_mbps")
 TEXTS = ("vendor", "model", "architecture", "cpu_model", "serial", "name", "wwn", "hctl", "product",
          "switch", "switch_port")
-# What simulated servers have heard of a switch by LLDP.
-NIC_FIELDS = ("name", "speed_mbps", "vendor", "product", "switch", "switch_port")
+TRUTHS = ("rotational", "has_serial_number")
+# The last two: what simulated servers have heard of a switch by LLDP.
+NIC_FIELDS = ("name", "speed_mbps", "vendor", "product", "has_serial_number", "switch", "switch_port")
 SERVER_FIELDS = tuple(DEFAULTS) + ("serial",)
 
 
@@ -91,7 +95,7 @@ def _field_errors(where: str, values: Any, fields: tuple[Any, ...]) -> list[str]
             errors.append(f"{where}.{field} {value!r}: expected one of {', '.join(BMC_SCHEMES)}")
         elif field == "kind" and value not in KINDS:
             errors.append(f"{where}.{field} {value!r}: expected one of {', '.join(KINDS)}")
-        elif field == "rotational" and not isinstance(value, bool):
+        elif field in TRUTHS and not isinstance(value, bool):
             errors.append(f"{where}.{field} {value!r}: expected true or false")
     return errors
 

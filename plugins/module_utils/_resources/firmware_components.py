@@ -14,8 +14,9 @@ from .._common.problems.problem import Problem
 from .._common.texts import text_table
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.description import annotations as host_annotations
-from .._host.state.goals import error_of
+from .._host.state.goals import UNINSPECTED, error_of, state_of
 from .._kube.objects.conditions import condition, is_true
+from . import firmware_names
 from .base import Family, Object, ObjectIndex, host_verdict, is_working
 from .firmware_change import (
     CHANGED,
@@ -32,9 +33,6 @@ from .firmware_change import (
 _IMAGE = re.compile(r"\b(?:https?|file|swift)://")
 # One URL may be the beginning of another.
 _END_OF_URL = r"(?=[.,;:'\")\]]*(?:\s|$))"
-# BMO's ValidateHostFirmwareComponents; the others begin with NIC_PREFIX.
-NAMES = ("bmc", "bios")
-NIC_PREFIX = "nic:"
 # Ironic's redfish firmware interface.
 SCHEMES = ("http", "https", "file", "swift")
 
@@ -45,6 +43,12 @@ _UNCHANGED = (
     "{component}: Ironic reports no failure, and BMO still reports version {version}, as before the flash. BMO reads "
     "versions every few minutes only, and Ironic takes an update of a BMC that failed for one that changes nothing; "
     "look at the version later (module host_firmware_components_info), and at the BMC's log when it stays")
+# Ironic gives the BMC an image and no card.
+_CARD_UNCHANGED = (
+    "{component}: Ironic reports no failure, and BMO still reports version {version}, as before the flash. BMO reads "
+    "versions every few minutes only, and the BMC flashes an image to the network cards that it is for, whichever was "
+    "named; look at the version later (module host_firmware_components_info), and whether the image is for this card "
+    "when it stays")
 
 
 class FirmwareComponents(Family):
@@ -65,9 +69,9 @@ class FirmwareComponents(Family):
         problems, named = [], set()
         for position, update in enumerate(entry.get("updates") or []):
             path, name = f"updates[{position}]", update["component"]
-            if name not in NAMES and not (name.startswith(NIC_PREFIX) and name != NIC_PREFIX):
+            if not firmware_names.is_allowed(name):
                 problems.append(Problem("firmware-components", label, path + ".component", show(name),
-                                        "bmc, bios or nic:<serial number or identity>", "correct it"))
+                                        firmware_names.ALLOWED, "correct it"))
             if name in named:
                 problems.append(Problem(
                     "firmware-components", label, path + ".component", f"{name} twice", "one image for each component",
@@ -85,14 +89,19 @@ class FirmwareComponents(Family):
 
     def check_against(self, label: str, entry: Object, current: Object | None, index: ObjectIndex) -> list[Problem]:
         """The components against those that Ironic has found, when it has."""
-        known = [item["component"] for item in ((current or {}).get("status") or {}).get("components") or []]
+        known = _versions(current)
+        waits_for_cards = current is not None and _may_find_cards(index.host_of(current))
         return [Problem("firmware-components", label, f"updates[{position}].component", show(update["component"]),
-                        f"one of {', '.join(sorted(known))}", "correct it")
-                for position, update in enumerate(entry["updates"]) if known and update["component"] not in known]
+                        firmware_names.one_of(known), firmware_names.correction(update["component"], known))
+                for position, update in enumerate(entry["updates"])
+                if known and update["component"] not in known
+                and not (waits_for_cards and firmware_names.is_card(update["component"]))]
 
     def verdict(self, obj: Any, index: ObjectIndex, goal: str, before: Any) -> Verdict:
         """V(valid) when BMO has found no fault, V(applied) when all images are flashed."""
         verdict = self._updates_verdict(obj, index, goal, before)
+        if verdict.outcome == REACHED:
+            return _unknown_verdict(obj, index.host_of(obj)) or verdict
         # BMO counts Ironic's last error once more before it begins with other images.
         if verdict.outcome == FAILED and error_of(index.host_of(obj))[1] == error_of(before)[1] \
                 and _IMAGE.search(verdict.detail) and not blamed(obj, verdict):
@@ -129,7 +138,8 @@ class FirmwareComponents(Family):
     def doubts(self, before: Any, obj: Any) -> list[str]:
         """The versions that a flash of this run has left as they were, as far as BMO has read them."""
         was = _versions(before)
-        return [_UNCHANGED.format(component=update["component"], version=version)
+        return [(_CARD_UNCHANGED if firmware_names.is_card(update["component"]) else _UNCHANGED).format(
+                    component=update["component"], version=version)
                 for update in pending(dict(before or {}, spec=obj.get("spec")))
                 for version in [_versions(obj).get(update["component"])]
                 if version and version == was.get(update["component"])]
@@ -169,6 +179,26 @@ class FirmwareComponents(Family):
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
 
 
+def _may_find_cards(host: Any) -> bool:
+    """Return whether Ironic has not inspected a host: some BMCs list network cards only of servers that have booted."""
+    return state_of(host) in (*UNINSPECTED, "new")
+
+
+def _unknown_verdict(obj: Any, host: Any) -> Verdict | None:
+    """Return the Verdict on updates of components that Ironic has not found, as it had found none when they were
+    written."""
+    known = _versions(obj)
+    unknown = [update["component"] for update in (obj.get("spec") or {}).get("updates") or []
+               if known and update["component"] not in known]
+    if not unknown:
+        return None
+    if _may_find_cards(host):
+        return Verdict(WAITING, f"Ironic has not found {show(unknown[0])} yet", "look at the log of BMO")
+    return Verdict(
+        FAILED, f"found {show(unknown[0])} in updates, expected {firmware_names.one_of(known)}; BMO does not compare "
+        "names, and may have flashed the image", firmware_names.correction(unknown[0], known))
+
+
 def _versions(obj: Any) -> dict[str, str | None]:
     """Return the current versions by component."""
     return dict((item["component"], item.get("currentVersion"))
@@ -189,8 +219,8 @@ def blamed(obj: Any, verdict: Verdict) -> list[Object]:
 
 
 def with_component(obj: Any, verdict: Verdict) -> Verdict:
-    """Return a Verdict whose cause names the component that is meant: Ironic only names the image's URL."""
+    """Return a Verdict whose cause names the components that are meant: Ironic only names the image's URL."""
     meant = blamed(obj, verdict)
     if not meant:
         return verdict
-    return verdict._replace(cause=f"{meant[0]['component']}: {verdict.cause}")
+    return verdict._replace(cause=f"{', '.join(update['component'] for update in meant)}: {verdict.cause}")

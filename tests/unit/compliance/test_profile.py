@@ -94,6 +94,20 @@ def test_a_disk_counts_once():
     assert [item[1] for item in found(profile.Known(small, {}, {}), disks=twice)] == ["disks[1]"]
 
 
+CARDS = KNOWN._replace(firmware={"bios": "2.4", "nic:A": "9.2", "nic:B": "9.1"})
+
+
+@pytest.mark.parametrize("firmware, findings", [
+    ({"nic": ["9.1", "9.2"]}, []),
+    ({"nic": "9.2"}, [("firmware-differs", "firmware.nic:B", '"9.1"', "9.2")]),
+    # A card that is named goes before all.
+    ({"nic": "9.2", "nic:B": "9.1"}, []),
+    ({"nic:C": "9.2"}, [("firmware-unknown", "firmware.nic:C", None, "9.2")]),
+])
+def test_versions_of_all_network_cards(firmware, findings):
+    assert found(CARDS, firmware=firmware) == findings
+
+
 @pytest.mark.parametrize("expected, field", [
     ({"firmware": {"bmc": 7.1}}, "firmware.bmc"), ({"firmware": {"bmc": []}}, "firmware.bmc"),
     ({"firmware": {"bmc": {"a": 1}}}, "firmware.bmc"), ({"settings": {"a": None}}, "settings.a"),

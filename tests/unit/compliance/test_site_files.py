@@ -34,6 +34,14 @@ def test_what_is_as_the_files_say_has_no_finding():
     assert found([MAKER], firmware={"bios": "2.4"}) == [], "the host goes before the catalogue"
 
 
+def test_network_cards_of_a_model_are_compared_without_their_serial_numbers():
+    known = KNOWN._replace(firmware={"bios": "2.4", "nic:A": "9.2"})
+    model = dict(R1, firmware={"nic": "9.3"})
+    assert found([model], known=known) == [("firmware-differs", "firmware.nic:A", '"9.2"', "9.3")]
+    assert found([model], known=known, firmware={"nic:A": "9.2"}) == [], "the host goes before the catalogue"
+    assert found([dict(R1, firmware={"nic:A": "9.3"})], known=known, firmware={"nic": "9.2"}) == []
+
+
 @pytest.mark.parametrize("files, finding", [
     (([MAKER],), ("firmware-differs", "firmware.bios", '"2.4"', "1.0")),
     (([dict(R1, firmware={"nic": "1"})],), ("firmware-unknown", "firmware.nic", None, "1")),

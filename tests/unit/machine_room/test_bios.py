@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 from machine_room import bios
+from machine_room.server import NOT_BEGUN, STAGED, WRITTEN
 
 REGISTRY = [
     {"AttributeName": "Mode", "Type": "Enumeration", "Value": [{"ValueName": "A"}, {"ValueName": "B"}]},
@@ -55,7 +56,7 @@ def test_settings_count_after_the_next_boot(server):
 def test_bios_firmware_is_flashed_by_the_next_boot(server):
     task = server.new_task("update")
     assert server.tasks[task]["state"] == "Starting"
-    server.stage_firmware("bios", "2.0.0", task)
+    server.stage_firmware(["bios"], "2.0.0", task, STAGED)
     assert server.firmware["bios"] == "1.0.0" and server.tasks[task]["state"] == "Pending"
     server.power_on()
     assert server.firmware["bios"] == "2.0.0" and server.tasks[task]["state"] == "Completed"
@@ -65,6 +66,21 @@ def test_bmc_firmware_is_flashed_at_once(server):
     task = server.new_task("update")
     server.flash_firmware("bmc", "2.00", task)
     assert server.firmware["bmc"] == "2.00" and server.tasks[task]["state"] == "Completed"
+
+
+@pytest.mark.parametrize("state", [WRITTEN, NOT_BEGUN])
+def test_firmware_of_cards_counts_after_the_next_boot_whatever_its_task_says(server, state):
+    task = server.new_task("update")
+    server.stage_firmware(["NIC.1"], "9.20", task, state)
+    assert server.firmware["NIC.1"] == "9.00" and server.tasks[task]["state"] == state
+    server.power_on()
+    assert server.firmware["NIC.1"] == "9.20" and server.tasks[task]["state"] == "Completed"
+
+
+def test_cards_that_an_older_machine_room_did_not_know_have_the_factorys_firmware(server, make_server):
+    server.firmware = {"bios": "2.0.0", "bmc": "1.00"}
+    server.save()
+    assert make_server(1).firmware == {"bios": "2.0.0", "bmc": "1.00", "NIC.1": "9.00"}
 
 
 def test_power_changes_are_reported(server):
@@ -79,7 +95,7 @@ def test_power_changes_are_reported(server):
 def test_a_restart_of_the_machine_room_loses_none_of_it(server, make_server):
     server.configure(bios_pending={"Mode": "A"}, subscriptions={"1": {"destination": "https://x/"}})
     task = server.new_task("update")
-    server.stage_firmware("bios", "2.0.0", task)
+    server.stage_firmware(["bios"], "2.0.0", task, STAGED)
     again = make_server(1)
     assert again.bios_pending == {"Mode": "A"} and again.subscriptions == {"1": {"destination": "https://x/"}}
     assert again.firmware_staged["bios"]["version"] == "2.0.0" and again.tasks[task]["state"] == "Pending"

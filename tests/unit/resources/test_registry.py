@@ -176,6 +176,40 @@ def test_components_that_ironic_does_not_know():
     assert [item.expected for item in found] == ["one of bios"]
 
 
+CARD = "nic:00AB-12"
+
+
+def with_components(*names):
+    found = components_object([dict(UPDATE, component=CARD)])
+    found["status"]["components"] = [{"component": name, "currentVersion": "1"} for name in names]
+    return found
+
+
+@pytest.mark.parametrize("state, names, expected, hint", [
+    ("available", ["bios"], "one of bios", "the BMC lists no network card with the version of its firmware"),
+    ("available", ["bios", "nic:00ab12"], "one of bios, nic:00ab12", "perhaps nic:00ab12 is meant"),
+    # A serial number of another server: what resembles it is another card.
+    ("provisioned", ["bios", "nic:00AB-13"], "one of bios, nic:00AB-13", "name a card of this server"),
+    # Ironic has found all, or nothing, or no cards yet, as with BMCs that list them of booted servers only.
+    ("available", ["bios", CARD], None, None),
+    ("available", [], None, None),
+    ("inspecting", ["bios"], None, None),
+])
+def test_network_cards_that_ironic_does_not_know(state, names, expected, hint):
+    """Neither BMO nor Ironic compares them, and the image would be flashed all the same."""
+    family, obj, others = FAMILIES["HostFirmwareComponents"], with_components(*names), index(host(state))
+    found = family.check_against("h1", {"name": "h1", "updates": obj["spec"]["updates"]}, obj, others)
+    assert [(item.field, item.actual, item.expected) for item in found] == (
+        [("updates[0].component", f'"{CARD}"', expected)] if expected else [])
+    # Written before Ironic had found anything.
+    verdict = family.verdict(obj, others, "valid", None)
+    if expected:
+        assert hint in found[0].hint and hint in verdict.next_step
+        assert verdict.outcome == FAILED and f'found "{CARD}" in updates, expected {expected}' in verdict.cause
+    else:
+        assert verdict.outcome == (WAITING if state == "inspecting" else REACHED)
+
+
 BUSY = host("preparing")
 LIVE = host("provisioned")
 
@@ -240,6 +274,14 @@ def test_a_failed_flash_tells_which_component_is_meant():
             components_object(updates, updates), index(host("preparing", error=error, count=1)), "applied", None)
         assert verdict.outcome == FAILED
         assert verdict.cause == update["component"] + ": a firmware image could not be flashed"
+
+
+def test_a_failed_flash_tells_all_cards_that_have_the_image():
+    updates = [dict(UPDATE, component=CARD), dict(UPDATE, component="nic:NIC.2")]
+    error = f"Firmware update failed for node u, firmware {UPDATE['url']}. Error: e"
+    verdict = FAMILIES["HostFirmwareComponents"].verdict(
+        components_object(updates, updates), index(host("preparing", error=error, count=1)), "applied", None)
+    assert verdict.cause == f"{CARD}, nic:NIC.2: a firmware image could not be flashed"
 
 
 @pytest.mark.parametrize("state", ["preparing", "available"])
