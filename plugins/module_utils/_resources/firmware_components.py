@@ -138,8 +138,7 @@ class FirmwareComponents(Family):
     def doubts(self, before: Any, obj: Any) -> list[str]:
         """The versions that a flash of this run has left as they were, as far as BMO has read them."""
         was = _versions(before)
-        return [(_CARD_UNCHANGED if firmware_names.is_card(update["component"]) else _UNCHANGED).format(
-                    component=update["component"], version=version)
+        return [_unchanged_text(update["component"]).format(component=update["component"], version=version)
                 for update in pending(dict(before or {}, spec=obj.get("spec")))
                 for version in [_versions(obj).get(update["component"])]
                 if version and version == was.get(update["component"])]
@@ -177,6 +176,10 @@ class FirmwareComponents(Family):
                     "pending" if name in waiting else "flashed")
                 rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
+
+
+def _unchanged_text(component: str) -> str:
+    return _CARD_UNCHANGED if firmware_names.is_card(component) else _UNCHANGED
 
 
 def _may_find_cards(host: Any) -> bool:
