@@ -54,11 +54,19 @@ def test_hosts_are_read_with_their_nodes_and_kept(lab, tmp_path):
     text = next((tmp_path / "cache").iterdir()).read_text()
     assert [secret for secret in secrets_of(lab, name) if secret in text] == []
     config = yaml.safe_load(kubeconfig.read_text())
-    config["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    cluster = config["clusters"][0]["cluster"]
+    # The same server, which nobody reaches any more.
+    cluster["proxy-url"] = "http://127.0.0.1:1"
     kubeconfig.write_text(yaml.safe_dump(config))
     again, variables = listed(lab, tmp_path, options)
     assert (again, variables[name]["metal3"]) == (groups, facts)
     output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list", "--flush-cache")
+    assert f"API server {lab.kube.server} does not answer" in warnings, output
+    # What is kept is of the server that it was read from.
+    assert listed(lab, tmp_path, dict(options, kubeconfig=str(lab.dir / "kubeconfig")))[0] == groups
+    cluster["server"] = "https://127.0.0.1:1"
+    kubeconfig.write_text(yaml.safe_dump(config))
+    output, warnings = ask(lab, tmp_path, options, "ansible-inventory", "--list")
     assert "API server https://127.0.0.1:1 does not answer" in warnings, output
 
 
