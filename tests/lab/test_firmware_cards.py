@@ -16,6 +16,7 @@ import uuid
 
 import pytest
 from firmware_changes import facts, free_names, read_again, run, versions_of
+from machine_room import network_cards
 from support import NAMESPACE, eventually, only
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.kinds import KNOWN
@@ -31,9 +32,8 @@ WITH_SERIAL, WITHOUT_SERIAL, OTHERS = "0x1572", "0x158b", "0x1017"
 
 def cards(lab, name):
     """Return a server's cards as its description has them: Ironic's name → (identity at the BMC, product)."""
-    return dict((f"nic:{nic['mac'].replace(':', '').upper() if nic['has_serial_number'] else f'NIC.{number}'}",
-                 (f"NIC.{number}", nic["product"]))
-                for number, nic in enumerate(lab.servers[name]["nics"], start=1))
+    return dict((f"nic:{network_cards.serial(nic) or identity}", (identity, nic["product"]))
+                for identity, nic in network_cards.cards(lab.servers[name]).items())
 
 
 def card(lab, name, product):

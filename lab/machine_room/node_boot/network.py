@@ -26,7 +26,7 @@ def _exists(link):
     return os.path.exists("/sys/class/net/" + link)
 
 
-def bridge_mac(name):
+def _bridge_mac(name):
     """Return the MAC address of a bridge, a locally administered one by its name.
 
     Without one of its own a bridge has the lowest of its links, which changes while servers are switched on and off;
@@ -49,7 +49,7 @@ def ensure_bridge(name, address):
             if not _exists(name):
                 raise
     _ip("address", "replace", address, "dev", name)
-    _ip("link", "set", name, "address", bridge_mac(name), "up")
+    _ip("link", "set", name, "address", _bridge_mac(name), "up")
 
 
 def plug(link, bridge):

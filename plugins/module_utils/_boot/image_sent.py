@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from .._common.addresses import web_ports
+
 _MIB = 1024 ** 2
-_PORTS = {"http": 80, "https": 443}
 # One line of ``ss -tinHO state established``: queues, this end, the other end, figures.
 _SOCKET = re.compile(r"^\s*\d+\s+\d+\s+(\S+):(\d+)\s+(\S+):\d+\s.*\bbytes_acked:(\d+)\b")
 
@@ -45,10 +46,10 @@ def download_of(node: Mapping[str, Any], bmh: Mapping[str, Any]) -> Download | N
         return None
     try:
         agent, server = urlsplit(str(info.get("agent_url") or "")).hostname, urlsplit(url)
-        port = server.port or _PORTS.get(server.scheme)
+        port = server.port or web_ports.BY_SCHEME.get(server.scheme)
     except ValueError:
         return None
-    return Download(agent, port, url) if agent and port and server.scheme in _PORTS else None
+    return Download(agent, port, url) if agent and port and server.scheme in web_ports.BY_SCHEME else None
 
 
 def sent(output: str, downloads: Mapping[str, Download]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from .._kube.kinds.resources import KNOWN
 from .._kube.objects.label_selector import selects
 from .._kube.reconcile.plan import Entry, by_name
 from .._kube.responses.errors import KubeError
-from .._kube.responses.patience import Patience
+from .._kube.responses.patience import REFUSALS, Patience
 from . import rollout
 
 INTERVAL_SECONDS = 1
@@ -132,7 +132,7 @@ class RolloutWait:
         return round(self.clock() - began_at, 1)
 
     def _is_passing(self, error: KubeError) -> bool:
-        return not self._patience.is_final(error) and (error.retriable or error.status in (401, 403))
+        return not self._patience.is_final(error) and (error.retriable or error.status in REFUSALS)
 
     def _read(self, items: dict[str, RolloutItem]) -> tuple[dict[Any, Any], dict[str, Any]]:
         """Return ``(objects, pods)`` of what is waited for, as they are now."""

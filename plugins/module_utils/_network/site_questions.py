@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from .._common.addresses import ip_texts
+from .._common.addresses import ip_texts, web_ports
 from .._plane.cluster.ironic import HTTP_PORT
 from .._plane.process.site_figures import DEFAULT_PORTS, NETWORK_BOOT
 from .description import LOADERS
@@ -20,7 +20,6 @@ URLS = {
     "ironic_url": "Ironic", "bmo_deploy_kernel_url": "the agent's kernel", "bmo_deploy_ramdisk_url":
     "the agent's ramdisk", "bmo_deploy_iso_url": "the agent's ISO image",
     "provisioning_network_ipxe_script_url": "iPXE's script", "provisioning_network_http_boot_url": "HTTP boot"}
-_SCHEMES = {"http": 80, "https": 443}
 # What a machine with firmware of either kind loads first.
 _FIRMWARE = ("bios", "x86_64")
 
@@ -60,7 +59,7 @@ def _of_image_server(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, i
     if variables.get("image_server_state", "present") != "present":
         return
     tls = _is_true(variables.get("image_server_tls", True))
-    port = int(variables.get("image_server_port") or _SCHEMES["https" if tls else "http"])
+    port = int(variables.get("image_server_port") or web_ports.BY_SCHEME["https" if tls else "http"])
     for address in _texts(variables.get("image_server_addresses")):
         # Of all addresses none says where others reach it.
         if not (ip_texts.is_address(address) and ip_texts.address(address).is_unspecified):
@@ -72,8 +71,8 @@ def _of_urls(variables: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
         url = variables.get(variable)
         try:
             parts = urlsplit(url) if isinstance(url, str) else urlsplit("")
-            if parts.scheme in _SCHEMES and parts.hostname:
-                yield name, parts.hostname, parts.port or _SCHEMES[parts.scheme]
+            if parts.scheme in web_ports.BY_SCHEME and parts.hostname:
+                yield name, parts.hostname, parts.port or web_ports.BY_SCHEME[parts.scheme]
         except ValueError:
             # What is no URL, or has no port of a number, is refused by the role that uses it.
             continue

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from ..._common.addresses import web_ports
 from ..._common.documents.document_text import from_json
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import plain, shortened
@@ -256,7 +257,7 @@ def _origin(parts: SplitResult) -> tuple[str, str, int | None]:
 
     :raises ValueError: when the port is none
     """
-    return parts.scheme, (parts.hostname or "").lower(), parts.port or {"https": 443, "http": 80}.get(parts.scheme)
+    return parts.scheme, (parts.hostname or "").lower(), parts.port or web_ports.BY_SCHEME.get(parts.scheme)
 
 
 def _object(answer: Any, path: str) -> dict[str, Any]:

@@ -69,6 +69,17 @@ def is_same_host(one: str, other: str) -> bool:
         return one == other
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether a host is the machine itself that asks for it; another one takes it for itself.
+
+    :param host: a name, or an address in whatever form
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
 def is_shortest_address(text: str) -> bool:
     """Return whether a text is an IPv4 or IPv6 address as others write it, too: in its shortest form."""
     try:

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from ..addresses import ip_texts
-
-_PORTS = {"http": 80, "https": 443}
+from ..addresses import ip_texts, web_ports
 
 
 def proxy_of(url: str, environ: Mapping[str, str]) -> str:
@@ -24,7 +22,7 @@ def proxy_of(url: str, environ: Mapping[str, str]) -> str:
     :param environ: environment variables
     """
     scheme = urlsplit(url).scheme.lower()
-    proxy = _variable(environ, f"{scheme}_proxy") if scheme in _PORTS else ""
+    proxy = _variable(environ, f"{scheme}_proxy") if scheme in web_ports.BY_SCHEME else ""
     if not proxy or is_of_this_machine(url) or is_direct(url, no_proxy_of(environ)):
         return ""
     # As it is often written.
@@ -38,8 +36,7 @@ def no_proxy_of(environ: Mapping[str, str]) -> str:
 
 def is_of_this_machine(url: str) -> bool:
     """Return whether a URL names the machine that asks, which another one takes for itself."""
-    host = urlsplit(url).hostname or ""
-    return host == "localhost" or (ip_texts.is_address(host) and ip_texts.address(host).is_loopback)
+    return ip_texts.is_loopback(urlsplit(url).hostname or "")
 
 
 def is_direct(url: str, no_proxy: str) -> bool:
@@ -50,7 +47,7 @@ def is_direct(url: str, no_proxy: str) -> bool:
         with a port that port only; ``*`` for all
     """
     parts = urlsplit(url)
-    host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme.lower())
+    host, port = (parts.hostname or "").rstrip("."), parts.port or web_ports.BY_SCHEME.get(parts.scheme.lower())
     return any(_is_meant(entry.strip().lower(), host, port) for entry in no_proxy.split(","))
 
 

@@ -10,10 +10,11 @@ from collections import namedtuple
 from typing import Any
 from urllib.parse import urlsplit
 
-_PORTS = {"https": 443, "http": 80}
+from ..._common.addresses import web_ports
+
 _IPMI_PORT = 623
 # Doors to one BMC; at any other port there may be another one, behind one address.
-_STANDARD_PORTS = frozenset((*_PORTS.values(), _IPMI_PORT))
+_STANDARD_PORTS = frozenset((*web_ports.BY_SCHEME.values(), _IPMI_PORT))
 
 # system: path of the system at the BMC; empty when the node names none, as is right for a BMC with one system.
 # door: what distinguishes one BMC from another, whatever the way in.
@@ -55,7 +56,7 @@ def _whole(address: str) -> str:
 def _door_of_url(address: str) -> Any:
     try:
         parts = urlsplit(_whole(address))
-        return _door(parts.hostname or "", str(parts.port or _PORTS.get(parts.scheme)))
+        return _door(parts.hostname or "", str(parts.port or web_ports.BY_SCHEME.get(parts.scheme)))
     except ValueError:
         return _normal(address)
 
@@ -71,7 +72,7 @@ def _normal(address: str) -> str:
     whole = _whole(address)
     try:
         parts = urlsplit(whole)
-        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+        host, port = parts.hostname or "", parts.port or web_ports.BY_SCHEME.get(parts.scheme)
     except ValueError:
         return whole.rstrip("/").lower()
     return "%s://%s:%s" % (parts.scheme, f"[{host}]" if ":" in host else host, port)

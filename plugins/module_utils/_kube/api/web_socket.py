@@ -14,6 +14,7 @@ import ssl
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..._common.addresses import web_ports
 from ..._common.transfer.answer_limits import Deadline
 from ..responses.errors import KubeError, error_from_answer
 
@@ -24,7 +25,6 @@ except ImportError:
     # The package kubernetes requires it, so that modules ask for that one alone.
     pass
 
-_PROXY_PORTS = {"http": 80, "https": 443}
 # Without any the library leaves out servers that the environment names, by rules of its own.
 _NO_SERVER = "none.invalid"
 # Each message begins with the number of a channel.
@@ -181,7 +181,7 @@ def _proxy(settings: Any) -> dict[str, Any]:
         return {"http_no_proxy": ["*"]}
     proxy = urlsplit(settings.proxy)
     options: dict[str, Any] = {
-        "http_proxy_host": proxy.hostname, "http_proxy_port": proxy.port or _PROXY_PORTS[proxy.scheme],
+        "http_proxy_host": proxy.hostname, "http_proxy_port": proxy.port or web_ports.BY_SCHEME[proxy.scheme],
         "proxy_type": "http", "http_no_proxy": [_NO_SERVER]}
     credentials = (getattr(settings, "proxy_headers", None) or {}).get("proxy-authorization", "")
     if credentials.startswith("Basic "):

@@ -192,15 +192,11 @@ class Connection:
     def _load_kubeconfig(self, settings: Any) -> str | None:
         """Set what a kubeconfig or the pod's service account says and return the path of its token, if it has one."""
         choice = self._choice
-        if isinstance(choice.kubeconfig, dict):
-            return self._take(settings, from_dict(choice.kubeconfig, "kubeconfig"), "kubeconfig")
-        paths = choice.kubeconfig_paths()
-        config = read_files(paths)
+        config, files = _read(choice)
         if config is not None:
-            name = f"kubeconfig {os.pathsep.join(paths)}"
-            return self._take(settings, config, name)
+            return self._take(settings, config, f"kubeconfig {files}".rstrip())
         if choice.kubeconfig is not None:
-            raise refused(f"{choice.name('kubeconfig')}: found no file {os.pathsep.join(paths)} that is not empty, "
+            raise refused(f"{choice.name('kubeconfig')}: found no file {files} that is not empty, "
                           "expected a kubeconfig",
                           "correct kubeconfig (metal3_kubeconfig in an inventory), or make the file; the playbook "
                           "install makes that of a plane of processes")
@@ -301,6 +297,14 @@ class Connection:
         return parts
 
 
+def _read(choice: Choice) -> tuple[dict[str, Any] | None, str]:
+    """Return the kubeconfig that options lead to, None for none, and its files, empty for a given one."""
+    if isinstance(choice.kubeconfig, dict):
+        return from_dict(choice.kubeconfig, "kubeconfig"), ""
+    paths = choice.kubeconfig_paths()
+    return read_files(paths), os.pathsep.join(paths)
+
+
 def server_named(params: dict[str, Any], environ: Mapping[str, str] | None = None) -> str:
     """Return the URL of the server that a :class:`Connection` of these options would ask, empty for the pod's own.
 
@@ -313,10 +317,7 @@ def server_named(params: dict[str, Any], environ: Mapping[str, str] | None = Non
     choice = Choice(params, os.environ if environ is None else environ)
     if choice["host"] is not None:
         return str(choice["host"])
-    if isinstance(choice.kubeconfig, dict):
-        config: dict[str, Any] | None = from_dict(choice.kubeconfig, "kubeconfig")
-    else:
-        config = read_files(choice.kubeconfig_paths())
+    config, _files = _read(choice)
     if config is None:
         return ""
     return check_server(choose(config, choice["context"], "kubeconfig")[1]["server"], "kubeconfig")

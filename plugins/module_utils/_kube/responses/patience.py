@@ -12,6 +12,8 @@ from typing import Any
 # roles within it; until then it forbids what it has allowed before (github.com/kubernetes/kubernetes/issues/121635).
 UNAUTHORIZED_SECONDS = 60
 _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN = 400, 401, 403
+# What may pass by itself, for as long as Patience.is_final says that it may.
+REFUSALS = (_UNAUTHORIZED, _FORBIDDEN)
 _FINAL_REASONS = ("Configuration", "Certificate")
 
 

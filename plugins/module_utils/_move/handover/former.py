@@ -7,7 +7,6 @@ One that is not found has not stopped: it goes on with power over servers that a
 """
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -235,10 +234,7 @@ def _of_deployment(what: Said, found: Found, stopped: bool, held: bool) -> list[
 
 
 def _is_own(host: str | None) -> bool:
-    try:
-        return not host or host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    return not host or ip_texts.is_loopback(host)
 
 
 def _has_database(path: str) -> bool:

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from ..._common.addresses import web_ports
+
 # Names of its programs: one process, or with ironic_processes=separate the API and each conductor.
 _API, _CONDUCTOR = ("ironic", "ironic-api"), "ironic-conductor"
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class IronicProcess(NamedTuple):
@@ -50,7 +51,7 @@ def endpoint(url: str) -> tuple[str, int] | None:
     """Return host and port of a URL, None when it does not say both."""
     try:
         parts = urlsplit(url)
-        port = parts.port or _DEFAULT_PORTS.get(parts.scheme)
+        port = parts.port or web_ports.BY_SCHEME.get(parts.scheme)
     except ValueError:
         return None
     return (parts.hostname, port) if parts.hostname and port else None

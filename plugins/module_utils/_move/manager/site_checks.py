@@ -8,13 +8,13 @@ there when the bootstrap plane is not any more.
 """
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from ..._cluster.checks.versions import newest_providers, parse
 from ..._cluster.description.inventory import PREFIX, namespace_of
+from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._plane.parts import matrix
@@ -29,7 +29,6 @@ _PLANE = "management_plane"
 _URLS = ("bmo_deploy_kernel_url", "bmo_deploy_ramdisk_url", "bmo_deploy_iso_url", "bmo_ironic_external_url_v6",
          "ironic_boot_iso_source", "ironic_cache_url", "ironic_image_registry_mirror")
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0", "")
-_LOOPBACK_NAME = "localhost"
 # Voters of etcd that outlive the loss of one.
 _SAFE_REPLICAS = 3
 
@@ -186,7 +185,7 @@ class _Gone:
         found = []
         for field, value in values:
             host, port = _place(value)
-            if _is_loopback(host):
+            if ip_texts.is_loopback(host or ""):
                 found.append(Problem(ADDRESS, subject, field, show(value), "an address that the cluster's nodes "
                                      "reach: there it is their own", "give another one"))
             elif host and host == self._address and port in self._ports:
@@ -204,13 +203,6 @@ def _place(value: Any) -> tuple[str | None, int | None]:
     except ValueError:
         # Its own rule reports it.
         return None, None
-
-
-def _is_loopback(host: str | None) -> bool:
-    try:
-        return host == _LOOPBACK_NAME or ipaddress.ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 def _size(name: str, cluster: Mapping[str, Any]) -> list[Problem]:
