@@ -49,7 +49,8 @@ def keep_templates(folder):
             with open(path, "rb") as stream:
                 return marshal.load(stream)
         except FileNotFoundError:
-            code = compiled(self, source, name, filename, raw, defer_init)
+            pass
+        code = compiled(self, source, name, filename, raw, defer_init)
         # Whole, whoever reads it meanwhile.
         with tempfile.NamedTemporaryFile(dir=folder, delete=False) as stream:
             marshal.dump(code, stream)

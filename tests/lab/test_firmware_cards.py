@@ -104,11 +104,12 @@ def before(lab, room, prepared, live):
 @pytest.fixture(scope="module")
 def inventory(lab, prepared, live, files):
     """What the inventory says of the servers."""
+    def component(server, product):
+        return {"component": card(lab, server, product), "url": files[product]}
+
     return lab.inventory({
-        prepared: {"bmh_firmware_components": [
-            {"component": card(lab, prepared, WITH_SERIAL), "url": files[WITH_SERIAL]}]},
-        live: {"bmh_firmware_components": [
-            {"component": card(lab, live, WITHOUT_SERIAL), "url": files[WITHOUT_SERIAL]}],
+        prepared: {"bmh_firmware_components": [component(prepared, WITH_SERIAL)]},
+        live: {"bmh_firmware_components": [component(live, WITHOUT_SERIAL)],
                "bmh_update_policy": {"firmware_updates": "onReboot"}}})
 
 
