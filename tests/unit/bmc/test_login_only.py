@@ -44,6 +44,23 @@ def test_a_wrong_password_is_the_problem_after_one_attempt(vendor):
     assert verdict["field"] == "bmc.username" and "after one attempt" in verdict["actual"]
 
 
+@pytest.mark.parametrize("credentials", [{"password": "пароль"}, {"username": "管理"}])
+def test_what_http_basic_can_not_carry_is_the_problem_and_is_not_sent(credentials):
+    with FakeRedfish(tree("lenovo")) as bmc:
+        result, = check(host(bmc, **credentials))
+        assert (bmc.logins, [method for method, dummy in bmc.requests]) == ([], ["GET"])
+    assert result["verdict"] == "problem"
+    verdict, = result["checks"]
+    assert verdict["field"] == "bmc.username" and "Latin-1" in verdict["actual"] and "ASCII" in verdict["expected"]
+    assert not any(text in str(result["checks"]) for text in credentials.values())
+
+
+def test_a_session_carries_all_characters():
+    with FakeRedfish(tree("dell"), password="пароль") as bmc:
+        result, = check(host(bmc, password="пароль"))
+    assert result["verdict"] == "ok"
+
+
 def test_what_keeps_the_login_from_being_tried_is_a_warning(tmp_path):
     with FakeRedfish(tree("dell")) as bmc:
         pass

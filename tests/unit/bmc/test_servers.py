@@ -17,6 +17,7 @@ ONE = "redfish://192.0.2.1/redfish/v1/Systems/1"
     (ONE, "redfish://192.0.2.1", True), ("redfish://192.0.2.1/redfish/v1", ONE, True),
     (ONE, "ipmi://192.0.2.1", True), ("192.0.2.1", ONE, True), ("192.0.2.1:623", "ipmi://192.0.2.1", True),
     ("redfish://[2001:db8::1]/redfish/v1/Systems/1", "redfish://[2001:DB8:0::0:1]/redfish/v1/Systems/1", True),
+    (ONE, "redfish://[::ffff:192.0.2.1]/redfish/v1/Systems/1", True), ("ipmi://[::ffff:c000:201]", ONE, True),
     ("redfish://BMC1.example/redfish/v1/Systems/1", "redfish://bmc1.example/redfish/v1/Systems/1", True),
     (ONE, "redfish://192.0.2.1/redfish/v1/Systems/2", False),
     # Several BMCs behind one address.

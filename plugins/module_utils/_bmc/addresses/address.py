@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
+from ..._common.addresses import ip_texts
 from ..._common.redaction import redaction
 from .schemes import DRIVERS, REMOVED, SCHEMES, STANDARD_PORTS, Driver, Scheme
 
@@ -91,22 +92,17 @@ class BmcAddress(namedtuple("BmcAddress", ["scheme", "host", "port", "path", "qu
 
         Standard ports of a host are doors to one BMC. At any other port there may be another one, behind one address.
         """
-        return _spelled(self.host), None if self.effective_port in STANDARD_PORTS else self.effective_port
+        return ip_texts.host_text(self.host), None if self.effective_port in STANDARD_PORTS else self.effective_port
 
     @property
     def identity(self) -> tuple[str, str, int, str]:
         """What distinguishes one server from another whatever the spelling: protocol, host, port, system."""
-        return self.driver.protocol, _spelled(self.host), self.effective_port, self.system
+        return self.driver.protocol, ip_texts.host_text(self.host), self.effective_port, self.system
 
     def __str__(self) -> str:
         query = "?" + urlencode(sorted(self.query.items())) if self.query else ""
         port = "" if self.effective_port == self.scheme.default_port else f":{self.port}"
         return f"{self.scheme.name}://{_bracketed(self.host)}{port}{self.system}{query}"
-
-
-def _spelled(host: str) -> str:
-    """Return a host in the one spelling that it has here: an IPv6 address can be written in many ways."""
-    return str(ipaddress.ip_address(host)) if ":" in host else host.lower()
 
 
 def _bracketed(host: str) -> str:

@@ -61,7 +61,7 @@ def login_verdict(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -
         return Verdict("login", host["name"], *ok(f"logged in by {facts['login']['method']}"))
     if error["stage"] == "credentials":
         return Verdict("login", host["name"], *unknown("not tried: no user name and password are given"))
-    if error["kind"] in ("unauthorized", "privilege"):
+    if error["kind"] in ("unauthorized", "privilege", "unsendable"):
         return Verdict("login", host["name"], *_login(host, facts, limits))
     protocol = host["address"].driver.protocol
     decide = next(decide for name, protocols, dummy, decide in CHECKS
@@ -172,6 +172,9 @@ def _login(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) ->
                            "credentials that the BMC accepts",
                            "correct bmc.username and bmc.password; nothing was tried again, so as not to lock the "
                            "account")
+        if error["kind"] == "unsendable":
+            return Finding(PROBLEM, "bmc.username", error["text"], "credentials in ASCII, which each BMC can be sent",
+                           "set others at the BMC and here; nothing was tried")
         return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login",
                        "check whether the BMC is overloaded or restarting, then run again")
     if not login["ok"]:

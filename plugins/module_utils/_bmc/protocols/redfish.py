@@ -102,10 +102,15 @@ class RedfishClient:
         The connector is given no way to log in again, so a refusal later never repeats the password of a session.
 
         :param root: the service root
-        :raises RedfishError: of kind ``unauthorized`` when the BMC refuses the credentials
+        :raises RedfishError: of kind ``unauthorized`` when the BMC refuses the credentials, ``unsendable`` when no
+            request can carry them
         """
-        self.login_attempts += 1
         sessions = link(root, "Links", "Sessions")
+        mistake = "" if sessions else basic_mistake(username, password)
+        if mistake:
+            self.login_method = "basic"
+            raise RedfishError("unsendable", mistake)
+        self.login_attempts += 1
         if sessions:
             self.login_method = "session"
             answer = self._send("post", sessions, data={"UserName": username, "Password": password},
@@ -227,6 +232,19 @@ class RedfishClient:
         self._remaining_bytes -= len(content)
         if answer.status_code >= 400 and not _is_error(_json(content)):
             answer._content = b""
+
+
+def basic_mistake(username: str, password: str) -> str:
+    """Return why HTTP basic can't carry credentials, empty when it can.
+
+    Characters are sent as Latin-1, by Ironic too, which asks by the same library (sushy, requests).
+    """
+    for field, text in (("user name", username), ("password", password)):
+        try:
+            text.encode("latin-1")
+        except UnicodeEncodeError:
+            return f"the BMC knows HTTP basic alone, which can't carry the {field}: a character is not in Latin-1"
+    return ""
 
 
 def checked_path(link: str) -> str:

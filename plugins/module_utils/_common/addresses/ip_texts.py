@@ -62,11 +62,21 @@ def is_address(text: str) -> bool:
 
 def is_same_host(one: str, other: str) -> bool:
     """Return whether two texts name one host: an address in whatever form, or a name in whatever letters."""
-    one, other = (text.strip("[]").lower() for text in (one, other))
+    return host_text(one) == host_text(other)
+
+
+def host_text(text: str) -> str:
+    """Return the one spelling of a host that all of its spellings have here.
+
+    :param text: a name in whatever letters, or an address in whatever form: an IPv6 address can be written in many
+        ways, an IPv4 address also as one of IPv6 (RFC 4291, 2.5.5.2)
+    """
+    text = text.strip("[]").lower()
     try:
-        return address(one) == address(other)
+        found = address(text)
     except ValueError:
-        return one == other
+        return text
+    return str(getattr(found, "ipv4_mapped", None) or found)
 
 
 def is_loopback(host: str) -> bool:
