@@ -35,6 +35,8 @@ def free_machine(monkeypatch):
     monkeypatch.setattr(claim, "network_devices", list)
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses=None: {})
     monkeypatch.setattr(orphans, "lab_dirs", set)
+    # Those of this machine are what its labs need.
+    monkeypatch.setattr(host_limits, "restore", list)
     # A lab of this machine may have the index that a test's lab gets; its bridge and its nodes are to stay.
     monkeypatch.setattr(orphans, "clear", lambda figures: [])
 
