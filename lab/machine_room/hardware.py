@@ -6,8 +6,9 @@ import urllib.parse
 MIB = 1024 * 1024
 # The ramdisk and the firmware take some of it, as on a real machine.
 RESERVED_MEMORY_MIB = 256
-# What lsblk says of each bus. A simulated SCSI disk is behind a controller that speaks SATA to it.
-TRANSPORTS = {"scsi": "sata", "sata": "sata", "nvme": "nvme", "virtio": "virtio"}
+# What lsblk of the agent's release says of each bus; it knows no virtio. A simulated SCSI disk is behind a controller
+# that speaks SATA to it.
+TRANSPORTS = {"scsi": "sata", "sata": "sata", "nvme": "nvme", "virtio": None}
 # TLVs of LLDP.
 _CHASSIS_ID, _PORT_ID, _SYSTEM_NAME = 1, 2, 5
 
