@@ -40,7 +40,7 @@ options:
         type: str
         choices: [ephemeral, static]
       tags:
-        description: Tags as a whole.
+        description: Tags as a whole. Tags that metal-api writes itself (C(machine.metal-stack.io/)) stay.
         type: list
         elements: str
       address_family:

@@ -15,6 +15,9 @@ from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
 from .goals import event, is_ready
 
+# What tags begin with that metal-api writes itself.
+SYSTEM_TAGS = "machine.metal-stack.io/"
+
 
 def image_fits(wanted: str, stored: str) -> bool:
     """True when an image, or the newest of a series (``ubuntu-24.04``), is the stored one (``ubuntu-24.04.20251001``).
@@ -32,9 +35,9 @@ def part(item: Any, *path: str) -> Any:
 
 
 def _changed(pairs: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
-    """Return the fields that are given and differ; lists without order."""
+    """Return the fields that are given and differ; lists without order and repetitions."""
     def plain(value: Any) -> Any:
-        return sorted(value, key=str) if isinstance(value, list) else value
+        return sorted(set(map(repr, value))) if isinstance(value, list) else value
     return dict((name, (stored, wanted)) for name, (stored, wanted) in pairs.items()
                 if wanted is not None and plain(stored or type(wanted)()) != plain(wanted))
 
@@ -161,7 +164,7 @@ class IpKind(Kind):
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return what an update can change; a static address cannot become ephemeral."""
-        pairs = {"name": (item.get("name"), entry["name"]), "tags": (item.get("tags"), entry.get("tags")),
+        pairs = {"name": (item.get("name"), entry["name"]), "tags": (user_tags(item), entry.get("tags")),
                  "description": (item.get("description"), entry.get("description"))}
         if item.get("type") == "ephemeral":
             pairs["type"] = (item.get("type"), entry.get("type"))
@@ -182,15 +185,15 @@ class IpKind(Kind):
                        "description": entry.get("description"), "addressfamily": entry.get("address_family")})
 
     def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of an update: metal-api takes it as a whole."""
+        """Return the body of an update: metal-api takes it as a whole, with the tag by which a machine holds it."""
         return {"ipaddress": item["ipaddress"], "name": entry["name"], "type": entry.get("type") or item.get("type"),
                 "description": item.get("description") if entry.get("description") is None else entry["description"],
-                "tags": item.get("tags") if entry.get("tags") is None else entry["tags"]}
+                "tags": item.get("tags") if entry.get("tags") is None else entry["tags"] + _system_tags(item)}
 
     def facts(self, item: dict[str, Any]) -> dict[str, Any]:
         """Return an address as results show it."""
         return {"address": item["ipaddress"], "name": item.get("name") or "", "project": item.get("projectid") or "",
-                "network": item.get("networkid") or "", "type": item.get("type") or "", "tags": item.get("tags") or []}
+                "network": item.get("networkid") or "", "type": item.get("type") or "", "tags": user_tags(item)}
 
 
 class MachineKind(Kind):
@@ -261,9 +264,14 @@ class MachineKind(Kind):
 
 
 def user_tags(item: dict[str, Any]) -> list[str]:
-    """Return the tags of a machine without those that metal-api writes itself (chassis, rack, ASN, partition …)."""
-    tags = [tag for tag in list_in(item, "tags") if isinstance(tag, str)]
-    return [tag for tag in tags if not tag.startswith("machine.metal-stack.io/")]
+    """Return the tags without those that metal-api writes itself: rack, chassis and ASN of a machine, and the machine
+    that has an address, without which metal-api frees the address while it is in use.
+    """
+    return [tag for tag in list_in(item, "tags") if isinstance(tag, str) and not tag.startswith(SYSTEM_TAGS)]
+
+
+def _system_tags(item: dict[str, Any]) -> list[str]:
+    return [tag for tag in list_in(item, "tags") if isinstance(tag, str) and tag.startswith(SYSTEM_TAGS)]
 
 
 class FirewallKind(MachineKind):

@@ -13,7 +13,7 @@ from .._common.documents.tolerant import list_in
 from .._common.options.field_checks import UUID, show
 from .._common.problems.problem import Problem
 from .fields import INTERRUPTING
-from .kinds import IP, Kind, image_fits, is_private
+from .kinds import IP, SYSTEM_TAGS, Kind, image_fits, is_private
 
 CODE = "metalstack-entry"
 
@@ -57,6 +57,10 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
     for position, prefix in enumerate(entry.get("destination_prefixes") or []):
         if not is_network(prefix):
             add(f"destination_prefixes[{position}]", prefix, "a network such as 0.0.0.0/0")
+    for position, tag in enumerate(entry.get("tags") or []):
+        if tag.startswith(SYSTEM_TAGS):
+            add(f"tags[{position}]", tag, f"a tag that does not begin with {SYSTEM_TAGS}",
+                "remove it: metal-api writes it itself")
     length = entry.get("prefix_length")
     longest = 128 if entry.get("address_family") == "IPv6" else 30
     if length is not None and not 8 <= length <= longest:

@@ -14,6 +14,7 @@ from fakes.metal_api import (
     IMAGE,
     IMAGE_OLD,
     KEY,
+    MACHINE_TAG,
     OTHER_PROJECT,
     PARTITION,
     PROJECT,
@@ -369,6 +370,25 @@ def test_what_differs_is_updated_and_what_cannot_is_refused(api, run):
     assert run("ip", ips=[ip(type="ephemeral")])["failed"]
     assert run("network", networks=[{"name": "prod-nodes", "project": PROJECT, "labels": {"a": "b"}}])["changed"]
     assert api.networks["nodes"]["labels"] == {"a": "b"}
+
+
+def test_tags_of_an_address_leave_that_of_the_machine_that_has_it(api, run):
+    address = run("ip", ips=[ip(tags=["a"])])["ips"][0]["address"]
+    run("machine", machines=[machine(networks=["nodes", "internet"], ips=[address])])
+    held = [tag for tag in api.ips[address]["tags"] if tag.startswith(MACHINE_TAG)]
+    again = run("ip", ips=[ip(tags=["a"])])
+    assert held and not again["changed"] and again["ips"][0]["tags"] == ["a"], again
+    assert run("ip", ips=[ip(tags=["b", "b"])])["changed"]
+    assert api.ips[address]["tags"] == ["b", *held]
+    assert not run("ip", ips=[ip(tags=["b", "b"])])["changed"]
+    # Without that tag metal-api gives an address away that a machine has.
+    assert "can not be deleted" in run("ip", ips=[gone(ip())], confirm="endpoint")["msg"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH[1:])
+def test_tags_that_metal_api_writes_itself_are_refused(api, run, word, option, entry):
+    result = run(word, **{option: [entry(tags=["a", f"{MACHINE_TAG}{PINNED}"])]})
+    assert result["failed"] and "tags[1]: found" in result["msg"] and writes(api) == [], result["msg"]
 
 
 def test_another_image_needs_reinstall_and_its_confirmation(api, run):
