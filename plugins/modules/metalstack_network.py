@@ -37,14 +37,14 @@ options:
         description: Labels as a whole.
         type: dict
       destination_prefixes:
-        description: Networks that are reached through this one, as a whole.
+        description: Networks that are reached through this one, as a whole. metal-api does not take all of them off.
         type: list
         elements: str
       nat:
         description: Whether firewalls translate the addresses of what leaves through this network. Cannot be changed.
         type: bool
       shared:
-        description: Whether machines of other projects may have this network too.
+        description: Whether machines of other projects may have this network too. Once shared, it stays so.
         type: bool
       address_family:
         description: Address family of its prefix, for an allocation.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._common.addresses.ip_texts import network as parsed_network
 from .._common.documents.tolerant import dicts_in, list_in
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
@@ -40,6 +41,18 @@ def _changed(pairs: dict[str, tuple[Any, Any]]) -> dict[str, tuple[Any, Any]]:
         return sorted(set(map(repr, value))) if isinstance(value, list) else value
     return dict((name, (stored, wanted)) for name, (stored, wanted) in pairs.items()
                 if wanted is not None and plain(stored or type(wanted)()) != plain(wanted))
+
+
+def _network_text(text: Any) -> Any:
+    """Return a network as metal-api writes it, and what is none as it is."""
+    try:
+        return str(parsed_network(text)) if isinstance(text, str) else text
+    except ValueError:
+        return text
+
+
+def _network_texts(texts: Any) -> Any:
+    return [_network_text(text) for text in texts] if isinstance(texts, list) else texts
 
 
 class Kind:
@@ -112,14 +125,20 @@ class NetworkKind(Kind):
         return _changed({"name": (item.get("name"), entry["name"]),
                          "description": (item.get("description"), entry.get("description")),
                          "labels": (item.get("labels"), entry.get("labels")),
-                         "shared": (item.get("shared"), entry.get("shared")),
-                         "destination_prefixes": (item.get("destinationprefixes"), entry.get("destination_prefixes"))})
+                         "shared": (item.get("shared"), entry.get("shared") or None),
+                         "destination_prefixes": (_network_texts(item.get("destinationprefixes")),
+                                                  _network_texts(entry.get("destination_prefixes")) or None)})
 
     def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Return what only a new allocation can change."""
-        return _changed({"project": (item.get("projectid"), entry["project"]),
-                         "partition": (item.get("partitionid"), entry.get("partition")),
-                         "nat": (item.get("nat"), entry.get("nat"))})
+        """Return what only a new allocation can change; metal-api unshares none, and leaves destinations for none."""
+        pairs = {"project": (item.get("projectid"), entry["project"]),
+                 "partition": (item.get("partitionid"), entry.get("partition")),
+                 "nat": (item.get("nat"), entry.get("nat"))}
+        if entry.get("shared") is False:
+            pairs["shared"] = (item.get("shared"), False)
+        if entry.get("destination_prefixes") == []:
+            pairs["destination_prefixes"] = (item.get("destinationprefixes"), [])
+        return _changed(pairs)
 
     def body(self, entry: dict[str, Any]) -> dict[str, Any]:
         """Return the body of an allocation."""
@@ -128,13 +147,13 @@ class NetworkKind(Kind):
         return _given({"name": entry["name"], "projectid": entry["project"], "partitionid": entry.get("partition"),
                        "description": entry.get("description"), "labels": entry.get("labels"),
                        "nat": entry.get("nat"), "shared": entry.get("shared"), "addressfamily": family,
-                       "destinationprefixes": entry.get("destination_prefixes"), "length": length})
+                       "destinationprefixes": _network_texts(entry.get("destination_prefixes")), "length": length})
 
     def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
         """Return the body of an update."""
         return _given({"id": item["id"], "name": entry["name"], "description": entry.get("description"),
                        "labels": entry.get("labels"), "shared": entry.get("shared"),
-                       "destinationprefixes": entry.get("destination_prefixes")})
+                       "destinationprefixes": _network_texts(entry.get("destination_prefixes"))})
 
     def facts(self, item: dict[str, Any]) -> dict[str, Any]:
         """Return a network as results show it."""
@@ -209,18 +228,32 @@ class MachineKind(Kind):
                 and allocation.get("role", self.role) == self.role and entry.get("id") in (None, item["id"]))
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Return what can be changed without a new allocation: the tags, and the image by a reinstallation."""
-        found = _changed({"tags": (user_tags(item), entry.get("tags"))})
+        """Return what needs no new allocation: tags and description, and the image by a reinstallation."""
+        found = _changed({"tags": (user_tags(item), entry.get("tags") or None),
+                          "description": (part(item, "allocation", "description"), entry.get("description"))})
         stored = str(part(item, "allocation", "image", "id") or "")
         if entry.get("reinstall") and entry.get("image") and not image_fits(entry["image"], stored):
             found["image"] = (stored, entry["image"])
         return found
 
     def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Return what only a new allocation can change."""
-        pairs = {"partition": (part(item, "partition", "id"), entry.get("partition")),
-                 "size": (part(item, "size", "id"), entry.get("size")),
-                 "hostname": (part(item, "allocation", "hostname"), entry.get("hostname"))}
+        """Return what only a new allocation can change; of tags, metal-api leaves the last ones."""
+        networks = dicts_in(item.get("allocation"), "networks")
+        pairs: dict[str, tuple[Any, Any]] = {
+            "partition": (part(item, "partition", "id"), entry.get("partition")),
+            "size": (part(item, "size", "id"), entry.get("size")),
+            "hostname": (part(item, "allocation", "hostname"), entry.get("hostname")),
+            "filesystem_layout": (part(item, "allocation", "filesystemlayout", "id"), entry.get("filesystem_layout"))}
+        # It may have more of them: metal-api adds the underlay of a firewall, and acquires addresses.
+        for name, found, given in (
+                ("networks", [network.get("networkid") for network in networks],
+                 [network["name"] for network in entry.get("networks") or []]),
+                ("ips", [address for network in networks for address in list_in(network, "ips")],
+                 entry.get("ips") or [])):
+            if any(value not in found for value in given):
+                pairs[name] = (found, given)
+        if entry.get("tags") == []:
+            pairs["tags"] = (user_tags(item), [])
         stored = str(part(item, "allocation", "image", "id") or "")
         if entry.get("image") and not entry.get("reinstall") and not image_fits(entry["image"], stored):
             pairs["image"] = (stored, entry["image"])
@@ -242,8 +275,10 @@ class MachineKind(Kind):
             "filesystemlayoutid": entry.get("filesystem_layout"), "placement_tags": entry.get("placement_tags")})
 
     def update(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, Any]:
-        """Return the body of an update; metal-api adds its own tags again."""
-        return {"id": item["id"], "tags": entry.get("tags") or [], "description": item.get("description") or ""}
+        """Return the body of an update; metal-api adds its own tags again, and writes the description in any case."""
+        stored = part(item, "allocation", "description")
+        return _given({"id": item["id"], "tags": entry.get("tags"),
+                       "description": str(stored or "") if entry.get("description") is None else entry["description"]})
 
     def facts(self, item: dict[str, Any]) -> dict[str, Any]:
         """Return a machine as results show it; user data stays out."""
@@ -286,6 +321,28 @@ class FirewallKind(MachineKind):
             return super().body(entry)
         sides = dict((side, [_given(rule) for rule in rules.get(side) or []]) for side in ("egress", "ingress"))
         return dict(super().body(entry), firewall_rules=sides)
+
+    def fixed(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what only a new allocation can change."""
+        found = super().fixed(entry, item)
+        if entry.get("rules") is not None:
+            found.update(_changed({"rules": (_plain_rules(part(item, "allocation", "firewall_rules")),
+                                             _plain_rules(entry["rules"]))}))
+        return found
+
+
+def _plain_rules(rules: Any) -> dict[str, list[dict[str, Any]]]:
+    """Return the rules of a firewall in one form, whatever their order is and whoever has written them."""
+    def plain(rule: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"protocol": str(rule.get("protocol") or "tcp").lower(),
+                                 "ports": sorted(list_in(rule, "ports"), key=repr)}
+        for name in ("from", "to"):
+            if list_in(rule, name):
+                found[name] = sorted(_network_texts(list_in(rule, name)), key=repr)
+        if rule.get("comment"):
+            found["comment"] = rule["comment"]
+        return found
+    return dict((side, sorted(map(plain, dicts_in(rules, side)), key=repr)) for side in ("egress", "ingress"))
 
 
 NETWORK, IP, MACHINE, FIREWALL = NetworkKind(), IpKind(), MachineKind(), FirewallKind()

@@ -391,6 +391,56 @@ def test_tags_that_metal_api_writes_itself_are_refused(api, run, word, option, e
     assert result["failed"] and "tags[1]: found" in result["msg"] and writes(api) == [], result["msg"]
 
 
+@pytest.mark.parametrize("word, option, entry", EACH[2:])
+def test_a_description_is_kept_and_changed(api, run, word, option, entry):
+    name = entry()["name"]
+    run(word, **{option: [entry(description="of team a")]})
+    run(word, **{option: [entry(tags=["b"])]})
+    assert api.named(name)[0]["allocation"]["description"] == "of team a"
+    changed = run(word, **{option: [entry(description="of team b")]})
+    assert changed[option][0]["action"] == "updated" and "+" not in changed["diff"][0]["before"], changed
+    assert api.named(name)[0]["allocation"]["description"] == "of team b"
+    assert "b" in api.named(name)[0]["tags"]
+    assert not run(word, **{option: [entry(description="of team b")]})["changed"]
+
+
+RULES = {"egress": [{"protocol": "tcp", "ports": [80, 443], "to": ["0.0.0.0/0"]},
+                    {"protocol": "udp", "ports": [53], "to": ["192.0.2.0/24", "::/0"], "comment": "dns"}]}
+SAME_RULES = {"egress": [dict(RULES["egress"][1], to=["::/0", "192.0.2.0/24"]),
+                         dict(RULES["egress"][0], ports=[443, 80], comment="")], "ingress": []}
+# What cannot be changed: option, its value at the allocation, the same in another form, another one.
+FIXED = [
+    ("firewall", "rules", RULES, SAME_RULES, {"egress": RULES["egress"][:1]}),
+    ("firewall", "rules", RULES, None, {}),
+    ("firewall", "rules", {}, {"egress": [], "ingress": []}, RULES),
+    ("firewall", "networks", ["nodes", "internet"], ["internet", "nodes"], ["nodes", "others"]),
+    ("machine", "networks", ["nodes"], None, ["nodes", "internet"]),
+    ("machine", "ips", None, None, ["192.0.2.1"]),
+    ("machine", "filesystem_layout", None, None, "raid"),
+    # metal-api takes no empty ones.
+    ("machine", "tags", ["a"], ["a", "a"], []),
+    ("firewall", "tags", ["a"], None, []),
+    ("network", "destination_prefixes", ["2001:DB8::/32"], ["2001:db8::/32"], []),
+    ("network", "shared", True, True, False)]
+
+
+@pytest.mark.parametrize("word, field, given, same, other", FIXED,
+                         ids=[f"{item[0]}-{item[1]}-{number}" for number, item in enumerate(FIXED)])
+def test_what_metal_api_does_not_change_is_refused(api, run, word, field, given, same, other):
+    option, _option, entry = next(item for item in EACH if item[0] == word)
+    option = _option
+
+    def with_(value):
+        return {option: [entry(**({} if value is None else {field: value}))]}
+    first = run(word, **with_(given))
+    assert first["changed"] and not first.get("failed"), first
+    assert not run(word, **with_(same))["changed"]
+    before = len(writes(api))
+    result = run(word, **with_(other))
+    assert result["failed"] and f"{field}: found" in result["msg"] and "cannot change it" in result["msg"], result
+    assert len(writes(api)) == before
+
+
 def test_another_image_needs_reinstall_and_its_confirmation(api, run):
     run("machine", machines=[machine(image=IMAGE_OLD)])
     assert "cannot change it" in run("machine", machines=[machine(image=IMAGE)])["msg"]
