@@ -144,7 +144,7 @@ options:
       reinstall:
         description:
           - Whether a machine with another image is reinstalled with O(machines[].image), which O(confirm) must repeat;
-            else another image is refused.
+            else another image is refused. Of a series, the newest image is taken.
         type: bool
         default: false""" + _ALLOCATION
 

@@ -91,7 +91,7 @@ class Service:
 
     def _stored_problems(self, items: list[Item], stored: list[dict[str, Any]]) -> list[Problem]:
         problems = []
-        stock = None
+        stock = self._stock(items, stored)
         for item in items:
             if item.entry["state"] == "absent":
                 project = item.stored and (self.kind.facts(item.stored).get("project"))
@@ -102,13 +102,15 @@ class Service:
                 continue
             if item.stored is not None:
                 problems += self.kind.fixed_problems(item.entry, item.stored)
+                if "image" in self.kind.changes(item.entry, item.stored):
+                    # metal-api looks neither for the newest of a series nor at what the image is for.
+                    problems += stock.image_problems(self.kind, item.entry)
+                    item.image = stock.newest_image(self.kind, item.entry)
                 continue
             if item.entry.get("id") and self.kind is NETWORK:
                 problems.append(Problem(validation.CODE, self.kind.label(item.entry), "id", show(item.entry["id"]),
                                         "a network that metal-api knows", "remove id to allocate a new one"))
                 continue
-            if stock is None:
-                stock = self._stock(stored)
             problems += stock.problems(self.kind, item.entry)
         if any(item.entry.get("power") in ("on", "off") and item.stored for item in items):
             found = self.client.items("find_ipmi_machines", {}, subject="power of machines")
@@ -117,8 +119,14 @@ class Service:
                 self._powers[machine["id"]] = str(ipmi.get("powerstate") if isinstance(ipmi, dict) else "").lower()
         return problems
 
-    def _stock(self, stored: list[dict[str, Any]]) -> validation.Stock:
-        names = _NEEDS[self.kind.word]
+    def _stock(self, items: list[Item], stored: list[dict[str, Any]]) -> validation.Stock:
+        """Read what the entries rest on: nothing for those that are there already, unless they are reinstalled."""
+        present = [item for item in items if item.entry["state"] != "absent"]
+        names: tuple[str, ...] = ()
+        if any(item.stored is None and not (item.entry.get("id") and self.kind is NETWORK) for item in present):
+            names = _NEEDS[self.kind.word]
+        elif any("image" in self.kind.changes(item.entry, item.stored) for item in present if item.stored is not None):
+            names = ("images",)
         calls = [self._reader(name) for name in names]
         objects = dict(zip(names, parallel.values(parallel.run(calls, WORKERS, MetalError))))
         if self.kind.role_of():
@@ -160,6 +168,8 @@ class Service:
             body = dict((name, value) for name, value in self.kind.body(item.entry).items() if name != "user_data")
             return {"before_header": "", "after_header": label, "before": {}, "after": body}
         changes = self.kind.changes(item.entry, item.stored)
+        if item.image:
+            changes = dict(changes, image=(changes["image"][0], item.image))
         power = self._power_due(item)
         if power:
             changes = dict(changes, power=(self._powers.get(item.stored["id"], "unknown"), power))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections import Counter
 from typing import Any
 
@@ -16,6 +17,7 @@ from .fields import INTERRUPTING
 from .kinds import IP, SYSTEM_TAGS, Kind, image_fits, is_private
 
 CODE = "metalstack-entry"
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
@@ -129,7 +131,7 @@ class Stock:
         label, pinned = kind.label(entry), bool(entry.get("id"))
         problems = self._named(kind, entry, "partition", "partitions", required=not pinned)
         problems += self._named(kind, entry, "size", "sizes", required=not pinned)
-        problems += self._image(kind, entry)
+        problems += self.image_problems(kind, entry)
         problems += self._networks(kind, entry)
         machine = next((item for item in self._objects.get("machines", []) if item["id"] == entry.get("id")), None)
         if pinned and machine is None:
@@ -142,7 +144,16 @@ class Stock:
                 "a free machine", "name another one, or free that first"))
         return problems
 
-    def _image(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+    def newest_image(self, kind: Kind, entry: dict[str, Any]) -> str:
+        """Return the id of the newest image that an entry can mean, empty when there is none."""
+        fitting = [image["id"] for image in self._objects.get("images", [])
+                   if image_fits(entry["image"], image["id"]) and kind.role_of() in list_in(image, "features")]
+        if entry["image"] in fitting:
+            return str(entry["image"])
+        return max(fitting, key=lambda image: [int(number) for number in _NUMBER.findall(image)], default="")
+
+    def image_problems(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        """Return what is wrong with the image of an entry."""
         label, wanted = kind.label(entry), entry.get("image")
         if not wanted:
             return [Problem(CODE, label, "image", None, "the id of an image", "set image")]

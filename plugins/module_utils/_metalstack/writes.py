@@ -32,6 +32,8 @@ class Item:
         self.action = "unchanged"
         self.error = ""
         self.goal = ""
+        # Id of the image that it is reinstalled with.
+        self.image = ""
 
 
 class Writes:
@@ -113,7 +115,7 @@ class Writes:
             operation = f"update_{'machine' if self.kind.role_of() else self.kind.word}"
             self._do(item, "updated", lambda: self._update(item, operation, body, label))
         if "image" in changes:
-            body = {"id": stored["id"], "imageid": item.entry["image"]}
+            body = {"id": stored["id"], "imageid": item.image or item.entry["image"]}
             self._do(item, "reinstalled", lambda: self._on(
                 item, "reinstall_machine", stored["id"], body, label, "reinstalled"))
         if power:

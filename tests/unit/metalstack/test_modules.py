@@ -452,6 +452,30 @@ def test_another_image_needs_reinstall_and_its_confirmation(api, run):
     assert not run("machine", machines=[machine(image=IMAGE, reinstall=True)], confirm="cp-0")["changed"]
 
 
+def test_a_series_is_reinstalled_as_its_newest_image(api, run):
+    given = "ubuntu-24.04"
+    run("machine", machines=[machine(image=IMAGE_OLD)])
+    api.images.insert(0, dict(api.images[0], id="ubuntu-24.04.9"))
+    # What is installed is one of the series, and stays.
+    assert not run("machine", machines=[machine(image=given, reinstall=True)])["changed"]
+    api.named("cp-0")[0]["allocation"]["image"] = dict(api.images[0], id="debian-12.1")
+    before = run("machine", machines=[machine(image=given, reinstall=True)], check=True, confirm="cp-0")
+    assert IMAGE in before["diff"][0]["after"]
+    done = run("machine", machines=[machine(image=given, reinstall=True)], confirm="cp-0")
+    assert done["machines"][0]["action"] == "reinstalled" and done["machines"][0]["image"] == IMAGE, done
+    assert not run("machine", machines=[machine(image=given, reinstall=True)])["changed"]
+
+
+@pytest.mark.parametrize("image, text", [("ubuntu-99.04", "an image that metal-api has"),
+                                         (FIREWALL_IMAGE, "which lacks the feature machine")])
+def test_no_machine_is_reinstalled_when_an_image_is_wrong(api, run, image, text):
+    run("machine", machines=[machine(image=IMAGE_OLD), machine(name="b", image=IMAGE_OLD)])
+    before = len(writes(api))
+    result = run("machine", machines=[machine(image=IMAGE, reinstall=True), machine(
+        name="b", image=image, reinstall=True)], confirm="cp-0,b")
+    assert result["failed"] and text in result["msg"] and len(writes(api)) == before, result["msg"]
+
+
 def test_power(api, run):
     run("machine", machines=[machine()])
     assert not run("machine", machines=[machine(power="on")])["changed"]
