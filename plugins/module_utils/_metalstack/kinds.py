@@ -62,6 +62,7 @@ class Kind:
     option = ""
     listing = ""
     key = "id"
+    identifying: tuple[str, ...] = ()
 
     role = ""
 
@@ -76,6 +77,14 @@ class Kind:
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored object is the one that an entry means."""
         raise NotImplementedError
+
+    def identity(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return ``{option: (stored, wanted)}`` of what says that an object is another than the entry means.
+
+        An entry may name an object by its id or address; it is the one that is meant when the rest fits, too.
+        """
+        facts = self.facts(item)
+        return _changed(dict((name, (facts[name], entry.get(name))) for name in self.identifying))
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return ``{option: (stored, wanted)}`` of what an update can change."""
@@ -112,6 +121,7 @@ class NetworkKind(Kind):
     """Private networks of a project."""
 
     word, option, listing = "network", "networks", "find_networks"
+    identifying = ("name", "project", "partition")
 
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored network is the one that an entry means."""
@@ -173,6 +183,7 @@ class IpKind(Kind):
     """Addresses of a project."""
 
     word, option, listing, key = "ip", "ips", "find_i_ps", "ipaddress"
+    identifying = ("name", "project", "network")
 
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored address is the one that an entry means."""
@@ -219,6 +230,7 @@ class MachineKind(Kind):
     """Machines of a project."""
 
     word, option, listing, role = "machine", "machines", "find_machines", "machine"
+    identifying = ("name", "project", "partition")
 
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored machine is the one that an entry means; a pinned one may be free."""
@@ -226,6 +238,10 @@ class MachineKind(Kind):
         return (isinstance(allocation, dict) and allocation.get("project") == entry["project"]
                 and allocation.get("name") == entry["name"]
                 and allocation.get("role", self.role) == self.role and entry.get("id") in (None, item["id"]))
+
+    def identity(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Return what says that a machine is another; metal-api looks at no partition when a machine is named."""
+        return super().identity(dict(entry, partition=None) if entry.get("id") else entry, item)
 
     def changes(self, entry: dict[str, Any], item: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
         """Return what needs no new allocation: tags and description, and the image by a reinstallation."""

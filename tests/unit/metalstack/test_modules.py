@@ -110,7 +110,7 @@ def test_it_is_allocated_once_and_freed_once(api, run, word, option, entry):
 
 
 @pytest.mark.parametrize("word, option, entry", EACH)
-@pytest.mark.parametrize("fault", [409, 429, 502, 503, 504, "half", "lost", "no json"])
+@pytest.mark.parametrize("fault", [409, 429, 502, 503, 504, "half", "lost", "late", "no json"])
 def test_a_fault_of_an_allocation_allocates_one(api, run, word, option, entry, fault):
     api.faults.append((f"/v1/{word}/allocate", fault))
     result = run(word, **{option: [entry()]})
@@ -202,6 +202,66 @@ def test_a_release_whose_answer_got_lost_frees_nothing_of_somebody_else(api, run
     assert result["failed"] and 'found "theirs"' in result["msg"], result
     assert [path for _method, path in writes(api)].count(f"/v1/machine/{PINNED}/free") == 1
     assert api.machines[PINNED]["allocation"]["name"] == "theirs"
+
+
+def meanwhile(api, monkeypatch, path, change):
+    """Change something once, after the first request to a path was answered."""
+    route, due = api._route, [change]
+
+    def changing(method, asked, text):
+        answered = json.loads(json.dumps(route(method, asked, text)))
+        if asked == path and due:
+            due.pop()()
+        return answered
+    monkeypatch.setattr(api, "_route", changing)
+
+
+@pytest.mark.parametrize("theirs", [{"projectid": OTHER_PROJECT, "name": "endpoint"},
+                                    {"projectid": PROJECT, "name": "theirs"}])
+def test_an_address_that_somebody_else_took_meanwhile_is_not_ours(api, run, monkeypatch, theirs):
+    meanwhile(api, monkeypatch, "/v1/ip/find", lambda: api._post_v1_ip_allocate(
+        dict(theirs, networkid="internet", type="static"), "192.0.2.44"))
+    result = run("ip", ips=[ip(address="192.0.2.44")])
+    assert result["failed"] and not result["changed"] and "already allocated" in result["msg"], result
+
+
+def reallocated_machine(api):
+    found = api.machines[PINNED]["allocation"]
+    found["allocationuuid"] = "00000000-0000-4000-8000-00000000aaaa"
+
+
+def reallocated_address(api):
+    for item in api.ips.values():
+        item["allocationuuid"] = "00000000-0000-4000-8000-00000000aaaa"
+
+
+def renamed(kind):
+    def change(api):
+        for item in getattr(api, kind).values():
+            if item["name"] != "internet":
+                item["name"] = "theirs"
+    return change
+
+
+@pytest.mark.parametrize("word, entry, change", [
+    ("machine", machine(id=PINNED), reallocated_machine), ("ip", ip(), reallocated_address),
+    ("ip", ip(address="192.0.2.44"), renamed("ips")),
+    ("network", {"name": "prod-nodes", "project": PROJECT, "id": "nodes"}, renamed("networks"))])
+def test_what_was_allocated_anew_since_it_was_read_is_not_freed(api, run, monkeypatch, word, entry, change):
+    option = word + "s"
+    run(word, **{option: [entry]})
+    before = len(writes(api))
+    meanwhile(api, monkeypatch, f"/v1/{word}/find", lambda: change(api))
+    keys = {key: entry[key] for key in ("id", "address") if key in entry}
+    result = run(word, **{option: [gone(entry, **keys)]}, confirm=entry["name"])
+    assert result["failed"] and "at this moment" in result["msg"] and len(writes(api)) == before, result
+
+
+def test_an_address_that_a_machine_took_meanwhile_stays_with_it(api, run, monkeypatch):
+    address = run("ip", ips=[ip(tags=["a"])])["ips"][0]["address"]
+    meanwhile(api, monkeypatch, "/v1/ip/find", lambda: api.ips[address]["tags"].append(MACHINE_TAG + PINNED))
+    assert run("ip", ips=[ip(tags=["b"])])["changed"]
+    assert api.ips[address]["tags"] == ["b", MACHINE_TAG + PINNED]
 
 
 @pytest.mark.parametrize("fault", ["lost", "no json", 502, 504])
