@@ -70,6 +70,10 @@ class Kind:
         """Return the role of an allocation, which is the feature that its image needs; empty for what is none."""
         return self.role
 
+    def place(self, entry: dict[str, Any]) -> str:
+        """Return where an entry is found by its name, besides its project; empty when that is everywhere."""
+        return ""
+
     def label(self, entry: dict[str, Any]) -> str:
         """Return an entry as messages name it."""
         return f"{self.word} {entry['name']}"
@@ -112,6 +116,16 @@ class Kind:
                         f"metal-stack cannot change it: correct the entry, or free the {self.word} first")
                 for name, (stored, wanted) in self.fixed(entry, item).items()]
 
+    def identity_problems(self, entry: dict[str, Any], item: dict[str, Any]) -> list[Problem]:
+        """Return a Problem for each option by which what would be freed is another one than the entry means."""
+        found = self.identity(entry, item)
+        if not self.facts(item)["name"]:
+            found.pop("name", None)
+        hints = {"project": "what another project has is not freed"}
+        return [Problem("metalstack-fixed", self.label(entry), name, show(stored), show(wanted),
+                        f"correct {name}: " + hints.get(name, f"another {self.word} than the entry means is not freed"))
+                for name, (stored, wanted) in found.items()]
+
 
 def _given(body: dict[str, Any]) -> dict[str, Any]:
     return dict((name, value) for name, value in body.items() if value is not None)
@@ -122,6 +136,10 @@ class NetworkKind(Kind):
 
     word, option, listing = "network", "networks", "find_networks"
     identifying = ("name", "project", "partition")
+
+    def place(self, entry: dict[str, Any]) -> str:
+        """Return the partition of a network."""
+        return entry.get("partition") or ""
 
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored network is the one that an entry means."""
@@ -184,6 +202,10 @@ class IpKind(Kind):
 
     word, option, listing, key = "ip", "ips", "find_i_ps", "ipaddress"
     identifying = ("name", "project", "network")
+
+    def place(self, entry: dict[str, Any]) -> str:
+        """Return the network of an address."""
+        return entry.get("network") or ""
 
     def matches(self, entry: dict[str, Any], item: dict[str, Any]) -> bool:
         """Say whether a stored address is the one that an entry means."""

@@ -87,6 +87,9 @@ class Service:
                                         f"{len(found)} of this name ({keys})", "one",
                                         "set " + ("address" if self.kind is IP else "id")))
             items.append(Item(entry, found[0] if found else None))
+        meant = Counter(item.stored[self.kind.key] for item in items if item.stored)
+        problems += [Problem(validation.CODE, self.kind.option, self.kind.key, f"{count} entries that mean {show(key)}",
+                             "one", "remove the others") for key, count in meant.items() if count > 1]
         return items, problems
 
     def _stored_problems(self, items: list[Item], stored: list[dict[str, Any]]) -> list[Problem]:
@@ -94,11 +97,7 @@ class Service:
         stock = self._stock(items, stored)
         for item in items:
             if item.entry["state"] == "absent":
-                project = item.stored and (self.kind.facts(item.stored).get("project"))
-                if item.stored and project != item.entry["project"]:
-                    problems.append(Problem(
-                        "metalstack-fixed", self.kind.label(item.entry), "project", show(project),
-                        show(item.entry["project"]), "correct project: what another project has is not freed"))
+                problems += self.kind.identity_problems(item.entry, item.stored) if item.stored else []
                 continue
             if item.stored is not None:
                 problems += self.kind.fixed_problems(item.entry, item.stored)

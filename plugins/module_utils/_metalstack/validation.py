@@ -26,7 +26,7 @@ def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
     :param kind: what the entries are
     :param entries: the entries as the argument spec leaves them
     """
-    counted = Counter((entry["project"], entry["name"], entry.get("partition") or "") for entry in entries)
+    counted = Counter((entry["project"], entry["name"], kind.place(entry)) for entry in entries)
     problems = [Problem(CODE, f"{kind.word} {name}", "name", f"{count} entries of project {project}", "one",
                         "remove the others")
                 for (project, name, dummy), count in counted.items() if count > 1]

@@ -412,6 +412,45 @@ def test_what_another_project_has_is_not_freed(api, run):
     assert result["failed"] and "another project" in result["msg"] and "others" in api.networks
 
 
+@pytest.mark.parametrize("word, stored, entry, field", [
+    # A cluster whose address is mistyped, and one of another partition with machines of the same names.
+    ("ip", ip(name="endpoint-of-test", address="192.0.2.44"), ip(address="192.0.2.44"), "name"),
+    ("network", network(), network(name="mine", id="other-nodes"), "name"),
+    ("ip", ip(address="192.0.2.44"), ip(address="192.0.2.44", network="nodes"), "network"),
+    ("machine", machine(), machine(partition="fra-2"), "partition"),
+    ("firewall", firewall(), firewall(partition="fra-2"), "partition")])
+def test_what_is_another_one_than_the_entry_says_is_not_freed(api, run, word, stored, entry, field):
+    option = word + "s"
+    made = run(word, **{option: [stored]})[option][0]
+    keys = {key: made["id"] if key == "id" else entry[key] for key in ("id", "address", "network", "partition")
+            if key in entry}
+    before = len(writes(api))
+    result = run(word, **{option: [gone(entry, **keys)]}, confirm=entry["name"])
+    assert result["failed"] and f"{field}: found" in result["msg"] and len(writes(api)) == before, result["msg"]
+    assert "is not freed" in result["msg"]
+
+
+def test_what_has_no_name_is_freed_by_its_id(api, run):
+    api.add_private("bare", None)
+    assert run("network", networks=[gone({"name": "x"}, id="bare")], confirm="bare")["changed"]
+
+
+@pytest.mark.parametrize("word, entries", [
+    ("network", [gone({"name": "prod-nodes"}), network(name="prod-nodes", id="nodes")]),
+    ("network", [gone({"name": "prod-nodes"}), gone({"name": "prod-nodes"}, partition=PARTITION)]),
+    ("machine", [machine(), machine(partition="fra-2")])])
+def test_two_entries_that_mean_one_object_are_refused(api, run, word, entries):
+    result = run(word, **{word + "s": entries}, confirm="prod-nodes")
+    assert result["failed"] and "found 2 entries" in result["msg"] and writes(api) == [], result["msg"]
+
+
+def test_a_name_may_be_of_addresses_of_two_networks(api, run):
+    api.add_private("more", "more", prefixes=["10.1.0.0/24"])
+    entries = [ip(), ip(network="more")]
+    assert run("ip", ips=entries)["counts"]["changed"] == 2
+    assert not run("ip", ips=entries)["changed"]
+
+
 def test_a_machine_that_somebody_else_has_is_not_taken(api, run):
     run("machine", machines=[machine(id=PINNED)])
     result = run("machine", machines=[machine(name="b", id=PINNED)])
