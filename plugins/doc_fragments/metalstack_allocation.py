@@ -71,6 +71,7 @@ _ALLOCATION = """
         description:
           - V(on) and V(off) are compared with what the BMC reports. V(cycle) and V(reset) interrupt it in each run.
           - All but V(on) must be repeated in O(confirm).
+          - What is allocated by the same run is not interrupted. V(off) is refused for it, since it is installed while it runs.
         type: str
         choices: ["on", "off", cycle, reset]
       project:
@@ -128,7 +129,7 @@ options:
     type: int
     default: 1800
   poll_interval_seconds:
-    description: From one question to the next, in seconds.
+    description: From one question to the next, in seconds, above 0.
     type: float
     default: 5.0
 """

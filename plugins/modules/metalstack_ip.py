@@ -44,7 +44,7 @@ options:
         type: list
         elements: str
       address_family:
-        description: Address family, for an allocation.
+        description: Address family, for an allocation without O(ips[].address).
         type: str
         choices: [IPv4, IPv6]
       project:

@@ -34,7 +34,7 @@ options:
         description: Partition. Required to allocate a network.
         type: str
       labels:
-        description: Labels as a whole.
+        description: Labels as a whole, texts.
         type: dict
       destination_prefixes:
         description: Networks that are reached through this one, as a whole. metal-api does not take all of them off.

@@ -62,6 +62,8 @@ class Service:
         :raises MetalError: when metal-api cannot be asked
         """
         problems = validation.check_entries(self.kind, self.entries)
+        if self.kind.role_of():
+            problems += validation.check_interval(self.params["poll_interval_seconds"])
         stored = self.client.stored(self.kind)
         items, ambiguous = self._matched(stored)
         problems += ambiguous + self._stored_problems(items, stored)

@@ -39,6 +39,12 @@ def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
     return problems
 
 
+def check_interval(seconds: float) -> list[Problem]:
+    """Return a Problem for a pause that is none; of what is no number, neither is true."""
+    return [] if seconds > 0 else [Problem(CODE, "", "poll_interval_seconds", f"{seconds}", "a number above 0",
+                                           "correct it")]
+
+
 def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
     label, problems = kind.label(entry), []
 
@@ -63,6 +69,9 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
         if tag.startswith(SYSTEM_TAGS):
             add(f"tags[{position}]", tag, f"a tag that does not begin with {SYSTEM_TAGS}",
                 "remove it: metal-api writes it itself")
+    for name, value in (entry.get("labels") or {}).items():
+        if not isinstance(value, str):
+            add(f"labels.{name}", value, "a text", "quote it")
     length = entry.get("prefix_length")
     longest = 128 if entry.get("address_family") == "IPv6" else 30
     if length is not None and not 8 <= length <= longest:
@@ -115,6 +124,9 @@ class Stock:
     def _of_ip(self, entry: dict[str, Any]) -> list[Problem]:
         problems = self._named(IP, entry, "network", "networks", required=True)
         network = self._network(entry.get("network"))
+        if entry.get("address") and entry.get("address_family"):
+            problems.append(Problem(CODE, IP.label(entry), "address_family", show(entry["address_family"]),
+                                    "none together with address", "remove one of them"))
         if network is None or not entry.get("address"):
             return problems
         prefixes = list_in(network, "prefixes")
@@ -133,6 +145,9 @@ class Stock:
         problems += self._named(kind, entry, "size", "sizes", required=not pinned)
         problems += self.image_problems(kind, entry)
         problems += self._networks(kind, entry)
+        if entry.get("power") == "off":
+            problems.append(Problem(CODE, label, "power", show("off"), "nothing or on for what is allocated",
+                                    "leave it out until it has phoned home: it is installed while it runs"))
         machine = next((item for item in self._objects.get("machines", []) if item["id"] == entry.get("id")), None)
         if pinned and machine is None:
             problems.append(Problem(CODE, label, "id", show(entry["id"]), "a machine that metal-api knows",

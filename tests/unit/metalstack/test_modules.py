@@ -342,6 +342,10 @@ REFUSED = [
     ("network", network(partition="fra-9"), 'network other-nodes: partition: found "fra-9"'),
     ("network", network(destination_prefixes=["x"]), "destination_prefixes[0]"),
     ("ip", ip(network="nowhere"), 'network: found "nowhere"'),
+    ("ip", ip(address="192.0.2.9", address_family="IPv4"), "address_family: found"),
+    ("network", network(labels={"ha": True}), "labels.ha: found true, expected a text"),
+    ("network", network(labels={"tier": 3}), "labels.tier: found 3, expected a text"),
+    ("machine", machine(power="off"), 'machine cp-0: power: found "off"'),
     ("ip", ip(network=None), "network: not set"),
     ("ip", ip(address="198.51.100.1"), "expected an address of 192.0.2.0/24"),
     ("ip", ip(name="a,b"), "without a comma")]
@@ -603,6 +607,13 @@ def test_a_timeout_names_the_last_event(api, run):
     result = run("machine", machines=[machine()], wait_timeout_seconds=1)
     assert result["failed"] and result["changed"] and "event Preparing" in result["msg"]
     assert "raise wait_timeout_seconds" in result["msg"]
+
+
+@pytest.mark.parametrize("seconds", [-1, 0])
+def test_metal_api_is_asked_with_pauses(api, run, seconds):
+    result = run("machine", machines=[machine()], poll_interval_seconds=seconds)
+    assert result["failed"] and f"poll_interval_seconds: found {seconds}" in result["msg"], result
+    assert writes(api) == []
 
 
 def test_a_wait_goes_on_while_metal_api_does_not_answer(api, run):
