@@ -203,10 +203,18 @@ class Service:
             newest[key] = objects.get(ids[key])
             return newest[key]
 
-        loop.run(awaited, steps, find)
+        ended = ""
+        try:
+            loop.run(awaited, steps, find)
+        except MetalError as exc:
+            # What was allocated is in the results all the same.
+            ended = exc.message
         for label, item in zip(labels, due):
             item.stored = newest.get(label) or item.stored
             text = awaited[label].error(timeout_seconds, self.clock(), loop.silence())
+            if ended and awaited[label].waiting:
+                done = "" if item.action == "unchanged" else f"{item.action}, "
+                text = f"{done}not waited for until it is {awaited[label].goal}: {ended}; then run again"
             item.error = f"{label}: {text}" if text else ""
 
     def _labels(self, items: list[Item]) -> list[str]:

@@ -616,6 +616,27 @@ def test_metal_api_is_asked_with_pauses(api, run, seconds):
     assert writes(api) == []
 
 
+def test_a_token_that_ends_during_a_wait_leaves_the_results(api, run, monkeypatch):
+    route, real, finished = api._route, api._log_in, []
+
+    def routed(method, path, text):
+        finished.extend([1] if path == "/v1/machine/allocate" else [])
+        return route(method, path, text)
+
+    def log_in(request):
+        if len(finished) == 2:
+            raise Refused(401, "token is expired")
+        real(request)
+    api.ready = False
+    monkeypatch.setattr(api, "_route", routed)
+    api._log_in = log_in
+    result = run("machine", machines=[machine(), machine(name="b")], hmac_key=None, token=TOKEN)
+    assert result["failed"] and result["changed"] and result["counts"] == {"total": 2, "changed": 2, "failed": 2}
+    assert {item["id"] for item in result["machines"]} == {api.named(name)[0]["id"] for name in ("cp-0", "b")}
+    for item in result["machines"]:
+        assert "token is expired" in item["error"] and "allocated" in item["error"], item
+
+
 def test_a_wait_goes_on_while_metal_api_does_not_answer(api, run):
     run("machine", machines=[machine()], wait=False)
     real, count = api._log_in, []
