@@ -20,7 +20,7 @@ from . import goals, validation
 from .client import WORKERS
 from .errors import MetalError
 from .fields import INTERRUPTING
-from .kinds import IP, NETWORK, Kind, image_fits
+from .kinds import IP, NETWORK, Kind, image_fits, part
 from .writes import Item, Writes
 
 _KINDS = {"networks": NETWORK, "ips": IP}
@@ -225,9 +225,11 @@ class Service:
 
     def _awaited(self, item: Item, now: float) -> Awaited:
         name, image = item.entry["name"], item.entry.get("image")
+        key = part(item.stored, "allocation", "allocationuuid")
         if item.goal == goals.FREED:
-            return Awaited("freed", now, goals.decide_freed(name))
-        return Awaited("ready", now, goals.decide_ready(name, lambda stored: not image or image_fits(image, stored)))
+            return Awaited("freed", now, goals.decide_freed(name, key))
+        return Awaited("ready", now, goals.decide_ready(
+            name, lambda stored: not image or image_fits(image, stored), key))
 
     def _result(self, item: Item) -> dict[str, Any]:
         facts = self.kind.facts(item.stored) if item.stored is not None else {}

@@ -616,6 +616,29 @@ def test_metal_api_is_asked_with_pauses(api, run, seconds):
     assert writes(api) == []
 
 
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_machine_that_is_allocated_anew_is_not_waited_for(api, run, monkeypatch, state):
+    api.ready = False
+    run("machine", machines=[machine(id=PINNED)], wait=False)
+    allocation = dict(api.machines[PINNED]["allocation"], allocationuuid="00000000-0000-4000-8000-00000000aaaa")
+    route, asked = api._route, []
+
+    def taking(method, path, text):
+        answered = json.loads(json.dumps(route(method, path, text)))
+        asked.append(path)
+        if path.endswith("/free") or (state == "present" and asked.count("/v1/machine/find") == 1):
+            api.machines[PINNED]["allocation"] = allocation
+            api.machines[PINNED]["events"]["log"] = [{"event": "Phoned Home"}]
+        return answered
+    monkeypatch.setattr(api, "_route", taking)
+    entry = machine(id=PINNED) if state == "present" else gone(machine(id=PINNED))
+    result = run("machine", machines=[entry], confirm="cp-0" if state == "absent" else None, wait_timeout_seconds=1)
+    if state == "absent":
+        assert not result.get("failed") and result["machines"][0]["action"] == "freed", result
+    else:
+        assert result["failed"] and "it was freed while it was waited for" in result["msg"], result
+
+
 def test_a_token_that_ends_during_a_wait_leaves_the_results(api, run, monkeypatch):
     route, real, finished = api._route, api._log_in, []
 
