@@ -40,7 +40,7 @@ def is_ready(item: dict[str, Any]) -> bool:
 
 
 def _allocated(item: Any, name: str, key: Any) -> dict[str, Any] | None:
-    """Return the allocation of a machine when it is the one that is meant; servers are allocated anew, names repeat."""
+    """Return the allocation of a machine when it is the one that is meant; names repeat."""
     allocation = item.get("allocation") if isinstance(item, dict) else None
     if not isinstance(allocation, dict) or allocation.get("name") != name:
         return None

@@ -16,7 +16,7 @@ from .kinds import IP, Kind, part
 
 # What interrupts, or begins an installation, each time that it is asked for.
 _ONCE = ("machine_cycle", "machine_reset", "reinstall_machine")
-# What stays the same as long as something is allocated: an address and a server may be allocated anew.
+# What stays the same as long as something is allocated: an address and a server may be allocated again.
 _IDENTITY = (("allocation", "allocationuuid"), ("allocation", "created"), ("allocationuuid",), ("projectid",))
 _POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 

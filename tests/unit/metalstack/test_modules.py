@@ -247,7 +247,7 @@ def renamed(kind):
     ("machine", machine(id=PINNED), reallocated_machine), ("ip", ip(), reallocated_address),
     ("ip", ip(address="192.0.2.44"), renamed("ips")),
     ("network", {"name": "prod-nodes", "project": PROJECT, "id": "nodes"}, renamed("networks"))])
-def test_what_was_allocated_anew_since_it_was_read_is_not_freed(api, run, monkeypatch, word, entry, change):
+def test_what_was_allocated_again_since_it_was_read_is_not_freed(api, run, monkeypatch, word, entry, change):
     option = word + "s"
     run(word, **{option: [entry]})
     before = len(writes(api))
@@ -617,7 +617,7 @@ def test_metal_api_is_asked_with_pauses(api, run, seconds):
 
 
 @pytest.mark.parametrize("state", ["present", "absent"])
-def test_a_machine_that_is_allocated_anew_is_not_waited_for(api, run, monkeypatch, state):
+def test_a_machine_that_is_allocated_again_is_not_waited_for(api, run, monkeypatch, state):
     api.ready = False
     run("machine", machines=[machine(id=PINNED)], wait=False)
     allocation = dict(api.machines[PINNED]["allocation"], allocationuuid="00000000-0000-4000-8000-00000000aaaa")
@@ -703,6 +703,14 @@ def test_a_token_and_the_environment_log_in(api, run, monkeypatch):
     assert not run("ip", ips=[ip()], hmac_key=None, api_url=None)["changed"]
     monkeypatch.setenv("METAL_API_URL", "http://198.51.100.1/metal")
     assert "found neither" in run("ip", ips=[ip()], hmac_key=None)["msg"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH)
+def test_a_refusal_that_quotes_a_login_of_the_environment_hides_it(api, run, monkeypatch, word, option, entry):
+    monkeypatch.setenv("METAL_API_TOKEN", TOKEN)
+    api.refuse_quoting = True
+    result = run(word, **{option: [entry()]}, hmac_key=None)
+    assert result["failed"] and "invalid: " in result["msg"], result
 
 
 def test_each_request_has_a_salt_of_its_own_and_no_key(api, run):

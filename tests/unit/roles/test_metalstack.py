@@ -100,8 +100,10 @@ def test_a_cluster_is_made_of_machines_that_are_chosen_by_id(api, tmp_path):
 
 def test_machines_are_in_their_own_networks_too(api, tmp_path):
     """A machine of the control plane gets the cluster's address, which is of a network outside."""
-    machines = {"metalstack_control_plane": [dict(
-        MACHINE, name="prod-cp-0", networks=["internet", "nodes"], ips=["192.0.2.9"])], "metalstack_ip": {"address": "192.0.2.9"},
+    machines = {
+        "metalstack_ip": {"address": "192.0.2.9"},
+        "metalstack_control_plane": [dict(
+            MACHINE, name="prod-cp-0", networks=["internet", "nodes"], ips=["192.0.2.9"])],
         "metalstack_workers": [dict(MACHINE, name="prod-w-0", networks=["internet"])],
         "metalstack_firewall": dict(VARIABLES["metalstack_firewall"], networks=["nodes", "internet"])}
     api.add_private("nodes", "of-others")
