@@ -29,7 +29,9 @@ _ALLOCATION = """
         description: Host name; by default the name.
         type: str
       networks:
-        description: Networks, exactly one of them a private one of the project. A plain id may stand for an entry.
+        description:
+          - Networks, exactly one of them a private one of the project. A plain id may stand for an entry.
+          - Cannot be changed; one that an allocated machine lacks is refused.
         type: list
         elements: dict
         suboptions:
@@ -42,31 +44,34 @@ _ALLOCATION = """
             type: bool
             default: true
       ips:
-        description: Addresses of the project that it gets, for example the endpoint of a control plane.
+        description: Addresses of the project that it gets, for example the endpoint of a control plane. As C(networks).
         type: list
         elements: str
       ssh_keys:
-        description: Public SSH keys.
+        description: Public SSH keys, for an allocation.
         type: list
         elements: str
       tags:
-        description: Tags as a whole. Tags that metal-api writes itself (C(machine.metal-stack.io/)) stay.
+        description:
+          - Tags as a whole. Tags that metal-api writes itself (C(machine.metal-stack.io/)) stay.
+          - metal-api leaves the last ones. An empty list is refused for a machine that has some.
         type: list
         elements: str
       user_data:
-        description: Ignition or cloud-init for the first boot. Never shown.
+        description: Ignition or cloud-init for the first boot, for an allocation. Never shown.
         type: str
       filesystem_layout:
-        description: Id of the file system layout.
+        description: Id of the file system layout. Cannot be changed.
         type: str
       placement_tags:
-        description: Machines with the same placement tags are spread over racks.
+        description: Machines with the same placement tags are spread over racks. For an allocation.
         type: list
         elements: str
       power:
         description:
           - V(on) and V(off) are compared with what the BMC reports. V(cycle) and V(reset) interrupt it in each run.
           - All but V(on) must be repeated in O(confirm).
+          - What the same run allocates is not interrupted. V(off) is refused for it: it is installed while it runs.
         type: str
         choices: ["on", "off", cycle, reset]
       project:
@@ -124,7 +129,7 @@ options:
     type: int
     default: 1800
   poll_interval_seconds:
-    description: From one question to the next, in seconds.
+    description: From one question to the next, in seconds, above 0.
     type: float
     default: 5.0
 """
@@ -140,7 +145,7 @@ options:
       reinstall:
         description:
           - Whether a machine with another image is reinstalled with O(machines[].image), which O(confirm) must repeat;
-            else another image is refused.
+            else another image is refused. Of a series, the newest image is taken.
         type: bool
         default: false""" + _ALLOCATION
 

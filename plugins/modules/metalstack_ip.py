@@ -40,11 +40,11 @@ options:
         type: str
         choices: [ephemeral, static]
       tags:
-        description: Tags as a whole.
+        description: Tags as a whole. Tags that metal-api writes itself (C(machine.metal-stack.io/)) stay.
         type: list
         elements: str
       address_family:
-        description: Address family, for an allocation.
+        description: Address family, for an allocation without O(ips[].address).
         type: str
         choices: [IPv4, IPv6]
       project:

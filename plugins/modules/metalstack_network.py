@@ -34,17 +34,17 @@ options:
         description: Partition. Required to allocate a network.
         type: str
       labels:
-        description: Labels as a whole.
+        description: Labels as a whole, texts.
         type: dict
       destination_prefixes:
-        description: Networks that are reached through this one, as a whole.
+        description: Networks that are reached through this one, as a whole. metal-api does not take all of them off.
         type: list
         elements: str
       nat:
         description: Whether firewalls translate the addresses of what leaves through this network. Cannot be changed.
         type: bool
       shared:
-        description: Whether machines of other projects may have this network too.
+        description: Whether machines of other projects may have this network too. Once shared, it stays so.
         type: bool
       address_family:
         description: Address family of its prefix, for an allocation.

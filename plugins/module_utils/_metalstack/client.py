@@ -195,7 +195,9 @@ class MetalClient:
                              "which is not followed: the login would go to another place; set api_url to where "
                              "metal-api is", answer.status, "Configuration")
         if answer.status >= 400:
-            raise error_from_answer(answer.status, answer.content, subject)
+            # One of the environment is none of the module's parameters, which hides those.
+            raise error_from_answer(answer.status, answer.content, subject,
+                                    (self._settings["hmac_key"], self._settings["token"]))
         if operation in _WRITING:
             self._wrote(subject, became)
         try:

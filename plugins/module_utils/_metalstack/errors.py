@@ -4,8 +4,11 @@
 """What can go wrong when talking to metal-api, in words an operator can act on; pure."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from .._common.documents.document_text import from_json
 from .._common.problems.errors import ReportedError
+from .._common.redaction import quoted_secrets
 from .._common.texts.plain_text import cut, plain
 
 _LONGEST_FAULT = 4000
@@ -55,12 +58,13 @@ class MetalError(ReportedError):
         return self.reason in ("Unreachable", "Lost") or self.status in (429, 500, 502, 503, 504)
 
 
-def error_from_answer(status: int, content: bytes, subject: str) -> MetalError:
+def error_from_answer(status: int, content: bytes, subject: str, secrets: Iterable[str] = ()) -> MetalError:
     """Return the error of an answer.
 
     :param status: HTTP status code
     :param content: the answer, by metal-api's rule ``{"statuscode", "message"}``
     :param subject: what was asked for, as the user names it
+    :param secrets: what an answer may quote of the request, and no message shows
     """
     text = content[:_LONGEST_FAULT * 4].decode("utf-8", "replace")
     try:
@@ -68,6 +72,7 @@ def error_from_answer(status: int, content: bytes, subject: str) -> MetalError:
         fault = str(answer["message"]) if isinstance(answer, dict) and answer.get("message") else ""
     except ValueError:
         fault = ""
-    fault = cut(" ".join(fault.split()), _LONGEST_FAULT) or "no message of metal-api"
+    fault = str(quoted_secrets.without_secrets(" ".join(fault.split()), [text for text in secrets if text]))
+    fault = cut(fault, _LONGEST_FAULT) or "no message of metal-api"
     advice = _ADVICE.get(status)
     return MetalError(f"{subject}: metal-api answers {status}: {fault}{'; ' + advice if advice else ''}", status)

@@ -39,15 +39,24 @@ def is_ready(item: dict[str, Any]) -> bool:
             and not events_of(item).get("crash_loop"))
 
 
-def decide_ready(name: str, image_fits: Callable[[str], bool]) -> Callable[[Any], Verdict]:
+def _allocated(item: Any, name: str, key: Any) -> dict[str, Any] | None:
+    """Return the allocation of a machine when it is the one that is meant; names repeat."""
+    allocation = item.get("allocation") if isinstance(item, dict) else None
+    if not isinstance(allocation, dict) or allocation.get("name") != name:
+        return None
+    return allocation if key in (None, allocation.get("allocationuuid")) else None
+
+
+def decide_ready(name: str, image_fits: Callable[[str], bool], key: Any = None) -> Callable[[Any], Verdict]:
     """Return what decides on a machine that is being installed.
 
     :param name: the name of its allocation
     :param image_fits: callable that takes the id of the stored image
+    :param key: the UUID of its allocation, where that is known
     """
     def decide(item: Any) -> Verdict:
-        allocation = item.get("allocation") if isinstance(item, dict) else None
-        if not isinstance(allocation, dict) or allocation.get("name") != name:
+        allocation = _allocated(item, name, key)
+        if allocation is None:
             return Verdict(FAILED, "it was freed while it was waited for", "run again")
         if events_of(item).get("crash_loop"):
             return Verdict(FAILED, "its provisioning is in a crash loop", _LOOK, _last_error(item))
@@ -63,14 +72,14 @@ def decide_ready(name: str, image_fits: Callable[[str], bool]) -> Callable[[Any]
     return decide
 
 
-def decide_freed(name: str) -> Callable[[Any], Verdict]:
+def decide_freed(name: str, key: Any = None) -> Callable[[Any], Verdict]:
     """Return what decides on a machine that is being freed.
 
     :param name: the name of its allocation
+    :param key: the UUID of its allocation, where that is known
     """
     def decide(item: Any) -> Verdict:
-        allocation = item.get("allocation") if isinstance(item, dict) else None
-        if not isinstance(allocation, dict) or allocation.get("name") != name:
+        if _allocated(item, name, key) is None:
             return Verdict(REACHED, "", "")
         return Verdict(WAITING, "it is still allocated", "")
     return decide

@@ -20,7 +20,7 @@ from . import goals, validation
 from .client import WORKERS
 from .errors import MetalError
 from .fields import INTERRUPTING
-from .kinds import IP, NETWORK, Kind, image_fits
+from .kinds import IP, NETWORK, Kind, image_fits, part
 from .writes import Item, Writes
 
 _KINDS = {"networks": NETWORK, "ips": IP}
@@ -62,6 +62,8 @@ class Service:
         :raises MetalError: when metal-api cannot be asked
         """
         problems = validation.check_entries(self.kind, self.entries)
+        if self.kind.role_of():
+            problems += validation.check_interval(self.params["poll_interval_seconds"])
         stored = self.client.stored(self.kind)
         items, ambiguous = self._matched(stored)
         problems += ambiguous + self._stored_problems(items, stored)
@@ -87,28 +89,29 @@ class Service:
                                         f"{len(found)} of this name ({keys})", "one",
                                         "set " + ("address" if self.kind is IP else "id")))
             items.append(Item(entry, found[0] if found else None))
+        meant = Counter(item.stored[self.kind.key] for item in items if item.stored)
+        problems += [Problem(validation.CODE, self.kind.option, self.kind.key, f"{count} entries that mean {show(key)}",
+                             "one", "remove the others") for key, count in meant.items() if count > 1]
         return items, problems
 
     def _stored_problems(self, items: list[Item], stored: list[dict[str, Any]]) -> list[Problem]:
         problems = []
-        stock = None
+        stock = self._stock(items, stored)
         for item in items:
             if item.entry["state"] == "absent":
-                project = item.stored and (self.kind.facts(item.stored).get("project"))
-                if item.stored and project != item.entry["project"]:
-                    problems.append(Problem(
-                        "metalstack-fixed", self.kind.label(item.entry), "project", show(project),
-                        show(item.entry["project"]), "correct project: what another project has is not freed"))
+                problems += self.kind.identity_problems(item.entry, item.stored) if item.stored else []
                 continue
             if item.stored is not None:
                 problems += self.kind.fixed_problems(item.entry, item.stored)
+                if "image" in self.kind.changes(item.entry, item.stored):
+                    # metal-api looks neither for the newest of a series nor at what the image is for.
+                    problems += stock.image_problems(self.kind, item.entry)
+                    item.image = stock.newest_image(self.kind, item.entry)
                 continue
             if item.entry.get("id") and self.kind is NETWORK:
                 problems.append(Problem(validation.CODE, self.kind.label(item.entry), "id", show(item.entry["id"]),
                                         "a network that metal-api knows", "remove id to allocate a new one"))
                 continue
-            if stock is None:
-                stock = self._stock(stored)
             problems += stock.problems(self.kind, item.entry)
         if any(item.entry.get("power") in ("on", "off") and item.stored for item in items):
             found = self.client.items("find_ipmi_machines", {}, subject="power of machines")
@@ -117,8 +120,14 @@ class Service:
                 self._powers[machine["id"]] = str(ipmi.get("powerstate") if isinstance(ipmi, dict) else "").lower()
         return problems
 
-    def _stock(self, stored: list[dict[str, Any]]) -> validation.Stock:
-        names = _NEEDS[self.kind.word]
+    def _stock(self, items: list[Item], stored: list[dict[str, Any]]) -> validation.Stock:
+        """Read what the entries rest on: nothing for those that are there already, unless they are reinstalled."""
+        present = [item for item in items if item.entry["state"] != "absent"]
+        names: tuple[str, ...] = ()
+        if any(item.stored is None and not (item.entry.get("id") and self.kind is NETWORK) for item in present):
+            names = _NEEDS[self.kind.word]
+        elif any("image" in self.kind.changes(item.entry, item.stored) for item in present if item.stored is not None):
+            names = ("images",)
         calls = [self._reader(name) for name in names]
         objects = dict(zip(names, parallel.values(parallel.run(calls, WORKERS, MetalError))))
         if self.kind.role_of():
@@ -160,6 +169,8 @@ class Service:
             body = dict((name, value) for name, value in self.kind.body(item.entry).items() if name != "user_data")
             return {"before_header": "", "after_header": label, "before": {}, "after": body}
         changes = self.kind.changes(item.entry, item.stored)
+        if item.image:
+            changes = dict(changes, image=(changes["image"][0], item.image))
         power = self._power_due(item)
         if power:
             changes = dict(changes, power=(self._powers.get(item.stored["id"], "unknown"), power))
@@ -192,10 +203,18 @@ class Service:
             newest[key] = objects.get(ids[key])
             return newest[key]
 
-        loop.run(awaited, steps, find)
+        ended = ""
+        try:
+            loop.run(awaited, steps, find)
+        except MetalError as exc:
+            # What was allocated is in the results all the same.
+            ended = exc.message
         for label, item in zip(labels, due):
             item.stored = newest.get(label) or item.stored
             text = awaited[label].error(timeout_seconds, self.clock(), loop.silence())
+            if ended and awaited[label].waiting:
+                done = "" if item.action == "unchanged" else f"{item.action}, "
+                text = f"{done}not waited for until it is {awaited[label].goal}: {ended}; then run again"
             item.error = f"{label}: {text}" if text else ""
 
     def _labels(self, items: list[Item]) -> list[str]:
@@ -206,9 +225,11 @@ class Service:
 
     def _awaited(self, item: Item, now: float) -> Awaited:
         name, image = item.entry["name"], item.entry.get("image")
+        key = part(item.stored, "allocation", "allocationuuid")
         if item.goal == goals.FREED:
-            return Awaited("freed", now, goals.decide_freed(name))
-        return Awaited("ready", now, goals.decide_ready(name, lambda stored: not image or image_fits(image, stored)))
+            return Awaited("freed", now, goals.decide_freed(name, key))
+        return Awaited("ready", now, goals.decide_ready(
+            name, lambda stored: not image or image_fits(image, stored), key))
 
     def _result(self, item: Item) -> dict[str, Any]:
         facts = self.kind.facts(item.stored) if item.stored is not None else {}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections import Counter
 from typing import Any
 
@@ -13,9 +14,10 @@ from .._common.documents.tolerant import list_in
 from .._common.options.field_checks import UUID, show
 from .._common.problems.problem import Problem
 from .fields import INTERRUPTING
-from .kinds import IP, Kind, image_fits, is_private
+from .kinds import IP, SYSTEM_TAGS, Kind, image_fits, is_private
 
 CODE = "metalstack-entry"
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
@@ -24,7 +26,7 @@ def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
     :param kind: what the entries are
     :param entries: the entries as the argument spec leaves them
     """
-    counted = Counter((entry["project"], entry["name"], entry.get("partition") or "") for entry in entries)
+    counted = Counter((entry["project"], entry["name"], kind.place(entry)) for entry in entries)
     problems = [Problem(CODE, f"{kind.word} {name}", "name", f"{count} entries of project {project}", "one",
                         "remove the others")
                 for (project, name, dummy), count in counted.items() if count > 1]
@@ -35,6 +37,12 @@ def check_entries(kind: Kind, entries: list[dict[str, Any]]) -> list[Problem]:
     for entry in entries:
         problems += _check_entry(kind, entry)
     return problems
+
+
+def check_interval(seconds: float) -> list[Problem]:
+    """Return a Problem for a pause that is none; of what is no number, neither is true."""
+    return [] if seconds > 0 else [Problem(CODE, "", "poll_interval_seconds", f"{seconds}", "a number above 0",
+                                           "correct it")]
 
 
 def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
@@ -57,6 +65,13 @@ def _check_entry(kind: Kind, entry: dict[str, Any]) -> list[Problem]:
     for position, prefix in enumerate(entry.get("destination_prefixes") or []):
         if not is_network(prefix):
             add(f"destination_prefixes[{position}]", prefix, "a network such as 0.0.0.0/0")
+    for position, tag in enumerate(entry.get("tags") or []):
+        if tag.startswith(SYSTEM_TAGS):
+            add(f"tags[{position}]", tag, f"a tag that does not begin with {SYSTEM_TAGS}",
+                "remove it: metal-api writes it itself")
+    for name, value in (entry.get("labels") or {}).items():
+        if not isinstance(value, str):
+            add(f"labels.{name}", value, "a text", "quote it")
     length = entry.get("prefix_length")
     longest = 128 if entry.get("address_family") == "IPv6" else 30
     if length is not None and not 8 <= length <= longest:
@@ -109,6 +124,9 @@ class Stock:
     def _of_ip(self, entry: dict[str, Any]) -> list[Problem]:
         problems = self._named(IP, entry, "network", "networks", required=True)
         network = self._network(entry.get("network"))
+        if entry.get("address") and entry.get("address_family"):
+            problems.append(Problem(CODE, IP.label(entry), "address_family", show(entry["address_family"]),
+                                    "none together with address", "remove one of them"))
         if network is None or not entry.get("address"):
             return problems
         prefixes = list_in(network, "prefixes")
@@ -125,8 +143,11 @@ class Stock:
         label, pinned = kind.label(entry), bool(entry.get("id"))
         problems = self._named(kind, entry, "partition", "partitions", required=not pinned)
         problems += self._named(kind, entry, "size", "sizes", required=not pinned)
-        problems += self._image(kind, entry)
+        problems += self.image_problems(kind, entry)
         problems += self._networks(kind, entry)
+        if entry.get("power") == "off":
+            problems.append(Problem(CODE, label, "power", show("off"), "nothing or on for what is allocated",
+                                    "leave it out until it has phoned home: it is installed while it runs"))
         machine = next((item for item in self._objects.get("machines", []) if item["id"] == entry.get("id")), None)
         if pinned and machine is None:
             problems.append(Problem(CODE, label, "id", show(entry["id"]), "a machine that metal-api knows",
@@ -138,7 +159,16 @@ class Stock:
                 "a free machine", "name another one, or free that first"))
         return problems
 
-    def _image(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+    def newest_image(self, kind: Kind, entry: dict[str, Any]) -> str:
+        """Return the id of the newest image that an entry can mean, empty when there is none."""
+        fitting = [image["id"] for image in self._objects.get("images", [])
+                   if image_fits(entry["image"], image["id"]) and kind.role_of() in list_in(image, "features")]
+        if entry["image"] in fitting:
+            return str(entry["image"])
+        return max(fitting, key=lambda image: [int(number) for number in _NUMBER.findall(image)], default="")
+
+    def image_problems(self, kind: Kind, entry: dict[str, Any]) -> list[Problem]:
+        """Return what is wrong with the image of an entry."""
         label, wanted = kind.label(entry), entry.get("image")
         if not wanted:
             return [Problem(CODE, label, "image", None, "the id of an image", "set image")]

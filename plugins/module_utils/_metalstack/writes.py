@@ -16,6 +16,8 @@ from .kinds import IP, Kind, part
 
 # What interrupts, or begins an installation, each time that it is asked for.
 _ONCE = ("machine_cycle", "machine_reset", "reinstall_machine")
+# What stays the same as long as something is allocated: an address and a server may be allocated again.
+_IDENTITY = (("allocation", "allocationuuid"), ("allocation", "created"), ("allocationuuid",), ("projectid",))
 _POWERED = {"on": "powered_on", "off": "powered_off", "cycle": "power_cycled", "reset": "reset"}
 
 
@@ -32,6 +34,8 @@ class Item:
         self.action = "unchanged"
         self.error = ""
         self.goal = ""
+        # Id of the image that it is reinstalled with.
+        self.image = ""
 
 
 class Writes:
@@ -75,8 +79,8 @@ class Writes:
             self._persisting(call)
         item.action = action
 
-    def _ours(self, item: Item, label: str) -> bool:
-        """Say whether what an entry meant is still there; metal-api takes no condition along with a request.
+    def _ours(self, item: Item, label: str) -> dict[str, Any] | None:
+        """Return what an entry meant as it is now, None when it is gone: metal-api takes no condition with a request.
 
         Asked before each attempt: the answer to the one before may have got lost, and somebody else may have been given
         the machine, network or address since.
@@ -87,16 +91,18 @@ class Writes:
         found = self.client.stored(self.kind, {key: stored[key]})
         now = next((other for other in found if other[key] == stored[key]), None)
         if now is None or (self.kind.role_of() and not now.get("allocation")):
-            return False
-        if not self.kind.matches(item.entry, now) or any(
-                part(now, *path) != part(stored, *path) for path in (("allocation", "created"), ("projectid",))):
-            facts = self.kind.facts(now)
+            return None
+        facts = self.kind.facts(now)
+        # An update before that got its name through may have lost its answer.
+        names = (self.kind.facts(stored)["name"], item.entry["name"])
+        if not self.kind.matches(item.entry, now) or facts["name"] not in names or any(
+                part(now, *path) != part(stored, *path) for path in _IDENTITY):
             raise MetalError(f"{label}: {stored[key]}: found {show(facts['name'])} of project {show(facts['project'])} "
-                             "at this moment, expected what was read before; run again to read what there is now")
-        return True
+                             "at this moment, expected the one that was read before; run again to read what there is")
+        return now
 
     def _free(self, item: Item, stored: dict[str, Any], label: str) -> None:
-        if not self._ours(item, label):
+        if self._ours(item, label) is None:
             return
         operation = f"free_{'machine' if self.kind.role_of() else self.kind.word}"
         try:
@@ -109,24 +115,25 @@ class Writes:
     def _change(self, item: Item, stored: dict[str, Any], label: str, power: str) -> None:
         changes = self.kind.changes(item.entry, stored)
         if set(changes) - {"image"}:
-            body = self.kind.update(item.entry, stored)
             operation = f"update_{'machine' if self.kind.role_of() else self.kind.word}"
-            self._do(item, "updated", lambda: self._update(item, operation, body, label))
+            self._do(item, "updated", lambda: self._update(item, operation, label))
         if "image" in changes:
-            body = {"id": stored["id"], "imageid": item.entry["image"]}
+            body = {"id": stored["id"], "imageid": item.image or item.entry["image"]}
             self._do(item, "reinstalled", lambda: self._on(
                 item, "reinstall_machine", stored["id"], body, label, "reinstalled"))
         if power:
             self._do(item, _POWERED[power], lambda: self._on(
                 item, "machine_" + power, stored["id"], {}, label, _POWERED[power]))
 
-    def _require_ours(self, item: Item, label: str) -> None:
-        """Make sure that what an entry meant is still there.
+    def _require_ours(self, item: Item, label: str) -> dict[str, Any]:
+        """Return what an entry meant as it is now.
 
         :raises MetalError: when it was freed, or is somebody else's by now
         """
-        if not self._ours(item, label):
+        found = self._ours(item, label)
+        if found is None:
             raise MetalError(f"{label}: found that it was freed at this moment; run again to allocate another one")
+        return found
 
     def _on(self, item: Item, operation: str, key: str, body: dict[str, Any], label: str, became: str) -> None:
         """Do to a machine what costs whoever has it something."""
@@ -139,14 +146,19 @@ class Writes:
             raise MetalError(f"{exc.message}; it is not asked for a second time, because that could do it twice: look "
                              "at the machine first", exc.status, "Once") from exc
 
-    def _update(self, item: Item, operation: str, body: dict[str, Any], label: str) -> None:
-        self._require_ours(item, label)
+    def _update(self, item: Item, operation: str, label: str) -> None:
+        # metal-api takes some fields as a whole: what others have added since must be among them.
+        body = self.kind.update(item.entry, self._require_ours(item, label))
         answer = self.client.call(operation, body, subject=label, became="updated")
         if isinstance(answer, dict) and isinstance(answer.get(self.kind.key), str):
             item.stored = answer
 
     def _allocate(self, item: Item, label: str) -> dict[str, Any]:
-        """Allocate once: after each failure that may have been carried out by half, look before another attempt."""
+        """Allocate once: after each failure that may have been carried out by half, look before another attempt.
+
+        At once, since it may be all that there is to do, and again before that attempt: where the answer got lost,
+        metal-api may have been at it still.
+        """
         body = self.kind.body(item.entry)
         operation, arguments = f"allocate_{self.kind.word}", [body]
         if self.kind is IP and item.entry.get("address"):
@@ -160,20 +172,23 @@ class Writes:
             except MetalError as exc:
                 failure = exc
             found = self._look_for(item, failure)
+            if found is None and (not failure.retriable or delay_seconds is None):
+                raise failure
+            if found is None and delay_seconds is not None:
+                self.progress.event(f"{failure.message}; trying again in {duration(delay_seconds)}")
+                self.sleep(delay_seconds)
+                found = self._look_for(item, failure) if failure.is_undecided else None
             if found is not None:
                 self.progress.event(f"{label}: metal-api reported \"{failure.message}\", and has allocated it")
                 return found
-            if not failure.retriable or delay_seconds is None:
-                raise failure
-            self.progress.event(f"{failure.message}; trying again in {duration(delay_seconds)}")
-            self.sleep(delay_seconds)
         raise AssertionError("the last attempt returns or raises")
 
     def _look_for(self, item: Item, failure: MetalError) -> dict[str, Any] | None:
         if failure.reason == "Unreachable" or (failure.status or 0) in (400, 401, 403, 422):
             return None
         try:
-            found = [stored for stored in self.client.stored(self.kind) if self.kind.matches(item.entry, stored)]
+            found = [stored for stored in self.client.stored(self.kind) if self.kind.matches(item.entry, stored)
+                     and not self.kind.identity(item.entry, stored)]
         except MetalError as exc:
             raise MetalError(f"{failure.message}; whether it is allocated could not be read: {exc.message}",
                              failure.status) from exc

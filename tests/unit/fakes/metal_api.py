@@ -29,6 +29,8 @@ PROJECT, OTHER_PROJECT = "3f1c6b0e-7f2d-4a35-9d7f-3c1f0a2b4d5e", "00000000-0000-
 PARTITION, SIZE = "fra-1", "c1-large"
 IMAGE, IMAGE_OLD, FIREWALL_IMAGE = "ubuntu-24.04.20261001", "ubuntu-24.04.20260101", "firewall-ubuntu-3.0.20261001"
 LONGEST_SKEW = timedelta(minutes=5)
+# Marks an address that a machine has, metal-api's ``metal.IP.AddMachineId``.
+MACHINE_TAG = "machine.metal-stack.io/id="
 # Path → model of the body, model of the answer ("[…]" for a list).
 ROUTES = [
     ("POST", "/v1/network/find", "V1NetworkFindRequest", "list[V1NetworkResponse]"),
@@ -75,8 +77,9 @@ class MetalApi(Served):
     """A server; use it in a ``with`` statement.
 
     ``faults`` is a list of ``(path, fault)``, each of which is used once by the first request that fits: a status code,
-    ``half`` (carried out, and answered with 500), ``lost`` (carried out, and the connection is closed), ``redirect``,
-    ``no json``. ``requests`` has what arrived, ``defects`` what does not fit the OpenAPI.
+    ``half`` (carried out, and answered with 500), ``lost`` (carried out, and the connection is closed), ``late`` (the
+    connection is closed, and it is carried out after the next question what there is), ``redirect``, ``no json``.
+    ``requests`` has what arrived, ``defects`` what does not fit the OpenAPI.
     """
 
     def __init__(self, machines=4):
@@ -86,6 +89,7 @@ class MetalApi(Served):
         self.ready = True
         # Whether each write is refused with a quotation of what was sent.
         self.refuse_quoting = False
+        self._late = []
         self._lock = threading.RLock()
         self._addresses = 0
         self.add_network("internet", prefixes=["192.0.2.0/24"], name="internet")
@@ -174,7 +178,13 @@ class MetalApi(Served):
                 return 200, b"<html>"
             if self.refuse_quoting and not READING.fullmatch(path):
                 raise Refused(400, f"invalid: {text.decode()} {request.headers.get('Authorization')}")
+            if fault == "late":
+                self._late.append((request.command, path, text))
+                return 0, "close"
             status, answer = self._route(request.command, path, text)
+            while path.endswith("/find") and self._late:
+                answer = json.loads(json.dumps(answer))
+                self._route(*self._late.pop())
             if fault == "half":
                 raise Refused(500, "fault of the test after half of it")
             return (0, "close") if fault == "lost" else (status, answer)
@@ -237,6 +247,7 @@ class MetalApi(Served):
         return list(self.networks.values())
 
     def _post_v1_network_allocate(self, body):
+        self._check_labels(body)
         if body.get("partitionid") != PARTITION:
             raise Refused(422, f"partition {body.get('partitionid')} not found")
         key = str(uuid.uuid4())
@@ -244,9 +255,19 @@ class MetalApi(Served):
                  if name in body}
         return self.add_private(key, body.get("name"), body.get("projectid"), **given)
 
+    @staticmethod
+    def _check_labels(body):
+        if not all(isinstance(value, str) for value in (body.get("labels") or {}).values()):
+            raise Refused(400, "json: cannot unmarshal into Go struct field labels of type string")
+
     def _post_v1_network(self, body):
-        self.networks[body["id"]].update(body)
-        return self.networks[body["id"]]
+        self._check_labels(body)
+        stored = self.networks[body["id"]]
+        if stored["shared"] and body.get("shared") is False:
+            raise Refused(400, "once a network is marked as shared it is not possible to unshare it")
+        stored.update({name: value for name, value in body.items() if value is not None
+                       and (name != "destinationprefixes" or value)})
+        return stored
 
     def _delete_v1_network_free(self, body, id):
         if id not in self.networks:
@@ -274,17 +295,18 @@ class MetalApi(Served):
         return self.ips[address]
 
     def _post_v1_ip(self, body):
-        if self.ips[body["ipaddress"]]["type"] == "static" and body["type"] == "ephemeral":
-            raise Refused(422, "cannot change type of ip address from static to ephemeral")
-        self.ips[body["ipaddress"]].update(body)
-        return self.ips[body["ipaddress"]]
+        stored = self.ips[body["ipaddress"]]
+        if stored["type"] == "static" and body["type"] == "ephemeral":
+            raise Refused(400, "cannot change type of ip address from static to ephemeral")
+        stored.update({name: value for name, value in body.items() if value is not None})
+        stored["tags"] = sorted(set(stored["tags"]))
+        return stored
 
     def _delete_v1_ip_free(self, body, id):
         if id not in self.ips:
             raise Refused(404, f"ip {id} not found")
-        if any(id in network["ips"] for item in self.machines.values()
-               for network in (item.get("allocation") or {}).get("networks", [])):
-            raise Refused(422, f"ip {id} is in use by a machine")
+        if any(tag.startswith(MACHINE_TAG) for tag in self.ips[id]["tags"]):
+            raise Refused(400, "ip with machine scope can not be deleted")
         return self.ips.pop(id)
 
     # Machines
@@ -342,13 +364,18 @@ class MetalApi(Served):
                      "underlay": False, "vrf": 1, "projectid": body["projectid"],
                      "ips": [address for address in body.get("ips") or [] if self.ips[address]["networkid"] == key]}
                     for key in given]
-        item["tags"] = [*(body.get("tags") or []), "machine.metal-stack.io/rack=r1"]
+        if role == "firewall":
+            networks.append(dict(networks[0], networkid="underlay", underlay=True, private=False, ips=[]))
+        for address in body.get("ips") or []:
+            self.ips[address]["tags"] = sorted({*self.ips[address]["tags"], MACHINE_TAG + item["id"]})
+        item["tags"] = self._machine_tags(body.get("tags") or [])
         item["allocation"] = {
+            "description": body.get("description") or "",
             "allocationuuid": str(uuid.uuid4()), "created": self.now.isoformat(), "creator": "test", "role": role,
             "hostname": body["hostname"], "name": body["name"], "project": body["projectid"], "networks": networks,
             "reinstall": False, "ssh_pub_keys": body["ssh_pub_keys"], "succeeded": True,
             "image": image, "user_data": body.get("user_data")}
-        if "firewall_rules" in body:
+        if any((body.get("firewall_rules") or {}).values()):
             item["allocation"]["firewall_rules"] = {side: [_rule(rule) for rule in rules or []]
                                                     for side, rules in body["firewall_rules"].items()}
         item["events"]["log"] = [{"event": INSTALLATION[0]}]
@@ -361,19 +388,30 @@ class MetalApi(Served):
 
     def _post_v1_machine(self, body):
         item = self._allocation(body["id"])
-        item["tags"] = [*body["tags"], "machine.metal-stack.io/rack=r1"]
+        item["allocation"]["description"] = body["description"]
+        if body.get("tags"):
+            item["tags"] = self._machine_tags(body["tags"])
         return self._shown(item)
+
+    @staticmethod
+    def _machine_tags(tags):
+        return [*sorted(set(tags), reverse=True), "machine.metal-stack.io/rack=r1"]
 
     def _delete_v1_machine_free(self, body, id):
         item = self._allocation(id)
+        for address in self.ips.values():
+            address["tags"] = [tag for tag in address["tags"] if tag != MACHINE_TAG + id]
         item["allocation"], item["tags"] = None, []
         item["events"] = {"crash_loop": False, "failed_machine_reclaim": False, "log": [{"event": "Planned Reboot"}]}
         return self._shown(item)
 
     def _post_v1_machine_reinstall(self, body, id):
         item = self._allocation(id)
-        item["allocation"].update(
-            image=next(image for image in self.images if image["id"].startswith(body["imageid"])), reinstall=True)
+        # In contrast to an allocation, this one does not look for the newest image of a series.
+        image = next((image for image in self.images if image["id"] == body["imageid"]), None)
+        if image is None:
+            raise Refused(404, f"error finding image {body['imageid']} for machine {id}")
+        item["allocation"].update(image=image, reinstall=True)
         item["events"]["log"].insert(0, {"event": "Preparing"})
         return self._shown(item)
 

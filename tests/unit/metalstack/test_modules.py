@@ -14,6 +14,7 @@ from fakes.metal_api import (
     IMAGE,
     IMAGE_OLD,
     KEY,
+    MACHINE_TAG,
     OTHER_PROJECT,
     PARTITION,
     PROJECT,
@@ -109,7 +110,7 @@ def test_it_is_allocated_once_and_freed_once(api, run, word, option, entry):
 
 
 @pytest.mark.parametrize("word, option, entry", EACH)
-@pytest.mark.parametrize("fault", [409, 429, 502, 503, 504, "half", "lost", "no json"])
+@pytest.mark.parametrize("fault", [409, 429, 502, 503, 504, "half", "lost", "late", "no json"])
 def test_a_fault_of_an_allocation_allocates_one(api, run, word, option, entry, fault):
     api.faults.append((f"/v1/{word}/allocate", fault))
     result = run(word, **{option: [entry()]})
@@ -203,6 +204,66 @@ def test_a_release_whose_answer_got_lost_frees_nothing_of_somebody_else(api, run
     assert api.machines[PINNED]["allocation"]["name"] == "theirs"
 
 
+def meanwhile(api, monkeypatch, path, change):
+    """Change something once, after the first request to a path was answered."""
+    route, due = api._route, [change]
+
+    def changing(method, asked, text):
+        answered = json.loads(json.dumps(route(method, asked, text)))
+        if asked == path and due:
+            due.pop()()
+        return answered
+    monkeypatch.setattr(api, "_route", changing)
+
+
+@pytest.mark.parametrize("theirs", [{"projectid": OTHER_PROJECT, "name": "endpoint"},
+                                    {"projectid": PROJECT, "name": "theirs"}])
+def test_an_address_that_somebody_else_took_meanwhile_is_not_ours(api, run, monkeypatch, theirs):
+    meanwhile(api, monkeypatch, "/v1/ip/find", lambda: api._post_v1_ip_allocate(
+        dict(theirs, networkid="internet", type="static"), "192.0.2.44"))
+    result = run("ip", ips=[ip(address="192.0.2.44")])
+    assert result["failed"] and not result["changed"] and "already allocated" in result["msg"], result
+
+
+def reallocated_machine(api):
+    found = api.machines[PINNED]["allocation"]
+    found["allocationuuid"] = "00000000-0000-4000-8000-00000000aaaa"
+
+
+def reallocated_address(api):
+    for item in api.ips.values():
+        item["allocationuuid"] = "00000000-0000-4000-8000-00000000aaaa"
+
+
+def renamed(kind):
+    def change(api):
+        for item in getattr(api, kind).values():
+            if item["name"] != "internet":
+                item["name"] = "theirs"
+    return change
+
+
+@pytest.mark.parametrize("word, entry, change", [
+    ("machine", machine(id=PINNED), reallocated_machine), ("ip", ip(), reallocated_address),
+    ("ip", ip(address="192.0.2.44"), renamed("ips")),
+    ("network", {"name": "prod-nodes", "project": PROJECT, "id": "nodes"}, renamed("networks"))])
+def test_what_was_allocated_again_since_it_was_read_is_not_freed(api, run, monkeypatch, word, entry, change):
+    option = word + "s"
+    run(word, **{option: [entry]})
+    before = len(writes(api))
+    meanwhile(api, monkeypatch, f"/v1/{word}/find", lambda: change(api))
+    keys = {key: entry[key] for key in ("id", "address") if key in entry}
+    result = run(word, **{option: [gone(entry, **keys)]}, confirm=entry["name"])
+    assert result["failed"] and "at this moment" in result["msg"] and len(writes(api)) == before, result
+
+
+def test_an_address_that_a_machine_took_meanwhile_stays_with_it(api, run, monkeypatch):
+    address = run("ip", ips=[ip(tags=["a"])])["ips"][0]["address"]
+    meanwhile(api, monkeypatch, "/v1/ip/find", lambda: api.ips[address]["tags"].append(MACHINE_TAG + PINNED))
+    assert run("ip", ips=[ip(tags=["b"])])["changed"]
+    assert api.ips[address]["tags"] == ["b", MACHINE_TAG + PINNED]
+
+
 @pytest.mark.parametrize("fault", ["lost", "no json", 502, 504])
 @pytest.mark.parametrize("more, operation", [
     ({"power": "cycle"}, "power/cycle"), ({"power": "reset"}, "power/reset"),
@@ -281,6 +342,10 @@ REFUSED = [
     ("network", network(partition="fra-9"), 'network other-nodes: partition: found "fra-9"'),
     ("network", network(destination_prefixes=["x"]), "destination_prefixes[0]"),
     ("ip", ip(network="nowhere"), 'network: found "nowhere"'),
+    ("ip", ip(address="192.0.2.9", address_family="IPv4"), "address_family: found"),
+    ("network", network(labels={"ha": True}), "labels.ha: found true, expected a text"),
+    ("network", network(labels={"tier": 3}), "labels.tier: found 3, expected a text"),
+    ("machine", machine(power="off"), 'machine cp-0: power: found "off"'),
     ("ip", ip(network=None), "network: not set"),
     ("ip", ip(address="198.51.100.1"), "expected an address of 192.0.2.0/24"),
     ("ip", ip(name="a,b"), "without a comma")]
@@ -351,6 +416,45 @@ def test_what_another_project_has_is_not_freed(api, run):
     assert result["failed"] and "another project" in result["msg"] and "others" in api.networks
 
 
+@pytest.mark.parametrize("word, stored, entry, field", [
+    # A cluster whose address is mistyped, and one of another partition with machines of the same names.
+    ("ip", ip(name="endpoint-of-test", address="192.0.2.44"), ip(address="192.0.2.44"), "name"),
+    ("network", network(), network(name="mine", id="other-nodes"), "name"),
+    ("ip", ip(address="192.0.2.44"), ip(address="192.0.2.44", network="nodes"), "network"),
+    ("machine", machine(), machine(partition="fra-2"), "partition"),
+    ("firewall", firewall(), firewall(partition="fra-2"), "partition")])
+def test_what_is_another_one_than_the_entry_says_is_not_freed(api, run, word, stored, entry, field):
+    option = word + "s"
+    made = run(word, **{option: [stored]})[option][0]
+    keys = {key: made["id"] if key == "id" else entry[key] for key in ("id", "address", "network", "partition")
+            if key in entry}
+    before = len(writes(api))
+    result = run(word, **{option: [gone(entry, **keys)]}, confirm=entry["name"])
+    assert result["failed"] and f"{field}: found" in result["msg"] and len(writes(api)) == before, result["msg"]
+    assert "is not freed" in result["msg"]
+
+
+def test_what_has_no_name_is_freed_by_its_id(api, run):
+    api.add_private("bare", None)
+    assert run("network", networks=[gone({"name": "x"}, id="bare")], confirm="bare")["changed"]
+
+
+@pytest.mark.parametrize("word, entries", [
+    ("network", [gone({"name": "prod-nodes"}), network(name="prod-nodes", id="nodes")]),
+    ("network", [gone({"name": "prod-nodes"}), gone({"name": "prod-nodes"}, partition=PARTITION)]),
+    ("machine", [machine(), machine(partition="fra-2")])])
+def test_two_entries_that_mean_one_object_are_refused(api, run, word, entries):
+    result = run(word, **{word + "s": entries}, confirm="prod-nodes")
+    assert result["failed"] and "found 2 entries" in result["msg"] and writes(api) == [], result["msg"]
+
+
+def test_a_name_may_be_of_addresses_of_two_networks(api, run):
+    api.add_private("more", "more", prefixes=["10.1.0.0/24"])
+    entries = [ip(), ip(network="more")]
+    assert run("ip", ips=entries)["counts"]["changed"] == 2
+    assert not run("ip", ips=entries)["changed"]
+
+
 def test_a_machine_that_somebody_else_has_is_not_taken(api, run):
     run("machine", machines=[machine(id=PINNED)])
     result = run("machine", machines=[machine(name="b", id=PINNED)])
@@ -371,6 +475,75 @@ def test_what_differs_is_updated_and_what_cannot_is_refused(api, run):
     assert api.networks["nodes"]["labels"] == {"a": "b"}
 
 
+def test_tags_of_an_address_leave_that_of_the_machine_that_has_it(api, run):
+    address = run("ip", ips=[ip(tags=["a"])])["ips"][0]["address"]
+    run("machine", machines=[machine(networks=["nodes", "internet"], ips=[address])])
+    held = [tag for tag in api.ips[address]["tags"] if tag.startswith(MACHINE_TAG)]
+    again = run("ip", ips=[ip(tags=["a"])])
+    assert held and not again["changed"] and again["ips"][0]["tags"] == ["a"], again
+    assert run("ip", ips=[ip(tags=["b", "b"])])["changed"]
+    assert api.ips[address]["tags"] == ["b", *held]
+    assert not run("ip", ips=[ip(tags=["b", "b"])])["changed"]
+    # Without that tag metal-api gives an address away that a machine has.
+    assert "can not be deleted" in run("ip", ips=[gone(ip())], confirm="endpoint")["msg"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH[1:])
+def test_tags_that_metal_api_writes_itself_are_refused(api, run, word, option, entry):
+    result = run(word, **{option: [entry(tags=["a", f"{MACHINE_TAG}{PINNED}"])]})
+    assert result["failed"] and "tags[1]: found" in result["msg"] and writes(api) == [], result["msg"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH[2:])
+def test_a_description_is_kept_and_changed(api, run, word, option, entry):
+    name = entry()["name"]
+    run(word, **{option: [entry(description="of team a")]})
+    run(word, **{option: [entry(tags=["b"])]})
+    assert api.named(name)[0]["allocation"]["description"] == "of team a"
+    changed = run(word, **{option: [entry(description="of team b")]})
+    assert changed[option][0]["action"] == "updated" and "+" not in changed["diff"][0]["before"], changed
+    assert api.named(name)[0]["allocation"]["description"] == "of team b"
+    assert "b" in api.named(name)[0]["tags"]
+    assert not run(word, **{option: [entry(description="of team b")]})["changed"]
+
+
+RULES = {"egress": [{"protocol": "tcp", "ports": [80, 443], "to": ["0.0.0.0/0"]},
+                    {"protocol": "udp", "ports": [53], "to": ["192.0.2.0/24", "::/0"], "comment": "dns"}]}
+SAME_RULES = {"egress": [dict(RULES["egress"][1], to=["::/0", "192.0.2.0/24"]),
+                         dict(RULES["egress"][0], ports=[443, 80], comment="")], "ingress": []}
+# What cannot be changed: option, its value at the allocation, the same in another form, another one.
+FIXED = [
+    ("firewall", "rules", RULES, SAME_RULES, {"egress": RULES["egress"][:1]}),
+    ("firewall", "rules", RULES, None, {}),
+    ("firewall", "rules", {}, {"egress": [], "ingress": []}, RULES),
+    ("firewall", "networks", ["nodes", "internet"], ["internet", "nodes"], ["nodes", "others"]),
+    ("machine", "networks", ["nodes"], None, ["nodes", "internet"]),
+    ("machine", "ips", None, None, ["192.0.2.1"]),
+    ("machine", "filesystem_layout", None, None, "raid"),
+    # metal-api takes no empty ones.
+    ("machine", "tags", ["a"], ["a", "a"], []),
+    ("firewall", "tags", ["a"], None, []),
+    ("network", "destination_prefixes", ["2001:DB8::/32"], ["2001:db8::/32"], []),
+    ("network", "shared", True, True, False)]
+
+
+@pytest.mark.parametrize("word, field, given, same, other", FIXED,
+                         ids=[f"{item[0]}-{item[1]}-{number}" for number, item in enumerate(FIXED)])
+def test_what_metal_api_does_not_change_is_refused(api, run, word, field, given, same, other):
+    option, _option, entry = next(item for item in EACH if item[0] == word)
+    option = _option
+
+    def with_(value):
+        return {option: [entry(**({} if value is None else {field: value}))]}
+    first = run(word, **with_(given))
+    assert first["changed"] and not first.get("failed"), first
+    assert not run(word, **with_(same))["changed"]
+    before = len(writes(api))
+    result = run(word, **with_(other))
+    assert result["failed"] and f"{field}: found" in result["msg"] and "cannot change it" in result["msg"], result
+    assert len(writes(api)) == before
+
+
 def test_another_image_needs_reinstall_and_its_confirmation(api, run):
     run("machine", machines=[machine(image=IMAGE_OLD)])
     assert "cannot change it" in run("machine", machines=[machine(image=IMAGE)])["msg"]
@@ -380,6 +553,30 @@ def test_another_image_needs_reinstall_and_its_confirmation(api, run):
     assert done["machines"][0]["action"] == "reinstalled" and done["machines"][0]["image"] == IMAGE
     assert done["machines"][0]["ready"]
     assert not run("machine", machines=[machine(image=IMAGE, reinstall=True)], confirm="cp-0")["changed"]
+
+
+def test_a_series_is_reinstalled_as_its_newest_image(api, run):
+    given = "ubuntu-24.04"
+    run("machine", machines=[machine(image=IMAGE_OLD)])
+    api.images.insert(0, dict(api.images[0], id="ubuntu-24.04.9"))
+    # What is installed is one of the series, and stays.
+    assert not run("machine", machines=[machine(image=given, reinstall=True)])["changed"]
+    api.named("cp-0")[0]["allocation"]["image"] = dict(api.images[0], id="debian-12.1")
+    before = run("machine", machines=[machine(image=given, reinstall=True)], check=True, confirm="cp-0")
+    assert IMAGE in before["diff"][0]["after"]
+    done = run("machine", machines=[machine(image=given, reinstall=True)], confirm="cp-0")
+    assert done["machines"][0]["action"] == "reinstalled" and done["machines"][0]["image"] == IMAGE, done
+    assert not run("machine", machines=[machine(image=given, reinstall=True)])["changed"]
+
+
+@pytest.mark.parametrize("image, text", [("ubuntu-99.04", "an image that metal-api has"),
+                                         (FIREWALL_IMAGE, "which lacks the feature machine")])
+def test_no_machine_is_reinstalled_when_an_image_is_wrong(api, run, image, text):
+    run("machine", machines=[machine(image=IMAGE_OLD), machine(name="b", image=IMAGE_OLD)])
+    before = len(writes(api))
+    result = run("machine", machines=[machine(image=IMAGE, reinstall=True), machine(
+        name="b", image=image, reinstall=True)], confirm="cp-0,b")
+    assert result["failed"] and text in result["msg"] and len(writes(api)) == before, result["msg"]
 
 
 def test_power(api, run):
@@ -410,6 +607,57 @@ def test_a_timeout_names_the_last_event(api, run):
     result = run("machine", machines=[machine()], wait_timeout_seconds=1)
     assert result["failed"] and result["changed"] and "event Preparing" in result["msg"]
     assert "raise wait_timeout_seconds" in result["msg"]
+
+
+@pytest.mark.parametrize("seconds", [-1, 0])
+def test_metal_api_is_asked_with_pauses(api, run, seconds):
+    result = run("machine", machines=[machine()], poll_interval_seconds=seconds)
+    assert result["failed"] and f"poll_interval_seconds: found {seconds}" in result["msg"], result
+    assert writes(api) == []
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_a_machine_that_is_allocated_again_is_not_waited_for(api, run, monkeypatch, state):
+    api.ready = False
+    run("machine", machines=[machine(id=PINNED)], wait=False)
+    allocation = dict(api.machines[PINNED]["allocation"], allocationuuid="00000000-0000-4000-8000-00000000aaaa")
+    route, asked = api._route, []
+
+    def taking(method, path, text):
+        answered = json.loads(json.dumps(route(method, path, text)))
+        asked.append(path)
+        if path.endswith("/free") or (state == "present" and asked.count("/v1/machine/find") == 1):
+            api.machines[PINNED]["allocation"] = allocation
+            api.machines[PINNED]["events"]["log"] = [{"event": "Phoned Home"}]
+        return answered
+    monkeypatch.setattr(api, "_route", taking)
+    entry = machine(id=PINNED) if state == "present" else gone(machine(id=PINNED))
+    result = run("machine", machines=[entry], confirm="cp-0" if state == "absent" else None, wait_timeout_seconds=1)
+    if state == "absent":
+        assert not result.get("failed") and result["machines"][0]["action"] == "freed", result
+    else:
+        assert result["failed"] and "it was freed while it was waited for" in result["msg"], result
+
+
+def test_a_token_that_ends_during_a_wait_leaves_the_results(api, run, monkeypatch):
+    route, real, finished = api._route, api._log_in, []
+
+    def routed(method, path, text):
+        finished.extend([1] if path == "/v1/machine/allocate" else [])
+        return route(method, path, text)
+
+    def log_in(request):
+        if len(finished) == 2:
+            raise Refused(401, "token is expired")
+        real(request)
+    api.ready = False
+    monkeypatch.setattr(api, "_route", routed)
+    api._log_in = log_in
+    result = run("machine", machines=[machine(), machine(name="b")], hmac_key=None, token=TOKEN)
+    assert result["failed"] and result["changed"] and result["counts"] == {"total": 2, "changed": 2, "failed": 2}
+    assert {item["id"] for item in result["machines"]} == {api.named(name)[0]["id"] for name in ("cp-0", "b")}
+    for item in result["machines"]:
+        assert "token is expired" in item["error"] and "allocated" in item["error"], item
 
 
 def test_a_wait_goes_on_while_metal_api_does_not_answer(api, run):
@@ -455,6 +703,14 @@ def test_a_token_and_the_environment_log_in(api, run, monkeypatch):
     assert not run("ip", ips=[ip()], hmac_key=None, api_url=None)["changed"]
     monkeypatch.setenv("METAL_API_URL", "http://198.51.100.1/metal")
     assert "found neither" in run("ip", ips=[ip()], hmac_key=None)["msg"]
+
+
+@pytest.mark.parametrize("word, option, entry", EACH)
+def test_a_refusal_that_quotes_a_login_of_the_environment_hides_it(api, run, monkeypatch, word, option, entry):
+    monkeypatch.setenv("METAL_API_TOKEN", TOKEN)
+    api.refuse_quoting = True
+    result = run(word, **{option: [entry()]}, hmac_key=None)
+    assert result["failed"] and "invalid: " in result["msg"], result
 
 
 def test_each_request_has_a_salt_of_its_own_and_no_key(api, run):

@@ -98,6 +98,27 @@ def test_a_cluster_is_made_of_machines_that_are_chosen_by_id(api, tmp_path):
         chosen["prod-w-0"], chosen["prod-cp-0"], chosen["prod-firewall"]], output
 
 
+def test_machines_are_in_their_own_networks_too(api, tmp_path):
+    """A machine of the control plane gets the cluster's address, which is of a network outside."""
+    machines = {
+        "metalstack_ip": {"address": "192.0.2.9"},
+        "metalstack_control_plane": [dict(
+            MACHINE, name="prod-cp-0", networks=["internet", "nodes"], ips=["192.0.2.9"])],
+        "metalstack_workers": [dict(MACHINE, name="prod-w-0", networks=["internet"])],
+        "metalstack_firewall": dict(VARIABLES["metalstack_firewall"], networks=["nodes", "internet"])}
+    api.add_private("nodes", "of-others")
+    code, output = run(api, tmp_path, "metalstack", metalstack_node_network="nodes", **machines)
+    assert code == 0, output
+    for name in ("prod-cp-0", "prod-w-0", "prod-firewall"):
+        networks = api.named(name)[0]["allocation"]["networks"]
+        assert {network["networkid"] for network in networks} - {"underlay"} == {"internet", "nodes"}, name
+        if name == "prod-cp-0":
+            assert ["192.0.2.9"] in [network["ips"] for network in networks]
+    api.requests.clear()
+    code, output = run(api, tmp_path, "metalstack", metalstack_node_network="nodes", **machines)
+    assert code == 0 and writes(api) == [] and playbook.recap(output) == {"prod": (0, 0)}, output
+
+
 def test_a_name_of_machines_of_two_projects_is_no_confirmation(api, tmp_path):
     """Two clusters without firewall and address, whose machines have one name."""
     def cluster(project):
