@@ -86,6 +86,18 @@ def test_what_is_no_size_is_refused(run, given, text):
     assert written == [] and text in output, output
 
 
+@pytest.mark.parametrize("variables", [
+    {"maintenance_allow_local_data": True}, {"maintenance_allow_bare_pods": "yes"}, {"maintenance_mode": "hard"}])
+def test_what_is_allowed_for_one_server_counts_for_no_other_one_of_its_batch(run, tmp_path, variables):
+    """One task drains them all, with the variables of the first one."""
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars" / "h1.yml").write_text(json.dumps(variables))
+    output, dummy, written = run("-e", "maintain_serial=2,1", step="drain")
+    assert written == [] and f"{next(iter(variables))}: found several values for servers of one batch" in output, output
+    output, dummy, written = run("--limit", "h2,h3", "-e", "maintain_serial=2,1", step="drain", confirm="h2,h3")
+    assert written == ["h2", "h3"], output
+
+
 def test_only_servers_that_are_maintained_are_switched_on(tmp_path):
     """Others are off because somebody wants them so, who may be working on them."""
     marked, other = in_use("h1"), in_use("h2")
