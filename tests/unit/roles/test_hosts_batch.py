@@ -275,3 +275,14 @@ def test_servers_that_are_to_be_removed_in_several_ways_are_not_removed_in_that_
             '{"hosts_force": ["h1", "h2"]}', K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
         assert code != 0 and server.stored == [] and (
             "hosts_remove_by: found deprovision and detach for servers of one run, expected one" in output), output
+
+
+def test_servers_of_two_planes_are_refused_before_one_of_them_is_detached(tmp_path):
+    """The operator works no more on a server that is detached and not deleted."""
+    with ApiServer([in_use("h1")]) as server:
+        code, output = playbook.play(
+            tmp_path, INVENTORY.replace("h2: ,", "h2: {metal3_namespace: other},"), "", "metal3.baremetal.unenroll",
+            "--limit", "h1,h2", "-e", "metal3_confirm=2", "-e", "hosts_wait_timeout_seconds=1", "-e",
+            "hosts_remove_by=detach", K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
+        assert code != 0 and "found servers of several planes or namespaces" in output, output
+        assert server.stored == [], server.stored
