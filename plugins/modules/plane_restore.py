@@ -100,6 +100,7 @@ options:
     elements: str
     default: []
 extends_documentation_fragment:
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.attributes
 attributes:
   check_mode:
@@ -137,6 +138,12 @@ due:
   type: bool
 namespace:
   description: Namespace of the backup's objects.
+  returned: success
+  type: str
+cluster_uid:
+  description:
+    - The uid of the Namespace C(kube-system) of the plane, by which a later task knows that it writes to the same one,
+      as O(cluster_uid) of this module and of M(metal3.baremetal.plane_move_hosts).
   returned: success
   type: str
 sha256:

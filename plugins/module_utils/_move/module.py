@@ -151,6 +151,7 @@ def run_plane_backup() -> None:
 def run_plane_restore() -> None:
     """Run the module ``plane_restore``."""
     module = KubeModule({
+        **cluster_identity.argument_spec(),
         "kubeconfig": {"type": "path", "required": True},
         "context": {"type": "str"},
         "namespace": {"type": "str", "default": "metal3"},

@@ -27,6 +27,8 @@ CASES = {
     "take back, the plane that takes over": ("plane_move", dict(TWO, state="undone"), THERE),
     "hold": ("plane_move_hosts", {"kubeconfig": "/here", "state": "held"}, HERE),
     "release": ("plane_move_hosts", {"kubeconfig": "/here", "state": "released", "wait_timeout_seconds": 1}, HERE),
+    "restore": ("plane_restore", {"kubeconfig": "/here", "path": "/nowhere", "identity_file": "/nowhere",
+                                  "clusterctl": "/nowhere"}, HERE),
     "stop pods": ("plane_scale", {"kubeconfig": "/here", "namespace": "metal3", "name": "ironic", "replicas": 0,
                                   "confirm": "ironic", "wait_timeout_seconds": 1}, HERE),
     "back up": ("plane_backup", {"kubeconfig": "/here", "directory": "/dev/null/backups", "recipients": [

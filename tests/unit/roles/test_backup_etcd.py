@@ -17,7 +17,8 @@ all:
   children: {clusters: {hosts: {prod-cluster: {cluster_name: prod}, edge: {}}}}
 """
 WITHOUT = INVENTORY.partition("  children")[0]
-GIVEN = ("etcd_cluster", "etcd_directory", "etcd_recipients", "etcd_identity_file", "etcd_keep", "etcd_namespace")
+GIVEN = ("etcd_cluster", "etcd_directory", "etcd_recipients", "etcd_identity_file", "etcd_keep", "etcd_namespace",
+         "etcd_kubeconfig")
 
 
 def _run(folder, inventory, **variables):
@@ -43,6 +44,20 @@ def test_each_cluster_gets_a_snapshot_for_the_same_recipients(tmp_path):
     for name in ("prod", "edge"):
         assert (f"etcd_cluster={name} etcd_directory=/b etcd_recipients=['age1x'] etcd_identity_file=/i etcd_keep=3 "
                 "etcd_namespace=metal3") in output.replace('\\"', "'"), output
+
+
+def test_a_cluster_of_another_namespace_is_saved_from_there(tmp_path):
+    """By its name alone it would be another cluster, which had two snapshots while it had none."""
+    for variables in ("cluster_namespace: rack2", "metal3_namespace: rack2"):
+        code, output = _run(tmp_path, INVENTORY.replace("edge: {}", f"edge: {{cluster_name: prod, {variables}}}"))
+        assert code == 0, output
+        assert [output.count(f"etcd_keep=3 etcd_namespace={name} ") for name in ("metal3", "rack2")] == [1, 1], output
+        assert output.count("etcd_kubeconfig=/k") == 2, output
+
+
+def test_a_cluster_of_another_plane_is_saved_by_it(tmp_path):
+    code, output = _run(tmp_path, INVENTORY.replace("edge: {}", "edge: {cluster_kubeconfig: /other}"))
+    assert code == 0 and "etcd_kubeconfig=/k" in output and "etcd_kubeconfig=/other" in output, output
 
 
 def test_without_a_cluster_it_is_refused(tmp_path):

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 
+import pytest
 import yaml
 from fakes import playbook
 from fakes.api_server import ApiServer
+from tooling import ansible_yaml
 
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}"}
 LATER = "2999-01-01T00:00:00Z"
@@ -89,3 +92,41 @@ def test_an_upgrade_is_planned_before_a_backup_and_writes_nothing_by_that(tmp_pa
         described["cluster_kubernetes_version"] = "1.35"
         code, output = run(tmp_path, server, "upgrade", upgrade_backup=False, **described)
         assert code != 0 and "cluster_kubernetes_version: found" in output and "PLAY [Back up" not in output, output
+
+
+UPGRADE = ansible_yaml.read(Path(__file__).resolve().parents[3] / "playbooks" / "upgrade.yml")
+
+
+@pytest.mark.parametrize("failing, goes_on", [(None, True), ("one", False), ("two", False)])
+def test_an_upgrade_goes_on_with_the_backups_of_all_planes_of_the_run_only(tmp_path, failing, goes_on):
+    """A plane whose backup, or what belongs to it, has failed is out of the run, with whose others Ansible goes on."""
+    note, upgrade = UPGRADE[-2:]
+    inventory = {"all": {"vars": LOCAL, "children": {
+        "clusters": {"hosts": {"prod": None}}, "management": {"hosts": {"one": None, "two": None}}}}}
+    backup = {"hosts": "management", "gather_facts": False, "tasks": [
+        {"ansible.builtin.set_fact": {"upgrade_backs_up": True, "backup_result": {"path": "/b"}}},
+        {"ansible.builtin.assert": {"that": f"inventory_hostname != '{failing}'"}}]}
+    machines = dict(upgrade, tasks=[{"ansible.builtin.debug": {"msg": "MACHINES ARE REPLACED"}}])
+    del machines["roles"]
+    code, output = playbook.play(tmp_path, json.dumps(inventory), json.dumps([backup, note, machines]), "play.yml")
+    words = " ".join(output.split())
+    assert ("MACHINES ARE REPLACED" in words, code == 0) == (goes_on, goes_on), output
+    assert goes_on or f"upgrade_backup: found no backup of this run on {failing}" in words, output
+
+
+@pytest.mark.parametrize("variables, saver, left_out", [
+    ({}, {}, ""), ({"metal3_namespace": "rack2"}, {}, ""), ({"cluster_namespace": "rack2"}, {}, "rack2/prod"),
+    ({"cluster_namespace": "rack2"}, {"backup_namespace": "rack2"}, ""),
+    ({}, {"metal3_namespace": "rack2"}, "metal3/prod")])
+def test_an_upgrade_is_refused_without_a_backup_of_the_clusters_namespace(tmp_path, variables, saver, left_out):
+    """A backup is of one namespace: that of others would be taken for that of the cluster."""
+    first, plan, *_plays = UPGRADE
+    inventory = {"all": {"vars": dict(LOCAL, **variables), "children": {
+        "clusters": {"hosts": {"prod": None}}, "management": {"hosts": {"bastion": saver}}}}}
+    tasks = [task for task in plan["pre_tasks"] if "ansible.builtin.import_tasks" not in task]
+    asked = dict(plan, pre_tasks=tasks)
+    del asked["roles"]
+    code, output = playbook.play(tmp_path, json.dumps(inventory), json.dumps([first, asked]), "play.yml")
+    words = " ".join(output.split())
+    assert (code == 0) == (not left_out) and ("upgrade_backup: found" in words) == bool(left_out), output
+    assert f"and clusters elsewhere ({left_out})" in words or not left_out, output

@@ -11,6 +11,8 @@ import re
 import pytest
 import yaml
 from fakes import playbook
+from fakes.api_server import ApiServer
+from fakes.used_hosts import in_use
 
 ROOT = pathlib.Path(__file__).parents[3]
 INVENTORY = """\
@@ -262,3 +264,25 @@ def test_a_redeployment_asks_for_the_servers_that_have_an_image(tmp_path):
     assert code != 0
     assert ("expected 1. This wipes the disks of 1 server (h2). To continue, set metal3_confirm=1."
             in " ".join(output.split())), output
+
+
+def test_servers_that_are_to_be_removed_in_several_ways_are_not_removed_in_that_of_the_first(tmp_path):
+    """The group of those that must never be wiped has a variable of its own."""
+    with ApiServer([in_use("h1"), in_use("h2")]) as server:
+        code, output = playbook.play(
+            tmp_path, INVENTORY.replace("h2: ,", "h2: {hosts_remove_by: detach},"), "", "metal3.baremetal.unenroll",
+            "--limit", "h1,h2", "-e", "metal3_confirm=2", "-e", "hosts_wait_timeout_seconds=1", "-e",
+            '{"hosts_force": ["h1", "h2"]}', K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
+        assert code != 0 and server.stored == [] and (
+            "hosts_remove_by: found deprovision and detach for servers of one run, expected one" in output), output
+
+
+def test_servers_of_two_planes_are_refused_before_one_of_them_is_detached(tmp_path):
+    """The operator works no more on a server that is detached and not deleted."""
+    with ApiServer([in_use("h1")]) as server:
+        code, output = playbook.play(
+            tmp_path, INVENTORY.replace("h2: ,", "h2: {metal3_namespace: other},"), "", "metal3.baremetal.unenroll",
+            "--limit", "h1,h2", "-e", "metal3_confirm=2", "-e", "hosts_wait_timeout_seconds=1", "-e",
+            "hosts_remove_by=detach", K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
+        assert code != 0 and "found servers of several planes or namespaces" in output, output
+        assert server.stored == [], server.stored

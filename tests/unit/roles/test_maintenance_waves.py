@@ -84,3 +84,36 @@ def test_a_server_of_another_batch_is_not_worked_on_by_each(run):
 def test_what_is_no_size_is_refused(run, given, text):
     output, dummy, written = run("-e", given)
     assert written == [] and text in output, output
+
+
+@pytest.mark.parametrize("variables", [
+    {"maintenance_allow_local_data": True}, {"maintenance_allow_bare_pods": "yes"}, {"maintenance_mode": "hard"}])
+def test_what_is_allowed_for_one_server_counts_for_no_other_one_of_its_batch(run, tmp_path, variables):
+    """One task drains them all, with the variables of the first one."""
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars" / "h1.yml").write_text(json.dumps(variables))
+    output, dummy, written = run("-e", "maintain_serial=2,1", step="drain")
+    assert written == [] and f"{next(iter(variables))}: found several values for servers of one batch" in output, output
+    output, dummy, written = run("--limit", "h2,h3", "-e", "maintain_serial=2,1", step="drain", confirm="h2,h3")
+    assert written == ["h2", "h3"], output
+
+
+def test_only_servers_that_are_maintained_are_switched_on(tmp_path):
+    """Others are off because somebody wants them so, who may be working on them."""
+    marked, other = in_use("h1"), in_use("h2")
+    marked["metadata"]["annotations"] = {MARK: "maintenance"}
+    for host in (marked, other):
+        host["spec"]["online"] = host["status"]["poweredOn"] = False
+    with ApiServer([marked, other]) as server:
+        inventory = json.dumps({"all": {
+            "vars": {"ansible_connection": "local", "ansible_python_interpreter": "{{ ansible_playbook_python }}",
+                     "maintenance_wait_timeout_seconds": 1},
+            "children": {"baremetal": {"hosts": {"h1": None, "h2": None}}}}})
+        for arguments in (["--check"], [], ["--limit", "h2"]):
+            dummy, output = playbook.play(
+                tmp_path, inventory, "", "metal3.baremetal.maintain", "-e", "maintain=return", "-e",
+                "maintain_serial=100%", *arguments, K8S_AUTH_HOST=server.url, K8S_AUTH_API_KEY="a-token")
+            words = " ".join(output.split())
+            assert "h2: not marked as being maintained, so that it is not switched on" in words, output
+        assert [path.rpartition("/")[2] for path, dummy in server.stored] == ["h1"], server.stored
+        assert server.stored[0][1]["spec"]["online"] is True and playbook.recap(output)["h2"] == (0, 0), output

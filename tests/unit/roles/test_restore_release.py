@@ -60,6 +60,12 @@ def test_only_those_are_released_and_nothing_before_a_look_at_what_it_costs(tmp_
     assert '"restores"' in output
 
 
+def test_what_writes_is_for_the_plane_that_was_looked_at():
+    """By then the context of its kubeconfig may be another one, whose operator would have the servers, too."""
+    given = [TASKS[RESTORE["name"]]["metal3.baremetal.plane_restore"], RELEASE["metal3.baremetal.plane_move_hosts"]]
+    assert [options.get("cluster_uid") for options in given] == ["{{ restore_plan.cluster_uid }}"] * 2
+
+
 def test_check_mode_releases_what_is_there(tmp_path):
     code, output = play(tmp_path, PLAN, "--check")
     assert code == 0 and '"releases held"' in output and '"restores"' not in output, output

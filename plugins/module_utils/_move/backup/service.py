@@ -155,7 +155,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     arrives_in_move = _arrives_in_move(side)
     result = {
         "changed": bool(due or unsettled), "due": bool(due or unsettled), "namespace": backup.namespace,
-        "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
+        "cluster_uid": side.uid, "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(host.verdict._asdict(), not_asked=list(host.verdict.not_asked if host in leaving else ()),
                           is_there=host.is_there, is_held=host.is_held,
                           stays_paused=host.was_paused and not arrives_in_move) for host in hosts],
