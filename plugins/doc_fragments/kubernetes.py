@@ -97,7 +97,8 @@ options:
   cluster_uid:
     description:
       - The C(metadata.uid) of the Namespace C(kube-system) of the cluster that an earlier task has checked, such as
-        RV(metal3.baremetal.plane_move#module:from_uid). Another cluster is refused, and nothing is written, since a
-        kubeconfig may lead elsewhere by now. Without it nothing is compared.
+        RV(metal3.baremetal.plane_move#module:from_uid) or RV(metal3.baremetal.plane_components#module:cluster_uid).
+        Another cluster is refused, and nothing is written, since a kubeconfig may lead elsewhere by now. Without it
+        nothing is compared.
     type: str
 """

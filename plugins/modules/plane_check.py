@@ -33,6 +33,7 @@ requirements:
   - kubernetes >= 31
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes
   - metal3.baremetal.attributes.info_module
@@ -132,6 +133,12 @@ problems:
     text:
       description: All of it as one line.
       type: str
+cluster_uid:
+  description:
+    - The C(metadata.uid) of the Namespace C(kube-system) of the cluster that the module worked on, by which a later
+      task knows that it works on the same one, as O(cluster_uid). Empty when nobody may read it.
+  returned: when the connection options led to an API server, also on failure
+  type: str
 server:
   description: URL of the API server that the module worked on.
   returned: when the connection options led to one, also on failure

@@ -324,6 +324,7 @@ requirements:
   - PyYAML >= 6.0
 extends_documentation_fragment:
   - metal3.baremetal.kubernetes
+  - metal3.baremetal.kubernetes.identity
   - metal3.baremetal.confirmation.planes
   - metal3.baremetal.attributes
   - metal3.baremetal.attributes.actiongroup_kubernetes

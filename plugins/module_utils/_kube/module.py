@@ -19,17 +19,24 @@ class KubeModule(Module):
     """Base of modules that work on a cluster: the first line of progress and each result name its API server."""
 
     server: str | None = None
+    # Of a module that names the cluster which it has seen; empty when nobody may read it.
+    cluster_uid: str | None = None
     _client: KubeClient
 
-    def connect(self) -> KubeClient:
+    def connect(self, names_cluster: bool = False) -> KubeClient:
         """Return a client for the API server that the connection options lead to.
 
+        :param names_cluster: whether results say which cluster it is, for a later task to compare
         :raises KubeError: when they lead to none
         :raises RefusedError: when it is of another cluster than the one whose uid was given, see ``cluster_identity``
         """
         self.require(kubernetes=HAS_KUBERNETES)
         client = self.works_on(KubeClient(self.params), "API server %s")
-        cluster_identity.require(client, self.params.get(cluster_identity.OPTION))
+        checked = self.params.get(cluster_identity.OPTION)
+        if names_cluster:
+            self.cluster_uid = cluster_identity.seen(client, checked)
+        else:
+            cluster_identity.require(client, checked)
         return client
 
     def works_on(self, client: KubeClient, text: str) -> KubeClient:
@@ -79,4 +86,5 @@ class KubeModule(Module):
         super().fail_json(msg, **self._named(result))
 
     def _named(self, result: dict[str, Any]) -> dict[str, Any]:
-        return result if self.server is None else dict({"server": self.server}, **result)
+        found = {"server": self.server, cluster_identity.OPTION: self.cluster_uid}
+        return dict(((name, value) for name, value in found.items() if value is not None), **result)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .._common.files import user_folders
+from .._kube.api import cluster_identity
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from . import ironic_module
@@ -55,7 +56,7 @@ _PART = {
 def run_plane_components() -> None:
     """Run the module ``plane_components``."""
     module = KubeModule(dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         parts={"type": "list", "elements": "dict", "required": True, "options": _PART,
                "required_together": [("manifests_username_file", "manifests_password_file")]},
@@ -90,5 +91,9 @@ def run_plane_components() -> None:
                 (item["namespace"] for item in params["parts"] if item["name"] == "bmo"), None)
             params["parts"] = [*params["parts"], {"name": IRONIC.name, "namespace": namespace}]
             shipped[IRONIC.name] = (ironic_module.rendered(params), "")
-        components = service.Components(module.connect(), params, shipped, module.check_mode, module.progress)
+        client = module.connect(names_cluster=True)
+        if module.check_mode and not module.cluster_uid:
+            module.warn(f"Namespace kube-system: may not be read at {client.server}, expected its uid, by which what "
+                        "is installed after this plan knows that it is for the same cluster; allow get")
+        components = service.Components(client, params, shipped, module.check_mode, module.progress)
         module.finish(components.present() if params["state"] == "present" else components.absent())

@@ -10,6 +10,7 @@ from typing import Any
 from .._common.files import user_folders
 from .._common.options.fields import argument_spec
 from .._common.problems.errors import ReportedError
+from .._kube.api import cluster_identity
 from .._kube.connection.connection import kube_argument_spec
 from .._kube.module import KubeModule
 from .cluster import given_certificate, ironic, ironic_pod, ironic_service, operated, operated_service
@@ -41,7 +42,7 @@ def rendered(params: dict[str, Any], authentication: str = "http_basic",
 def ironic_argument_spec() -> dict[str, dict[str, Any]]:
     """Return the argument spec of ``plane_ironic``."""
     return dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         **ironic_pod.IMAGE_OPTIONS,
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         source_dir={"type": "path", "required": True},
@@ -120,14 +121,15 @@ def run_plane_ironic() -> None:
         mariadb = params["mariadb"] and params["tls"] != "none"
         shipped = rendered(params, params["authentication"], params["tls"], params["keepalived"], mariadb) \
             if present else rendered(params)
-        run = ironic_service.IronicComponents(module.connect(), params, shipped, module.check_mode, module.progress)
+        client = module.connect(names_cluster=True)
+        run = ironic_service.IronicComponents(client, params, shipped, module.check_mode, module.progress)
         module.finish(run.present() if present else run.absent())
 
 
 def run_plane_ironic_operator() -> None:
     """Run the module ``plane_ironic_operator``."""
     module = KubeModule(dict(
-        kube_argument_spec(),
+        {**kube_argument_spec(), **cluster_identity.argument_spec()},
         **argument_spec(operated.FIELDS),
         state={"type": "str", "choices": ["present", "absent"], "default": "present"},
         name={"type": "str", "default": "ironic"},

@@ -25,6 +25,8 @@ HARMLESS = {
         "etcd_identity_file", "etcd_keep", "etcd_recipients"},
     "names of parts, which confirm these parts": {
         f"{part}_confirmed_parts" for part in ("bmo", "capi", "capm3", "cert_manager", "ipam", "ironic")},
+    "which cluster was seen, which each module compares": {
+        f"{part}_cluster_uid" for part in ("bmo", "capi", "capm3", "cert_manager", "ipam", "ironic")},
     "when a part is waited for": {f"{part}_wait" for part in ("bmo", "capi", "capm3", "ipam")},
     "a lab, or one program of it": {
         "bootstrap_plane_authority", "bootstrap_plane_fsync", "bootstrap_plane_further_addresses", "lab_echo_cluster",

@@ -39,6 +39,27 @@ def uid_of(client: Any) -> str:
     return str(system["metadata"]["uid"])
 
 
+def seen(client: Any, checked: str | None) -> str:
+    """Return the uid of a cluster for those that come after, and refuse another one than was checked before.
+
+    Empty when nobody may read it, or there is none, unless something has to be compared with it.
+
+    :param client: a KubeClient
+    :param checked: the uid that was found then; None or empty when nothing was checked
+    :raises RefusedError: when it is another one
+    :raises KubeError: when it can't be asked
+    """
+    if checked:
+        require(client, checked)
+        return checked
+    try:
+        return uid_of(client)
+    except KubeError as exc:
+        if exc.status not in (403, 404):
+            raise
+        return ""
+
+
 def problems(client: Any, checked: str | None, option: str = OPTION) -> list[Problem]:
     """Return the problem of a cluster that is another one than was checked before, or nothing.
 
