@@ -56,8 +56,11 @@ def test_a_cluster_of_another_namespace_is_saved_from_there(tmp_path):
 
 
 def test_a_cluster_of_another_plane_is_saved_by_it(tmp_path):
-    code, output = _run(tmp_path, INVENTORY.replace("edge: {}", "edge: {cluster_kubeconfig: /other}"))
-    assert code == 0 and "etcd_kubeconfig=/k" in output and "etcd_kubeconfig=/other" in output, output
+    for variables in ("cluster_kubeconfig: /other", "metal3_kubeconfig: /other",
+                      "cluster_kubeconfig: /other, metal3_kubeconfig: /third"):
+        code, output = _run(tmp_path, INVENTORY.replace("edge: {}", f"edge: {{{variables}}}"))
+        assert code == 0, output
+        assert "etcd_kubeconfig=/k" in output and "etcd_kubeconfig=/other" in output, output
 
 
 def test_without_a_cluster_it_is_refused(tmp_path):
