@@ -19,7 +19,7 @@ class KubeModule(Module):
     """Base of modules that work on a cluster: the first line of progress and each result name its API server."""
 
     server: str | None = None
-    # Of a module that names the cluster which it has seen; empty when nobody may read it.
+    # Of a module that names the cluster that it has found; empty when nobody may read it.
     cluster_uid: str | None = None
     _client: KubeClient
 
@@ -34,7 +34,7 @@ class KubeModule(Module):
         client = self.works_on(KubeClient(self.params), "API server %s")
         checked = self.params.get(cluster_identity.OPTION)
         if names_cluster:
-            self.cluster_uid = cluster_identity.seen(client, checked)
+            self.cluster_uid = cluster_identity.verified_uid(client, checked)
         else:
             cluster_identity.require(client, checked)
         return client

@@ -41,7 +41,7 @@ CASES = {
     "have an operator run Ironic": ("plane_ironic_operator", {"kubeconfig": "/here"}, HERE),
     "look at the parts of others": ("plane_check", {"kubeconfig": "/here"}, HERE),
 }
-# Modules that name the cluster that they have seen, for those that come after them.
+# Modules that name the cluster that they have found, for those that come after them.
 NAMING = {
     "plane_components": {"parts": [], "wait": False, "objects": [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "metal3"}}]},

@@ -102,21 +102,21 @@ def test_the_task_of_all_parts_takes_it_and_nothing_else_writes_into_the_cluster
     assert [task["register"] for task in plan] == ["install_plan"]
 
 
-@pytest.mark.parametrize("seen, expected", [
+@pytest.mark.parametrize("looked_at, expected", [
     ({}, ""), ({"install_plan": {"cluster_uid": "a"}, "capi_checked": {"cluster_uid": "b"}}, "a"),
     ({"install_plan": {"skipped": True}, "ipam_checked": {"cluster_uid": "b"}}, "b"),
     ({"install_plan": {"cluster_uid": ""}, "capi_checked": {"skipped": True}}, "")])
-def test_the_plan_or_the_first_look_says_which_cluster_it_is(tmp_path, seen, expected):
+def test_the_plan_or_the_first_look_says_which_cluster_it_is(tmp_path, looked_at, expected):
     play = [{"hosts": "management", "gather_facts": False, "vars": {
         "install_cluster_uid": PLAY["vars"]["install_cluster_uid"]}, "tasks": [
-            {"set_fact": seen or {"nothing": True}},
+            {"set_fact": looked_at or {"nothing": True}},
             {"assert": {"that": f"install_cluster_uid == '{expected}'", "fail_msg": "{{ install_cluster_uid }}"}}]}]
     code, output = playbook.play(tmp_path, INVENTORY, json.dumps(play), "play.yml")
     assert code == 0, output
 
 
-def test_what_another_play_of_the_run_has_seen_does_not_count():
-    """Roles register what they have seen, also for a plane that the same host stood for before."""
+def test_what_another_play_of_the_run_has_found_does_not_count():
+    """Roles register what they have found, also for a plane that the same host stood for before."""
     begin = next(task for task in PLAY["pre_tasks"] if "ansible.builtin.set_fact" in task)
     registered = {task["register"] for part in PARTS for path in (ROOT / "roles" / part / "tasks").glob("*.yml")
                   for options, task in calls(path) if "parts" in options and "register" in task}

@@ -39,7 +39,7 @@ def uid_of(client: Any) -> str:
     return str(system["metadata"]["uid"])
 
 
-def seen(client: Any, checked: str | None) -> str:
+def verified_uid(client: Any, checked: str | None) -> str:
     """Return the uid of a cluster for those that come after, and refuse another one than was checked before.
 
     Empty when nobody may read it, or there is none, unless something has to be compared with it.
