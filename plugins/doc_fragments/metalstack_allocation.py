@@ -71,7 +71,7 @@ _ALLOCATION = """
         description:
           - V(on) and V(off) are compared with what the BMC reports. V(cycle) and V(reset) interrupt it in each run.
           - All but V(on) must be repeated in O(confirm).
-          - What the same run allocates is not interrupted. V(off) is refused for it, since it is installed while it runs.
+          - What the same run allocates is not interrupted. V(off) is refused for it, for it is installed while it runs.
         type: str
         choices: ["on", "off", cycle, reset]
       project:

@@ -240,7 +240,7 @@ class IpKind(Kind):
         """Return the body of an update: metal-api takes it as a whole, with the tag by which a machine holds it."""
         return {"ipaddress": item["ipaddress"], "name": entry["name"], "type": entry.get("type") or item.get("type"),
                 "description": item.get("description") if entry.get("description") is None else entry["description"],
-                "tags": item.get("tags") if entry.get("tags") is None else entry["tags"] + _system_tags(item)}
+                "tags": item.get("tags") if entry.get("tags") is None else entry["tags"] + _tags(item, of_system=True)}
 
     def facts(self, item: dict[str, Any]) -> dict[str, Any]:
         """Return an address as results show it."""
@@ -340,11 +340,11 @@ def user_tags(item: dict[str, Any]) -> list[str]:
     """Return the tags without those that metal-api writes itself: rack, chassis and ASN of a machine, and the machine
     that has an address, without which metal-api frees the address while it is in use.
     """
-    return [tag for tag in list_in(item, "tags") if isinstance(tag, str) and not tag.startswith(SYSTEM_TAGS)]
+    return _tags(item, of_system=False)
 
 
-def _system_tags(item: dict[str, Any]) -> list[str]:
-    return [tag for tag in list_in(item, "tags") if isinstance(tag, str) and tag.startswith(SYSTEM_TAGS)]
+def _tags(item: dict[str, Any], of_system: bool) -> list[str]:
+    return [tag for tag in list_in(item, "tags") if isinstance(tag, str) and tag.startswith(SYSTEM_TAGS) == of_system]
 
 
 class FirewallKind(MachineKind):

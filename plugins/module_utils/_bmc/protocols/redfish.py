@@ -106,7 +106,7 @@ class RedfishClient:
             request can carry them
         """
         sessions = link(root, "Links", "Sessions")
-        mistake = "" if sessions else basic_mistake(username, password)
+        mistake = "" if sessions else _basic_mistake(username, password)
         if mistake:
             self.login_method = "basic"
             raise RedfishError("unsendable", mistake)
@@ -234,7 +234,7 @@ class RedfishClient:
             answer._content = b""
 
 
-def basic_mistake(username: str, password: str) -> str:
+def _basic_mistake(username: str, password: str) -> str:
     """Return why HTTP basic can't carry credentials, empty when it can.
 
     Characters are sent as Latin-1, by Ironic too, which asks by the same library (sushy, requests).
