@@ -12,6 +12,7 @@ import pytest
 from ansible.errors import AnsibleFilterError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import StrictUndefined
 from tooling import ansible_yaml
 
 import ansible_collections.metal3.baremetal.plugins.filter as filters
@@ -117,6 +118,7 @@ class Text(str):
     ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
     ("no_server_refusal", ("h1", "x_names"), "found str and str, expected a list of names and the name of a variable"),
     ("command_line_refusal", ("x_names", "site"), "found str and str, expected a list of names of variables and who"),
+    ("mixed_refusal", ({}, ["h1"], "h1", {"x": "yes"}), "variables: found dict, expected a dictionary in which each"),
     ("several_refusal", ("h1", "plane"), "found str and str, expected a list of names and what they are called"),
     ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
     ("hardware_changes", ([{"name": "h1", "hardware_data": {}}], [{"name": "h1"}]),
@@ -129,6 +131,43 @@ def test_what_is_wrong_is_reported(name, arguments, message):
         load("filter", name)(*arguments)
     assert str(caught.value).startswith(name + ": ")
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("counts, default, first, second, expected", [
+    # Of the inventory: who has no variable has the default.
+    ("hard", "soft", {"x": "hard"}, {}, "x: found hard, which would count for all servers of the run, and soft for h2"),
+    ("soft", "soft", {}, {"x": "hard"}, "x: found soft, which would count for all servers of the run, and hard for h2"),
+    ("soft", "soft", {"x": "soft"}, {}, ""),
+    ("hard", "soft", {"x": "hard"}, {"x": "hard"}, ""),
+    ("", "", {}, {"x": "/b"}, "x: found nothing, which would count for all servers of the run, and /b for h2"),
+    # Of the play, or of the role: the same for all.
+    ("hard", "soft", {}, {}, ""),
+    ("hard", "soft", {"x": "soft"}, {"x": "soft"}, ""),
+    # Other words.
+    ("True", False, {"x": "yes"}, {"x": True}, ""),
+    ("True", False, {"x": "yes"}, {"x": "no"},
+     "x: found true, which would count for all servers of the run, and false for h2"),
+    (1, "1", {"x": 1}, {"x": "1"}, ""),
+    # What cannot be templated is no default.
+    (False, False, {}, {"x": StrictUndefined(name="y")},
+     "x: found false, which would count for all servers of the run, and what cannot be templated for h2"),
+    (True, False, {"x": StrictUndefined(name="y")}, {"x": StrictUndefined(name="y")}, ""),
+    (True, False, {"x": StrictUndefined(name="y")}, {},
+     "x: found true, which would count for all servers of the run, and false for h2")])
+def test_servers_for_which_other_things_are_allowed_are_named(counts, default, first, second, expected):
+    found = load("filter", "mixed_refusal")({"h1": first, "h2": second}, ["h1", "h2", "gone"], "h1",
+                                            {"x": [counts, default]})
+    assert found.partition(";")[0] == expected
+    assert not found or found.endswith("or give the value for all by -e x=<value>")
+
+
+def test_a_host_that_acts_for_others_is_none_of_them():
+    refusal = load("filter", "mixed_refusal")
+    hostvars = {"localhost": {}, "h1": {"x": "detach"}, "h2": {}}
+    assert refusal(hostvars, ["h1", "h2"], "localhost", {"x": ["wipe", "wipe"]}).startswith(
+        "x: found wipe, which would count for all servers of the run, and detach for h1;")
+    assert refusal(hostvars, ["h1", "h2"], "localhost", {"x": ["detach", "wipe"]}) == ""
+    assert refusal(hostvars, "h1,h2", "localhost", {"x": ["wipe", "wipe"]}) == ""
 
 
 @pytest.mark.parametrize("only", ["all", "undeployed", "absent"])
