@@ -118,6 +118,7 @@ class Text(str):
     ("confirmation_among", (["h1"], "h1", ["h1"], ["h1"]), "found a text, expected lists of names"),
     ("no_server_refusal", ("h1", "x_names"), "found str and str, expected a list of names and the name of a variable"),
     ("command_line_refusal", ("x_names", "site"), "found str and str, expected a list of names of variables and who"),
+    ("cluster_namespaces", ({}, ["c1"]), "not in the inventory: c1"),
     ("mixed_refusal", ({}, ["h1"], "h1", {"x": "yes"}), "variables: found dict, expected a dictionary in which each"),
     ("several_refusal", ("h1", "plane"), "found str and str, expected a list of names and what they are called"),
     ("status_files", ("h1", "/tmp"), "found str and str, expected a list of names, and the path"),
@@ -168,6 +169,19 @@ def test_a_host_that_acts_for_others_is_none_of_them():
         "x: found wipe, which would count for all servers of the run, and detach for h1;")
     assert refusal(hostvars, ["h1", "h2"], "localhost", {"x": ["detach", "wipe"]}) == ""
     assert refusal(hostvars, "h1,h2", "localhost", {"x": ["wipe", "wipe"]}) == ""
+
+
+def test_a_cluster_is_in_the_namespace_that_the_roles_have():
+    hostvars = {"c1": {}, "c2": {"metal3_namespace": "rack2"}, "c4": {"teardown_namespace": "t", "cluster_namespace": "a"},
+                "c3": {"cluster_namespace": "a", "metal3_namespace": "b"}, "c5": {"cluster_namespace": ""}}
+    namespaces = load("filter", "cluster_namespaces")
+    assert namespaces(hostvars, ["c5", "c4", "c3", "c2", "c1"]) == ["metal3", "a", "a", "rack2", "metal3"]
+    assert namespaces(hostvars, ["c4", "c1"], "teardown_namespace") == ["t", "metal3"]
+
+
+def test_a_cluster_whose_namespace_is_not_known_is_in_none():
+    with pytest.raises(AnsibleFilterError, match="c1: metal3_namespace: found what cannot be templated"):
+        load("filter", "cluster_namespaces")({"c1": {"metal3_namespace": StrictUndefined(name="y")}}, ["c1"])
 
 
 @pytest.mark.parametrize("only", ["all", "undeployed", "absent"])

@@ -66,12 +66,13 @@ def name_of(inventory_name, variables, children=None):
     return (groups + [inventory_name])[0]
 
 
-def namespace_of(variables):
+def namespace_of(variables, first=()):
     """Return the namespace of a cluster.
 
     :param variables: mapping of its variables
+    :param first: names of variables that come before those of all roles
     """
-    return next(filter(None, map(variables.get, NAMESPACES)), DEFAULT_NAMESPACE)
+    return next(filter(None, map(variables.get, (*first, *NAMESPACES))), DEFAULT_NAMESPACE)
 
 
 def name_problems(clusters, children=None):
