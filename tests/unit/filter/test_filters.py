@@ -172,7 +172,8 @@ def test_a_host_that_acts_for_others_is_none_of_them():
 
 
 def test_a_cluster_is_in_the_namespace_that_the_roles_have():
-    hostvars = {"c1": {}, "c2": {"metal3_namespace": "rack2"}, "c4": {"teardown_namespace": "t", "cluster_namespace": "a"},
+    hostvars = {"c1": {}, "c2": {"metal3_namespace": "rack2"},
+                "c4": {"teardown_namespace": "t", "cluster_namespace": "a"},
                 "c3": {"cluster_namespace": "a", "metal3_namespace": "b"}, "c5": {"cluster_namespace": ""}}
     namespaces = load("filter", "cluster_namespaces")
     assert namespaces(hostvars, ["c5", "c4", "c3", "c2", "c1"]) == ["metal3", "a", "a", "rack2", "metal3"]
