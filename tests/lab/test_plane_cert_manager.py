@@ -100,7 +100,7 @@ def names(variables):
 
 
 def folder(variables):
-    return variables["management_plane"]["kubeconfig"] + ".ironic"
+    return f"{variables['management_plane']['kubeconfig']}.{CONTEXT}.ironic"
 
 
 def login(variables, before=""):

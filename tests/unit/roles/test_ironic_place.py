@@ -126,3 +126,13 @@ def test_what_the_inventory_says_of_ironic_comes_before_the_defaults(tmp_path):
     found = places(tmp_path, {"said": given, "process": dict(given, ironic_mode="process")})
     assert found["said"]["pivot"] == ["cluster", "own"] and "ironic" not in found["said"]["parts"]
     assert found["process"]["pivot"] == ["process", "own"] and "ironic" in found["process"]["parts"]
+
+
+@pytest.mark.parametrize(("plane", "folder"), [
+    ({}, "~/.kube/config.ironic"), ({"kubeconfig": "/k", "context": None}, "/k.ironic"),
+    ({"kubeconfig": "/k", "context": "admin@rack-1"}, "/k.admin@rack-1.ironic"),
+    ({"kubeconfig": "/k", "context": "arn:../rack 1"}, "/k.arn_.._rack_1.ironic")])
+def test_planes_of_one_kubeconfig_have_their_credentials_in_folders_of_their_own(tmp_path, plane, folder):
+    code, output = ran(tmp_path, "cluster", {"ansible.builtin.debug": {"msg": "<{{ ironic_credentials_dir }}>"}},
+                       plane=plane)
+    assert code == 0 and f"<{folder}>" in output, output
