@@ -38,7 +38,8 @@ def runs(tmp_path):
     files = [str(ROLE / part / "main.yml") for part in ("defaults", "vars")]
     text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars_files": files,
                         "tasks": [{"import_tasks": "install.yml"}]}])
-    variables = {"image_server_work_dir": str(tmp_path / "work"), "image_server_nginx_program": program}
+    variables = {"image_server_work_dir": str(tmp_path / "work"), "image_server_packages": ["nginx"],
+                 "image_server_packaged_program": program, "image_server_nginx_program": program}
 
     def run(*arguments, **changes):
         dummy, output = playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
@@ -68,5 +69,21 @@ def test_a_server_of_before_is_left_alone(run):
     assert run()[0] is False
 
 
+def test_a_server_of_before_is_left_alone_when_the_program_is_mistyped(run):
+    """By what else is installed, the installation changes something."""
+    run.program.write_text("nginx of before")
+    for name, stopped in (("ngin", False), ("nginx", False)):
+        found, output = run(image_server_nginx_program=str(run.program.with_name(name)))
+        assert found is stopped, output
+        assert ("image_server_nginx_program: found no file" in output) == (name == "ngin"), output
+
+
+def test_what_an_installation_has_started_is_stopped_when_the_program_was_mistyped(run):
+    stopped, output = run(image_server_nginx_program=str(run.program.with_name("ngin")))
+    assert stopped is False and "image_server_nginx_program: found no file" in " ".join(output.split()), output
+    assert run()[0] is True
+
+
 def test_nothing_is_stopped_where_nothing_is_installed(run):
+    run.program.write_text("nginx")
     assert run(image_server_packages=[])[0] is False
