@@ -22,6 +22,8 @@ DEFINITIVE_REASONS = ("InvalidImageName", "ErrImageNeverPull")
 # What may pass, when a Secret or a registry comes late, and is a failure when it stays.
 STUCK_REASONS = ("ErrImagePull", "ImagePullBackOff", "CrashLoopBackOff", "CreateContainerConfigError",
                  "CreateContainerError", "RunContainerError")
+# The kubelet waits up to 5 min before it starts a container again: until then this is about a start of before.
+LATE_REASON = "CrashLoopBackOff"
 
 
 def _deployment(obj: dict[str, Any], status: dict[str, Any]) -> str | None:
@@ -148,6 +150,16 @@ def pod_trouble(pod: dict[str, Any]) -> tuple[str, str] | None:
         if (container.get("state") or {}).get("running") and not container.get("ready"):
             return _with_message("NotReady", f"container {container['name']} runs and is not ready{_end(container)}")
     return None
+
+
+def restarts(pod: dict[str, Any]) -> int:
+    """Return how often containers of a pod were started again.
+
+    :param pod: a Pod as stored
+    """
+    status = pod.get("status") or {}
+    return sum(container.get("restartCount") or 0 for container in (
+        status.get("initContainerStatuses") or []) + (status.get("containerStatuses") or []))
 
 
 # Characters of a log's last line: programs repeat what they were given, and say at the end what is wrong with it.

@@ -47,6 +47,8 @@ class RolloutItem(Awaited):
         self.entry = entry
         self._clock = clock
         self._stuck_since = {}
+        # Of each pod when it was read first. What ended before the wait may be over: an API server that did not answer.
+        self._restarts_before: dict[str, int] = {}
 
     def update(self, observed: Any, now: float) -> Any:
         """Take ``(objects, pods)`` as :meth:`RolloutWait._read` returns them."""
@@ -80,8 +82,11 @@ class RolloutItem(Awaited):
             reason, text = trouble
             key = (pod["metadata"]["name"], reason in rollout.STUCK_REASONS)
             since = self._stuck_since.setdefault(key, self._clock())
+            restarts = rollout.restarts(pod)
+            before = self._restarts_before.setdefault(pod["metadata"]["name"], restarts)
             due = reason in rollout.DEFINITIVE_REASONS or (
-                reason in rollout.STUCK_REASONS and self._clock() - since >= STUCK_SECONDS)
+                reason in rollout.STUCK_REASONS and self._clock() - since >= STUCK_SECONDS
+                and (reason != rollout.LATE_REASON or restarts > before))
             result.append((key, f"pod {pod['metadata']['name']}: {text}; {rollout.next_step(pod, reason, text)}", due))
         return result
 

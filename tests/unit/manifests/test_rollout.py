@@ -195,6 +195,25 @@ def test_wait_names_the_pods_reason_when_it_gives_up():
     assert server.now == 60
 
 
+def crashing(restarts):
+    found = pod({"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}, last={"exitCode": 1, "reason": "Error"})
+    found["status"]["containerStatuses"][0]["restartCount"] = restarts
+    return [stored("Deployment", {"replicas": 2}, updatedReplicas=1), found]
+
+
+def test_a_container_that_ended_before_the_wait_is_waited_for_until_it_is_started_again():
+    done = stored("Deployment", {"replicas": 2}, **DONE)
+    assert wait(Server(*[crashing(6)] * 250, [done])) == 250.0
+
+
+@pytest.mark.parametrize("before, started_at", [(0, 1), (6, 100)])
+def test_a_container_that_ends_again_during_the_wait_ends_it(before, started_at):
+    server = Server(*[crashing(before)] * started_at, crashing(before + 1))
+    with pytest.raises(RolloutError, match=r"can't be rolled out:\n- Deployment n/a: .*back-off 5m0s; it ended with"):
+        wait(server)
+    assert server.now == max(60, started_at)
+
+
 def test_wait_ends_when_no_pod_is_let_in_for_a_minute():
     server = Server([refused("violates PodSecurity")])
     with pytest.raises(RolloutError, match=r"can't be rolled out:\n- Deployment n/a: 0 of 1 pods updated; "
