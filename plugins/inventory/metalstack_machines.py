@@ -108,6 +108,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.addresses
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options import inventory_name
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.field_checks import show
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.redaction.redaction import without_url_secrets
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.texts.plain_text import plain
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack import info_service
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.client import HAS_METAL_PYTHON, MetalClient
 from ansible_collections.metal3.baremetal.plugins.module_utils._metalstack.errors import MetalError
@@ -146,12 +147,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
             name = facts[self.get_option("host_names")]
             if not inventory_name.is_possible(name):
                 raise AnsibleParserError(
-                    f"{path}: machine {facts['id']}: found the name {show(name)}, expected one that an inventory host "
-                    f"can have ({inventory_name.RULE}); set host_names to id")
+                    f"{path}: machine {plain(facts['id'])}: found the name {show(name)}, expected one that an "
+                    f"inventory host can have ({inventory_name.RULE}); set host_names to id")
             if name in known:
                 raise AnsibleParserError(
-                    f"{path}: {name}: found machines {known[name]} and {facts['id']}, expected one machine for each "
-                    "inventory host; set host_names to id, or select one of them by project or partition")
+                    f"{path}: {name}: found machines {plain(known[name])} and {plain(facts['id'])}, expected one "
+                    "machine for each inventory host; set host_names to id, or select one of them by project or "
+                    "partition")
             self._refuse_taken(path, name, facts)
             known[name] = facts["id"]
         # All before the first is added: Ansible keeps what a source that fails has added.
@@ -164,8 +166,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable):
         hint = "; if both are the same machine, add a group of the host to extended_groups" if owner == HOST else ""
         if owner:
             raise AnsibleParserError(
-                f"{path}: {facts['kind']} {facts['id']}: found the name {show(name)}, which {owner} has, expected a "
-                f"name of its own; set host_names to id, or select others by project or partition{hint}")
+                f"{path}: {facts['kind']} {plain(facts['id'])}: found the name {show(name)}, which {owner} has, "
+                f"expected a name of its own; set host_names to id, or select others by project or partition{hint}")
 
     def _facts(self, path):
         connection = dict((option, self.get_option(option)) for option in (

@@ -45,7 +45,7 @@ class NameImpossible(ValueError):
     """
 
     def __init__(self, name: str, subject: str) -> None:
-        super().__init__(f"{plain(subject)}: found the name {show(name)}, expected one that an inventory host can have "
+        super().__init__(f"{subject}: found the name {show(name)}, expected one that an inventory host can have "
                          f"({inventory_name.RULE})")
 
 
@@ -196,4 +196,4 @@ def entries(all_facts: list[dict[str, Any]], host_names: Any = NAME) -> list[Ent
 
 
 def _subject(facts: dict[str, Any]) -> str:
-    return f"{facts['kind']} {facts['namespace'] + '/' if facts.get('namespace') else ''}{facts['name']}"
+    return plain(f"{facts['kind']} {facts['namespace'] + '/' if facts.get('namespace') else ''}{facts['name']}")

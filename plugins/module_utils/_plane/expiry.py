@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
@@ -15,6 +15,7 @@ from .._common.texts.formats import moment_of, timestamp
 from .._common.texts.text_table import lines
 from .._kube.objects import secret_data
 from .._kube.objects.titles import title_of
+from .._metal3.kinds import GROUPS
 from .cluster.objects import client_configs
 from .parts import injection
 
@@ -68,24 +69,30 @@ class Known(NamedTuple):
     not_after: str
 
 
-def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object]) -> list[Held]:
-    """Return the serving certificates of webhooks, with the authority by which the API server verifies each.
+def of_webhooks(objects: Iterable[Object], secrets: Iterable[Object], namespaces: Collection[str]) -> list[Held]:
+    """Return the serving certificates of a plane's webhooks, with the authority by which the API server verifies each.
 
-    :param objects: webhook configurations and definitions
+    :param objects: webhook configurations and definitions, those of others among them
     :param secrets: of type ``kubernetes.io/tls``
+    :param namespaces: those of the plane's parts, in which its webhooks run
     """
     secrets = list(secrets)
     found: dict[tuple[str, str], Held] = {}
     for obj in objects:
         for config in client_configs(obj):
             service, bundle = config.get("service") or {}, config.get("caBundle")
-            if not service or not bundle:
+            if not service or not bundle or not (service["namespace"] in namespaces or _is_of_plane(obj)):
                 continue
             held = _of_webhook(obj, service, secret_data.decoded(bundle) or b"", secrets)
             key = (held.place, bundle)
             trusting = (*(found[key].trusted_by if key in found else ()), title_of(obj))
             found[key] = held._replace(trusted_by=tuple(dict.fromkeys(trusting)))
     return [item._replace(trusted_by=_shortened(item.trusted_by)) for item in found.values()]
+
+
+def _is_of_plane(obj: Object) -> bool:
+    """Say whether an object defines a kind of Metal³ or Cluster API, wherever its webhook runs."""
+    return str((obj.get("spec") or {}).get("group") or "").endswith(GROUPS)
 
 
 def _of_webhook(obj: Object, service: Object, authority: bytes, secrets: list[Object]) -> Held:

@@ -79,7 +79,7 @@ def _of_cluster(client: Any, namespaces: list[str], warnings: list[str]) -> list
     secrets = [item for name in places for item in _listed(client, "Secret", name, _TLS, warnings)]
     of_ironic = [item for name in places for item in _of_ironic(client, name, warnings)]
     of_clusters = [item for name in namespaces for item in _listed(client, "Secret", name, _OF_CLUSTER, warnings)]
-    serving = expiry.of_webhooks(webhooks, secrets)
+    serving = expiry.of_webhooks(webhooks, secrets, places)
     return (serving + of_ironic + expiry.of_secrets(secrets, serving + of_ironic)
             + expiry.of_clusters(of_clusters, _of_kubeconfig))
 

@@ -82,6 +82,14 @@ def test_a_vlan_on_a_bond():
     ({"links": [NIC], "networks": [dict(STATIC, ip_address="192.0.2.5\nDNS=1")]}, "network n: found"),
     ({"links": [NIC], "networks": [dict(STATIC, gateway="gw")]}, "network n: found 'gw', expected an IP address"),
     ({"links": [NIC], "services": [{"type": "dns", "address": "x"}]}, "service dns: found 'x'"),
+    # To Python the zone of an address may be any text.
+    ({"links": [NIC], "services": [{"type": "dns", "address": "fe80::1%a\nDHCP=yes"}]}, "service dns: found"),
+    ({"links": [NIC], "networks": [dict(STATIC, type="ipv6", gateway="fe80::1%a\nMetric=1")]}, "network n: found"),
+    ({"links": [NIC], "networks": [dict(STATIC, type="ipv6", ip_address="fe80::1%a\nDNS=::1/64")]}, "network n: found"),
+    ({"links": [NIC], "networks": [dict(STATIC, type="ipv6", ip_address="fe80::5%a\nDNS=::1", netmask="64")]},
+     "network n: found"),
+    ({"links": [NIC], "networks": [dict(STATIC, routes=[
+        {"network": "fe80::%a\nMetric=1", "netmask": "64", "gateway": "192.0.2.3"}])]}, "network n: found"),
 ])
 def test_what_is_no_network_data_is_refused(data, text):
     """Somebody else's text: nothing of it gets into a file unchecked."""

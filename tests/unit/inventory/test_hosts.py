@@ -104,6 +104,13 @@ def test_names_are_sorted_and_of_two_namespaces_distinguished():
         "a.metal3", "a.other", "b.metal3"]
 
 
+def test_a_namespace_does_not_steer_the_terminal():
+    """Ansible prints why it could not read an inventory as it is."""
+    facts = [inventory_hosts.host_facts(bmh("a")), inventory_hosts.host_facts(bmh("a", "other\x1b[2J"))]
+    with pytest.raises(inventory_hosts.NameClash, match=r"a: found host metal3/a and host other\\x1b\[2J/a, expected"):
+        inventory_hosts.entries(facts)
+
+
 @pytest.mark.parametrize("zone", ["%1", "%1 -oProxyCommand=id", "%"])
 def test_an_address_with_a_zone_is_none(zone):
     address = "fe80::1" + zone

@@ -133,6 +133,17 @@ def test_machines_of_two_metal_stacks_do_not_become_one(api, tmp_path):
     assert facts["server"] == "https://192.0.2.9"
 
 
+@pytest.mark.parametrize("name, text", [
+    ("a b", "machine m"), ("fw", "fw: found machines"), ("gateway", "a host of another inventory source")])
+def test_an_id_of_metal_api_does_not_steer_the_terminal(api, tmp_path, name, text):
+    """Ansible prints why it could not read an inventory as it is."""
+    machine = api.named("cp-0")[0]
+    machine["id"], machine["allocation"]["name"] = "m\x1b]0;x\x07\x9b2J", name
+    with pytest.raises(AnsibleParserError, match=text) as raised:
+        read(tmp_path, described())
+    assert r"m\x1b]0;x\x07\x9b2J" in str(raised.value) and str(raised.value).isprintable()
+
+
 def test_what_is_no_address_is_left_out(api, tmp_path):
     api.named("cp-0")[0]["allocation"]["networks"][0]["ips"] = ["198.51.100.7", "-oProxyCommand=id", "fe80::1%;id;"]
     assert read(tmp_path).hosts["cp-0"].vars["metalstack"]["addresses"] == ["198.51.100.7"]

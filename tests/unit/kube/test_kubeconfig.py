@@ -130,14 +130,16 @@ class Management:
     """A management cluster that has one Secret.
 
     :param endpoint: host of the Cluster's endpoint; None when there is no Cluster
+    :param port: port of the endpoint; None when it has none
     """
 
-    def __init__(self, value, endpoint=None):
-        self.value, self.endpoint = value, endpoint
+    def __init__(self, value, endpoint=None, port=6443):
+        self.value, self.endpoint, self.port = value, endpoint, port
 
     def get(self, resource, namespace, name):
         if (resource.kind, namespace, name) == ("Cluster", "n", "prod"):
-            return None if self.endpoint is None else {"spec": {"controlPlaneEndpoint": {"host": self.endpoint}}}
+            return None if self.endpoint is None else {"spec": {"controlPlaneEndpoint": {
+                "host": self.endpoint, "port": self.port}}}
         assert (resource.kind, namespace, name) == ("Secret", "n", "prod-kubeconfig")
         return {"metadata": {"name": name}, "data": self.value}
 
@@ -169,14 +171,36 @@ def two_contexts():
     (GOOD, "192.0.2.11"), (GOOD, "api.example"), (two_contexts(), "192.0.2.10")])
 def test_a_secret_does_not_say_which_server_is_asked_in_place_of_the_clusters(content, endpoint):
     """Who may write Secrets would have had pods of another cluster counted before a server is restarted."""
-    with pytest.raises(KubeError, match=f"expected one at {endpoint}, the endpoint of its Cluster; find out who"):
+    with pytest.raises(KubeError, match=f"expected one at {endpoint} port 6443, the endpoint of its Cluster; find out"):
         workload_client(Management(of_secret(content), endpoint), "n", "prod")
 
 
-@pytest.mark.parametrize("endpoint", ["192.0.2.10", "", None])
-def test_a_secret_that_leads_to_the_clusters_endpoint_is_used(endpoint):
-    found = workload_kubeconfig(Management(of_secret(GOOD), endpoint), "n", "prod")
-    assert found["clusters"] == GOOD["clusters"]
+@pytest.mark.parametrize("server, host, port, found", [
+    ("https://192.0.2.10:6444", "192.0.2.10", 6443, "192.0.2.10 port 6444"),
+    ("https://192.0.2.10", "192.0.2.10", 6443, "192.0.2.10 port 443"),
+    ("https://[2001:db8::1]:6443", "2001:db8::1", 6444, "2001:db8::1 port 6443")])
+def test_another_port_of_the_clusters_host_is_another_server(server, host, port, found):
+    """One load balancer has the API servers of many clusters, each at a port of its own."""
+    words = f"found a server at {found}, expected one at {host} port {port}, the endpoint of its Cluster"
+    with pytest.raises(KubeError, match=words):
+        workload_client(Management(of_secret(of_server(server)), host, port), "n", "prod")
+
+
+def of_server(server):
+    """Return the good one with another server."""
+    content = copy.deepcopy(GOOD)
+    content["clusters"][0]["cluster"]["server"] = server
+    return content
+
+
+@pytest.mark.parametrize("server, endpoint, port", [
+    ("https://192.0.2.10:6443", "192.0.2.10", 6443), ("https://192.0.2.10:6443", "192.0.2.10", None),
+    ("https://192.0.2.10:6443", "192.0.2.10", 0), ("https://192.0.2.10", "192.0.2.10", 443),
+    ("https://192.0.2.10:6443", "", 0), ("https://192.0.2.10:6443", None, 0)])
+def test_a_secret_that_leads_to_the_clusters_endpoint_is_used(server, endpoint, port):
+    content = of_server(server)
+    found = workload_kubeconfig(Management(of_secret(content), endpoint, port), "n", "prod")
+    assert found["clusters"] == content["clusters"]
 
 
 @pytest.mark.parametrize("value", [{"value": "%"}, {"value": 7}, {"value": "YQ"}, {"value": "é"}])

@@ -39,14 +39,15 @@ def rows(held, days=0):
 
 
 def test_a_webhooks_certificate_is_found_by_its_name_and_verified_by_its_authority():
-    [row] = rows(expiry.of_webhooks([webhook("a"), webhook("b"), webhook("c")], [secret()]))
+    [row] = rows(expiry.of_webhooks([webhook("a"), webhook("b"), webhook("c")], [secret()], ["ipam"]))
     assert (row["status"], row["place"], row["days_left"]) == ("ok", "Secret ipam/serving", 364)
     assert row["trusted_by"] == ["ValidatingWebhookConfiguration a", "2 more"] and row["names"] == [HOST]
 
 
 def test_one_of_another_authority_is_untrusted_and_one_without_a_secret_unreadable():
-    assert [row["status"] for row in rows(expiry.of_webhooks([webhook("a", OTHER)], [secret()]))] == ["untrusted"]
-    [row] = rows(expiry.of_webhooks([webhook("a")], []))
+    [row] = rows(expiry.of_webhooks([webhook("a", OTHER)], [secret()], ["ipam"]))
+    assert row["status"] == "untrusted"
+    [row] = rows(expiry.of_webhooks([webhook("a")], [], ["ipam"]))
     assert (row["status"], row["place"], row["days_left"]) == ("unreadable", f"Service {HOST}", None)
 
 
@@ -59,17 +60,17 @@ def signing_itself(named):
 def test_of_a_webhook_that_signs_its_own_certificate_the_authority_counts():
     """As cert-manager's does, which made the report fail wherever cert-manager is."""
     namespace = webhook("a")["webhooks"][0]["clientConfig"]["service"]["namespace"]
-    [row] = rows(expiry.of_webhooks([signing_itself(f"{namespace}/own-ca")], []))
+    [row] = rows(expiry.of_webhooks([signing_itself(f"{namespace}/own-ca")], [], ["ipam"]))
     assert (row["status"], row["place"]) == ("ok", f"Secret {namespace}/own-ca")
     assert row["holder"].startswith("authority of webhook ") and row["not_after"]
     for other in ("elsewhere/own-ca", f"{namespace}/a b", namespace):
-        [row] = rows(expiry.of_webhooks([signing_itself(other)], []))
+        [row] = rows(expiry.of_webhooks([signing_itself(other)], [], ["ipam"]))
         assert row["status"] == "unreadable"
 
 
 @pytest.mark.parametrize("days, status", [(300, "ok"), (340, "expiring"), (400, "expired")])
 def test_days_decide_what_is_urgent(days, status):
-    held = expiry.of_webhooks([webhook("a")], [secret()])
+    held = expiry.of_webhooks([webhook("a")], [secret()], ["ipam"])
     assert [row["status"] for row in rows(held, days)] == [status]
 
 
@@ -102,7 +103,7 @@ class Reader:
         if resource.kind in self.forbidden:
             raise KubeError("forbidden", 403)
         return [item for item in self.objects.get((resource.kind, field_selector), [])
-                if namespace in (None, item["metadata"]["namespace"])], "1"
+                if namespace in (None, item["metadata"].get("namespace"))], "1"
 
     def get(self, resource, namespace, name):
         return next((item for item in self.list(resource, namespace)[0] if item["metadata"]["name"] == name), None)
@@ -189,6 +190,31 @@ def test_certificates_are_looked_for_where_the_parts_run():
     assert everywhere == {"Secret addresses", "Secret metal", "Secret capm3-system"}
     # Who may not look for them finds upstream's.
     assert places(Reader(objects, ["Deployment"])) == {"Secret capm3-system"}
+
+
+def test_webhooks_of_others_are_none_of_the_plane():
+    """Each, of an ingress controller for example, was one to renew: nobody reads the Secrets of their namespaces."""
+    def called(name, namespace):
+        found = webhook(name)
+        found["webhooks"][0]["clientConfig"]["service"]["namespace"] = namespace
+        return found
+
+    def definition(group):
+        return {"metadata": {"name": f"things.{group}"}, "spec": {"group": group, "conversion": {"webhook": {
+            "clientConfig": {"caBundle": encoded(PEM), "service": {"name": "of", "namespace": group}}}}}}
+
+    deployment = {"metadata": {"name": "a", "namespace": "ipam"}, "spec": {"template": {"spec": {
+        "containers": [{"name": "manager", "image": "quay.io/metal3-io/ip-address-manager:v1.13.1"}]}}}}
+    objects = {("ValidatingWebhookConfiguration", None): [
+        called("of-ingress", "ingress-nginx"), called("of-ipam", "ipam"), called("of-capm3", "capm3-system")],
+               ("CustomResourceDefinition", None): [
+                   definition("example.org"), definition("infrastructure.cluster.x-k8s.io")],
+               ("Secret", "type=kubernetes.io/tls"): [secret()], ("Deployment", None): [deployment]}
+    found = expiry_service.report(params(), Reader(objects), None)
+    assert [(row["place"], row["status"]) for row in found["certificates"]] == [
+        ("Service of.infrastructure.cluster.x-k8s.io.svc", "unreadable"),
+        ("Service webhook.capm3-system.svc", "unreadable"), ("Secret ipam/serving", "ok")]
+    assert len(found["urgent"]) == 2
 
 
 def test_what_may_not_be_read_is_warned_of():

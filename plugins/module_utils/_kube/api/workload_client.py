@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
-from ..._common.addresses import ip_texts
+from ..._common.addresses import ip_texts, web_ports
 from ..._common.documents.tolerant import dict_in
 from ..._common.texts.plain_text import plain
 from ..connection import kubeconfig
@@ -37,8 +37,8 @@ def workload_kubeconfig(client: Any, namespace: str | None, name: str) -> Any:
     """Return the kubeconfig that Cluster API keeps for a cluster, or None when there is none yet.
 
     :returns: dict, see :func:`kubeconfig.inline`
-    :raises KubeError: when it holds more than addresses, certificates, keys and tokens, or leads to another host than
-        the endpoint of its Cluster
+    :raises KubeError: when it holds more than addresses, certificates, keys and tokens, or leads to another host or
+        port than the endpoint of its Cluster
     """
     secret = client.get(KNOWN["Secret"], namespace, f"{name}-kubeconfig")
     if not dict_in(secret, "data").get("value"):
@@ -64,13 +64,17 @@ def elsewhere(config: dict[str, Any], cluster: Any, source: str) -> str:
     :param cluster: the Cluster, None for none
     :param source: where the kubeconfig comes from, for messages
     """
-    endpoint = dict_in(dict_in(cluster, "spec"), "controlPlaneEndpoint").get("host")
+    endpoint = dict_in(dict_in(cluster, "spec"), "controlPlaneEndpoint")
+    host, port = endpoint.get("host"), endpoint.get("port")
     # Whichever of its contexts is used.
-    for context in config["contexts"] if endpoint else ():
+    for context in config["contexts"] if host else ():
         _context, server, _user = kubeconfig.choose(config, context["name"], source)
-        host = urlsplit(server["server"]).hostname or ""
-        if not ip_texts.is_same_host(host, str(endpoint)):
-            return plain(f"found a server at {host}, expected one at {endpoint}, the endpoint of its Cluster")
+        parts = urlsplit(server["server"])
+        found_host, found_port = parts.hostname or "", parts.port or web_ports.BY_SCHEME[parts.scheme]
+        # Behind a load balancer another port of that host is another cluster's.
+        if not ip_texts.is_same_host(found_host, str(host)) or (port and found_port != port):
+            return plain(f"found a server at {found_host} port {found_port}, expected one at {host}"
+                         f"{f' port {port}' if port else ''}, the endpoint of its Cluster")
     return ""
 
 

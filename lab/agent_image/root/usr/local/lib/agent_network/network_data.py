@@ -51,9 +51,19 @@ def _number(value, low, high, what):
     return int(value)
 
 
+def _without_zone(text):
+    """Return a text, unless it has the zone of an IPv6 address: to ``ipaddress`` that is any text, line breaks too.
+
+    :raises ValueError: when it has
+    """
+    if "%" in text:
+        raise ValueError("an address with a zone")
+    return text
+
+
 def _address(value, what):
     try:
-        return str(ipaddress.ip_address(str(value)))
+        return str(ipaddress.ip_address(_without_zone(str(value))))
     except ValueError:
         raise NetworkDataError(f"{what}: found {value!r}, expected an IP address") from None
 
@@ -62,7 +72,8 @@ def _prefix(network, what):
     mask = network.get("netmask")
     text = str(network.get("ip_address"))
     try:
-        return str(ipaddress.ip_interface(text if "/" in text or mask in (None, "") else f"{text}/{mask}"))
+        return str(ipaddress.ip_interface(_without_zone(
+            text if "/" in text or mask in (None, "") else f"{text}/{mask}")))
     except ValueError:
         raise NetworkDataError(f"{what}: found {text!r} with netmask {mask!r}, expected an address") from None
 
@@ -70,7 +81,8 @@ def _prefix(network, what):
 def _destination(route, what):
     mask, network = route.get("netmask"), str(route.get("network"))
     try:
-        return str(ipaddress.ip_network(network if mask in (None, "") else f"{network}/{mask}", strict=False))
+        return str(ipaddress.ip_network(_without_zone(
+            network if mask in (None, "") else f"{network}/{mask}"), strict=False))
     except ValueError:
         raise NetworkDataError(f"{what}: found {network!r} with netmask {mask!r}, expected a network") from None
 
