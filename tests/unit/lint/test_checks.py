@@ -383,6 +383,6 @@ def test_where_an_option_stands(path, variable):
 
 
 def test_a_class_that_knows_the_endpoint_alone_is_compared_with_pools():
-    of_class = {"name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4", "control_plane": {"replicas": 1},
-                "workers": {}, "cluster_class": {"name": "theirs"}}
+    of_class = {"name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4", "workers": {},
+                "control_plane": {"replicas": 1}, "cluster_class": {"name": "theirs"}}
     assert lint_checks.lint(site(clusters={"prod-cluster": of_class}, pools=[POOL])) == []
