@@ -323,8 +323,31 @@ def test_the_table_is_aligned():
         "BMC               TIME",
         "h1           available            on     8    16 GiB  2x480 GB, 4000 GB  2     00:5c:52:31:3a:01  "
         "ipmi://192.0.2.1  1 min 1 s",
-        "a-long-name  registering (error)  off    -    -       -                  -     -                  "
+        "a-long-name  registering (error)  -      -    -       -                  -     -                  "
         "ipmi://192.0.2.1  -"]
+
+
+@pytest.mark.parametrize("state, operational, metadata, powered, cells", [
+    ("available", "OK", {}, False, ("available", "off")), ("available", "OK", {}, True, ("available", "on")),
+    (None, "", {}, False, ("new", "-")), ("unmanaged", "discovered", {}, False, ("unmanaged", "-")),
+    ("registering", "delayed", {}, False, ("registering (delayed)", "-")),
+    ("inspecting", "OK", {}, True, ("inspecting", "on")),
+    ("provisioned", "detached", {}, True, ("provisioned (detached)", "on")),
+    ("available", "OK", {"annotations": {"baremetalhost.metal3.io/paused": ""}}, False, ("available (paused)", "off")),
+    ("provisioned", "OK", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, True, ("provisioned (deleting)", "on")),
+    ("deleting", "OK", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, False, ("deleting", "off")),
+    ("available", "detached", {"annotations": {"baremetalhost.metal3.io/paused": ""},
+                               "deletionTimestamp": "2026-01-01T00:00:00Z"}, False,
+     ("available (detached, paused, deleting)", "off")),
+])
+def test_the_table_says_what_a_state_alone_hides(state, operational, metadata, powered, cells):
+    status = {"operationalStatus": operational, "poweredOn": powered, "provisioning": {"state": state} if state else {}}
+    cell = host_table.row(host_table.summary({"metadata": dict({"name": "h1"}, **metadata), "status": status}))
+    assert (cell["state"], cell["power"]) == cells
+
+
+def test_the_power_of_a_host_that_is_gone_is_not_known():
+    assert host_table.row(host_table.absent("h1", "metal3"))["power"] == "-"
 
 
 def test_hardware_is_plain_data():
