@@ -227,6 +227,10 @@ def _raid_error(text):
             "'create_configuration', 'abortable': False, 'priority': 0}: " + text)
 
 
+AGENT = ("Image provisioning failed: Connection to agent failed: Failed to connect to the agent running on node u for "
+         "invoking command standby.prepare_image. Error: ")
+
+
 @pytest.mark.parametrize("error_type, message, cause, definitive", [
     ("registration error", "BMC CredentialsName secret doesn't exist secret \"x\" not found", "does not exist", True),
     ("registration error", "Validation error with BMC credentials: Missing BMC connection details 'password'",
@@ -252,6 +256,29 @@ def _raid_error(text):
      "inspection is running on the node.", "never reported", False),
     ("provisioning error", "Image provisioning failed: Timeout reached while waiting for callback for node u",
      "stopped calling", False),
+    ("preparation error", "Timeout reached while cleaning the node. Please check if the ramdisk responsible for the "
+     "cleaning is running on the node. Failed on step {'interface': 'raid', 'step': 'create_configuration'}.",
+     "stopped calling", False),
+    ("servicing error", "Timeout reached while servicing the node. Please check if the ramdisk responsible for the "
+     "servicing is running on the node. Failed on step {'interface': 'bios', 'step': 'apply_configuration'}.",
+     "stopped calling", False),
+    ("provisioning error", AGENT + "HTTPSConnectionPool(host='192.0.2.50', port=9999): Max retries exceeded with url: "
+     "/v1/commands/ (Caused by NewConnectionError('Failed to establish a new connection: [Errno 113] No route to "
+     "host'))", "does not reach the agent", False),
+    ("preparation error", AGENT + "HTTPSConnectionPool(host='192.0.2.50', port=9999): Max retries exceeded with url: "
+     "/v1/commands/ (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate "
+     "verify failed: certificate is not yet valid')))", "clocks of the server and of Ironic's machine differ", False),
+    ("registration error", "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify "
+     "failed: certificate is not yet valid'))", "not valid yet", True),
+    *(("inspection error", "Failed to inspect hardware. Reason: unable to start inspection: Redfish exception occurred."
+       f" Error: Setting boot mode to uefi failed for node u. Error: HTTP PATCH https://b/redfish/v1/Systems/1 {text}",
+       cause, definitive) for text, cause, definitive in (
+           ("returned code 500. Base.1.0.GeneralError: no", "did not set the boot mode", False),
+           ("returned code 401. Base.1.0.GeneralError: no", "refused the credentials", True),
+           ("returned code 503. busy", "does not answer", False))),
+    ("provisioning error", "Image provisioning failed: Redfish exception occurred. Error: Failed to set secure boot "
+     "state on node u to True: HTTP PATCH https://b/redfish/v1/Systems/1/SecureBoot returned code 400. no",
+     "did not set secure boot", False),
     ("provisioning error", "Image provisioning failed: Agent returned error for deploy step write_image: Error "
      "verifying image checksum: Image failed to verify against checksum.", "checksum", True),
     ("provisioning error", "Image provisioning failed: No suitable device was found for deployment", "no disk", True),
