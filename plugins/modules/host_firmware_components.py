@@ -207,8 +207,8 @@ hosts:
       returned: when the object is there
     unfinished:
       description:
-        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any more
-          were begun with then, and need not be flashed.
+        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any
+          more were begun with then, and need not be flashed.
       type: bool
       returned: when the object is there
     valid:

@@ -90,8 +90,8 @@ hosts:
       returned: always
     unfinished:
       description:
-        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any more
-          were begun with then, and need not be flashed.
+        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any
+          more were begun with then, and need not be flashed.
       type: bool
       returned: always
     valid:
