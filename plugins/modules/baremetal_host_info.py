@@ -119,7 +119,9 @@ hosts:
       type: bool
       returned: always
     powered_on:
-      description: Whether the server is powered on.
+      description:
+        - Whether the server was on when the operator has read its power the last time; V(false) also before it has read
+          it. It does not read that of a paused or detached host.
       type: bool
       returned: always
     boot_mac_address:
@@ -151,6 +153,10 @@ hosts:
       returned: always
     paused:
       description: Whether the operator leaves the host unchanged because of an annotation.
+      type: bool
+      returned: always
+    deleting:
+      description: Whether the host is being deleted, whatever its state is; a paused one stays until it is resumed.
       type: bool
       returned: always
     hardware:

@@ -205,6 +205,12 @@ hosts:
       type: list
       elements: dict
       returned: when the object is there
+    unfinished:
+      description:
+        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any
+          more were begun with then, and need not be flashed.
+      type: bool
+      returned: when the object is there
     valid:
       description: Whether BMO takes the updates (condition C(Valid)).
       type: bool

@@ -88,6 +88,12 @@ hosts:
       type: list
       elements: dict
       returned: always
+    unfinished:
+      description:
+        - Whether the host is being prepared or serviced, or its service has failed. Images that are not pending any
+          more were begun with then, and need not be flashed.
+      type: bool
+      returned: always
     valid:
       description: Whether BMO takes the updates (condition C(Valid)).
       type: bool

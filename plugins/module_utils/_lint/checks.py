@@ -300,8 +300,9 @@ def _taken(site: Site, descriptions: dict[str, Any]) -> list[tuple[str, str, str
                           bmc_address.parse(bmc.get("address") if isinstance(bmc, dict) else None).host))
         except bmc_address.AddressError:
             continue
+    # A class of the user's may know it alone.
     texts += [("cluster", name, "endpoint", description.endpoint["host"])
-              for name, description in sorted(descriptions.items())]
+              for name, description in sorted(descriptions.items()) if description.endpoint]
     result = []
     for kind, name, option, text in texts:
         try:

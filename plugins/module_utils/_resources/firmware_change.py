@@ -94,6 +94,14 @@ def conditions_facts(obj: Any) -> Object:
             "message": condition(obj, VALID).get("message") or ""}
 
 
+def is_unfinished(host: Any) -> bool:
+    """True while a host is not done with what BMO has begun with: it works at it, or has failed in its service.
+
+    One whose preparation has failed is still being prepared.
+    """
+    return is_working(host) or error_of(host)[0] == "servicing error"
+
+
 def working_state(host: Any) -> str:
     """Return what a host that is worked on is doing, in BMO's words."""
     return "servicing" if (host["status"].get("operationalStatus") == "servicing") else "preparing"

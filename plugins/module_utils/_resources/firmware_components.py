@@ -26,6 +26,7 @@ from .firmware_change import (
     host_power,
     host_state,
     is_held_up,
+    is_unfinished,
     observed_verdict,
 )
 
@@ -162,19 +163,20 @@ class FirmwareComponents(Family):
                 "updated_at": item.get("updatedAt") or ""} for item in status.get("components") or []],
             "wanted": (obj.get("spec") or {}).get("updates") or [],
             "pending": pending(obj),
+            "unfinished": is_unfinished(index.host_of(obj)),
         }, **conditions_facts(obj))
 
     def table(self, items: list[Object], width: int | None = None) -> list[str]:
-        """Return a line for each component: its version and what is wanted."""
+        """Return a line for each component that is known or wanted: its version and what has become of its image."""
         rows = []
         for item in items:
             wanted = dict((update["component"], update["url"]) for update in item.get("wanted") or [])
             waiting = set(update["component"] for update in item.get("pending") or [])
-            for part in item.get("components") or []:
-                name = part["component"]
+            versions = dict((part["component"], part["current_version"]) for part in item.get("components") or [])
+            for name in dict.fromkeys([*versions, *wanted]):
                 state = "-" if name not in wanted else "failed" if item.get("error") else (
-                    "pending" if name in waiting else "flashed")
-                rows.append([item["name"], name, part["current_version"] or "-", wanted.get(name, "-"), state])
+                    "pending" if name in waiting else "begun" if item.get("unfinished") else "flashed")
+                rows.append([item["name"], name, versions.get(name) or "-", wanted.get(name, "-"), state])
         return text_table.lines(["HOST", "COMPONENT", "VERSION", "IMAGE", "STATE"], rows, width, long=("IMAGE",))
 
 

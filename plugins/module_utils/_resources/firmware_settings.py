@@ -112,7 +112,8 @@ class FirmwareSettings(Family):
         for item in items:
             waiting = set(change["name"] for change in item.get("pending") or [])
             for name, value in sorted((item.get("wanted") or {}).items()):
-                state = "in force" if name not in waiting else "pending" if item["valid"] else "refused"
+                is_refused = item["observed"] and not item["valid"]
+                state = "in force" if name not in waiting else "refused" if is_refused else "pending"
                 rows.append([item["name"], name, (item["settings"].get(name) or "-"), text_of(value), state])
         return text_table.lines(["HOST", "SETTING", "IS", "WANTED", "STATE"], rows, width, long=("IS", "WANTED"))
 

@@ -374,6 +374,7 @@ def test_a_wait_shows_it_and_so_does_its_end(status, expected):
 @pytest.mark.parametrize(("message", "is_of_boot"), [
     ("Timeout reached while inspecting the node", True),
     ("Timeout reached while waiting for callback for node x", True),
+    ("Timeout reached while cleaning the node. Please check if the ramdisk is running. Failed on step {}.", True),
     ("Unable to connect to https://192.0.2.1", False)])
 def test_what_is_known_of_the_boot_is_the_cause_of_a_ramdisk_that_is_not_heard_of(message, is_of_boot):
     history = HostHistory("available", None, 0, phase=lambda bmh, seconds: "its kernel has stopped by a panic")

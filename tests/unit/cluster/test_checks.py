@@ -67,6 +67,26 @@ def test_hosts_that_capm3_passes_over():
     assert cluster_hosts.refusal(host("h"), MINE) is None
 
 
+@pytest.mark.parametrize("state", ["available", "preparing"])
+def test_a_detached_host_is_none_that_a_machine_can_have(state):
+    """CAPM3 chooses it, and BMO deploys nothing on it."""
+    one = host("h", state)
+    one["metadata"]["annotations"] = {"baremetalhost.metal3.io/detached": ""}
+    assert cluster_hosts.refusal(one, MINE) == "detached (annotation baremetalhost.metal3.io/detached)"
+    assert not cluster_hosts.on_its_way(one, MINE)
+    line, = cluster_hosts.shortage(DESCRIPTION, [(group("pool"), 1)], [one])
+    assert "0 free of 1 hosts that match (h is detached" in str(line)
+
+
+@pytest.mark.parametrize("state, marks, is_named", [
+    ("available", {}, True), ("provisioned", {}, False), ("available", {"capm3.metal3.io/unhealthy": ""}, False)])
+def test_a_detached_host_that_a_machine_would_get_is_named(state, marks, is_named):
+    one = host("h", state)
+    one["metadata"]["annotations"] = dict({"baremetalhost.metal3.io/detached": ""}, **marks)
+    warnings = cluster_hosts.mark_warnings(replace(DESCRIPTION, workers={"pool": {}}), [one, host("i")])
+    assert ["matches and is detached" in line for line in warnings] == [True] * is_named
+
+
 REUSE = "infrastructure.cluster.x-k8s.io/node-reuse"
 
 

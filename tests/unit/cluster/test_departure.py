@@ -115,3 +115,15 @@ def test_each_change_is_an_event_and_the_line_has_what_is_waited_for(plane):
     assert "1 being deleted (c1-one-0 waits for the drain of its node: 2 pods left (a/1, a/2))" in states[0][0]
     assert states[0][1] == "longest: c1-one-0, for 1 min, being deleted"
     assert states[-1][1] == "longest: c1-one-0, for 1 min, being deleted (60 s of cleaning)"
+
+
+@pytest.mark.parametrize(("annotations", "operational", "text"), [
+    ({"baremetalhost.metal3.io/paused": "x"}, "OK", "; it is paused, so that BMO does nothing with it"),
+    ({"baremetalhost.metal3.io/detached": ""}, "detached", "; it is detached, so that BMO does nothing with it"),
+    ({}, "OK", "")])
+def test_a_host_that_bmo_leaves_alone_is_named(annotations, operational, text):
+    found = host("provisioned")
+    found["metadata"]["annotations"] = annotations
+    found["status"]["operationalStatus"] = operational
+    assert waits_for(machine("WaitingForInfrastructureDeletion", ""), found) == (
+        "host h1 to be deprovisioned, in state provisioned" + text)

@@ -118,6 +118,22 @@ def test_a_pool_that_is_there_must_be_there_and_have_enough():
     assert "shared with 1 free addresses, expected at least 2" in str(found[0])
 
 
+@pytest.mark.parametrize("kept, taken, free", [
+    ({"a-shared": "198.18.0.100", "b-shared": "198.18.0.101"}, False, None),
+    ({"a-shared": "198.18.0.100", "b-shared": "198.18.0.101"}, True, 1),
+    ({"a-shared": "198.18.0.100"}, False, None),
+    ({"z-shared": "198.18.0.100", "endpoint": "198.18.0.101"}, False, 0),
+    ({"a-other": "198.18.0.100", "b-shared": "198.18.0.200"}, False, 1),
+])
+def test_addresses_that_a_pool_keeps_for_the_hosts_of_the_machines_are_free(kept, taken, free):
+    networks = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
+    address = copy.deepcopy(ADDRESS)
+    address["spec"].update(address="198.18.0.100", pool={"name": "shared"})
+    found = problems(facts(pools={"shared": pool("shared", pre_allocations=kept)},
+                           addresses=[address] if taken else []), networks=networks)
+    assert [f"shared with {free} free addresses" in str(line) for line in found] == ([] if free is None else [True])
+
+
 def going(obj):
     obj["metadata"].update(deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["ippool.ipam.metal3.io"])
     return obj

@@ -239,7 +239,21 @@ def remediate_by_hand(plane):
         {"kind": "Machine", "name": "c1-one-0"}]
 
 
+def annotate(**annotations):
+    def change(plane):
+        plane.objects["BareMetalHost", ILL]["metadata"]["annotations"] = annotations
+    return change
+
+
+def switch_off(plane):
+    plane.objects["BareMetalHost", ILL]["spec"]["online"] = False
+
+
 @pytest.mark.parametrize("change, text", [
+    (annotate(**{"baremetalhost.metal3.io/paused": "x"}), "a paused host"),
+    (annotate(**{"baremetalhost.metal3.io/detached": ""}), "a detached host"),
+    (annotate(**{"reboot.metal3.io/fan": ""}), "held powered off by the annotation reboot.metal3.io/fan"),
+    (switch_off, "a host with online false"),
     (remediate_by_hand, "phase Waiting.*Metal3Remediation by-hand is of no health check: delete it once the node is"),
     (lock, 'locked until 2999-01-01T00:00:00Z: "RMA 4711"'), (maintain, "a host that is being maintained: fan"),
     (delete, "Machine c1-one-0, which is being deleted"),

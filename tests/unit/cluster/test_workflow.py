@@ -243,6 +243,25 @@ def test_no_host_that_matches():
     assert failure.cause == "no host matches its selector, of 2 in the namespace"
 
 
+@pytest.mark.parametrize("annotations, metadata, operational, cause, shown", [
+    ({"baremetalhost.metal3.io/paused": "an operator"}, {}, "OK", "it is paused by an operator", "which is paused"),
+    ({"baremetalhost.metal3.io/paused": ""}, {}, "error", "it is paused, so", "which is paused"),
+    ({"baremetalhost.metal3.io/paused": "metal3.io/capm3"}, {}, "OK", None, "which is paused"),
+    ({"baremetalhost.metal3.io/detached": ""}, {}, "detached", "it is detached", "which is detached"),
+    ({}, {"deletionTimestamp": T0, "finalizers": ["f"]}, "OK", f"it is being deleted since {T0}", "in state"),
+    ({}, {}, "OK", None, "in state"),
+])
+def test_a_host_that_bmo_leaves_alone_ends_the_wait(annotations, metadata, operational, cause, shown):
+    story = Story().until(12)
+    story.host["metadata"].update(metadata, annotations=annotations)
+    story.host["status"]["operationalStatus"] = operational
+    assert shown in story.step()["waits_for"]
+    assert failures(story, formats.moment(T0) + 5) == []
+    found = failures(story)
+    assert [(failure.subject, cause in failure.cause) for failure in found] == (
+        [("BareMetalHost host-1", True)] if cause else [])
+
+
 def test_hosts_that_are_kept_for_others_end_the_wait():
     story = Story().until(8)
     reuse = "infrastructure.cluster.x-k8s.io/node-reuse"

@@ -227,6 +227,10 @@ def _raid_error(text):
             "'create_configuration', 'abortable': False, 'priority': 0}: " + text)
 
 
+AGENT = ("Image provisioning failed: Connection to agent failed: Failed to connect to the agent running on node u for "
+         "invoking command standby.prepare_image. Error: ")
+
+
 @pytest.mark.parametrize("error_type, message, cause, definitive", [
     ("registration error", "BMC CredentialsName secret doesn't exist secret \"x\" not found", "does not exist", True),
     ("registration error", "Validation error with BMC credentials: Missing BMC connection details 'password'",
@@ -252,6 +256,29 @@ def _raid_error(text):
      "inspection is running on the node.", "never reported", False),
     ("provisioning error", "Image provisioning failed: Timeout reached while waiting for callback for node u",
      "stopped calling", False),
+    ("preparation error", "Timeout reached while cleaning the node. Please check if the ramdisk responsible for the "
+     "cleaning is running on the node. Failed on step {'interface': 'raid', 'step': 'create_configuration'}.",
+     "stopped calling", False),
+    ("servicing error", "Timeout reached while servicing the node. Please check if the ramdisk responsible for the "
+     "servicing is running on the node. Failed on step {'interface': 'bios', 'step': 'apply_configuration'}.",
+     "stopped calling", False),
+    ("provisioning error", AGENT + "HTTPSConnectionPool(host='192.0.2.50', port=9999): Max retries exceeded with url: "
+     "/v1/commands/ (Caused by NewConnectionError('Failed to establish a new connection: [Errno 113] No route to "
+     "host'))", "does not reach the agent", False),
+    ("preparation error", AGENT + "HTTPSConnectionPool(host='192.0.2.50', port=9999): Max retries exceeded with url: "
+     "/v1/commands/ (Caused by SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate "
+     "verify failed: certificate is not yet valid')))", "clocks of the server and of Ironic's machine differ", False),
+    ("registration error", "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify "
+     "failed: certificate is not yet valid'))", "not valid yet", True),
+    *(("inspection error", "Failed to inspect hardware. Reason: unable to start inspection: Redfish exception occurred."
+       f" Error: Setting boot mode to uefi failed for node u. Error: HTTP PATCH https://b/redfish/v1/Systems/1 {text}",
+       cause, definitive) for text, cause, definitive in (
+           ("returned code 500. Base.1.0.GeneralError: no", "did not set the boot mode", False),
+           ("returned code 401. Base.1.0.GeneralError: no", "refused the credentials", True),
+           ("returned code 503. busy", "does not answer", False))),
+    ("provisioning error", "Image provisioning failed: Redfish exception occurred. Error: Failed to set secure boot "
+     "state on node u to True: HTTP PATCH https://b/redfish/v1/Systems/1/SecureBoot returned code 400. no",
+     "did not set secure boot", False),
     ("provisioning error", "Image provisioning failed: Agent returned error for deploy step write_image: Error "
      "verifying image checksum: Image failed to verify against checksum.", "checksum", True),
     ("provisioning error", "Image provisioning failed: No suitable device was found for deployment", "no disk", True),
@@ -323,8 +350,31 @@ def test_the_table_is_aligned():
         "BMC               TIME",
         "h1           available            on     8    16 GiB  2x480 GB, 4000 GB  2     00:5c:52:31:3a:01  "
         "ipmi://192.0.2.1  1 min 1 s",
-        "a-long-name  registering (error)  off    -    -       -                  -     -                  "
+        "a-long-name  registering (error)  -      -    -       -                  -     -                  "
         "ipmi://192.0.2.1  -"]
+
+
+@pytest.mark.parametrize("state, operational, metadata, powered, cells", [
+    ("available", "OK", {}, False, ("available", "off")), ("available", "OK", {}, True, ("available", "on")),
+    (None, "", {}, False, ("new", "-")), ("unmanaged", "discovered", {}, False, ("unmanaged", "-")),
+    ("registering", "delayed", {}, False, ("registering (delayed)", "-")),
+    ("inspecting", "OK", {}, True, ("inspecting", "on")),
+    ("provisioned", "detached", {}, True, ("provisioned (detached)", "on")),
+    ("available", "OK", {"annotations": {"baremetalhost.metal3.io/paused": ""}}, False, ("available (paused)", "off")),
+    ("provisioned", "OK", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, True, ("provisioned (deleting)", "on")),
+    ("deleting", "OK", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, False, ("deleting", "off")),
+    ("available", "detached", {"annotations": {"baremetalhost.metal3.io/paused": ""},
+                               "deletionTimestamp": "2026-01-01T00:00:00Z"}, False,
+     ("available (detached, paused, deleting)", "off")),
+])
+def test_the_table_says_what_a_state_alone_hides(state, operational, metadata, powered, cells):
+    status = {"operationalStatus": operational, "poweredOn": powered, "provisioning": {"state": state} if state else {}}
+    cell = host_table.row(host_table.summary({"metadata": dict({"name": "h1"}, **metadata), "status": status}))
+    assert (cell["state"], cell["power"]) == cells
+
+
+def test_the_power_of_a_host_that_is_gone_is_not_known():
+    assert host_table.row(host_table.absent("h1", "metal3"))["power"] == "-"
 
 
 def test_hardware_is_plain_data():

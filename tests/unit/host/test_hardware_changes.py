@@ -63,3 +63,28 @@ def test_the_filter():
         "HOST  WHAT  BEFORE  AFTER", "h1    RAM   32 GiB  1 MiB"]
     with pytest.raises(Exception, match="hardware_data: true"):
         filter_changes([{"name": "h1"}], before)
+
+
+SHARED = [{"name": "/dev/sda", "serialNumber": "S1", "sizeBytes": 480 * 10 ** 9},
+          {"name": "/dev/sdb", "serialNumber": "S1", "sizeBytes": 960 * 10 ** 9}]
+
+
+@pytest.mark.parametrize("before, after, rows", [
+    ({"storage": SHARED}, {"storage": SHARED[::-1]}, []),
+    ({"storage": SHARED}, {"storage": SHARED[1:]}, [("disk S1 /dev/sda", "480 GB, /dev/sda", "-")]),
+    ({"storage": SHARED[1:]}, {"storage": SHARED}, [("disk S1 /dev/sda", "-", "480 GB, /dev/sda")]),
+    ({"nics": [{"name": "eno1", "mac": "00:5c:52:00:00:01"}, {"name": "eno2", "mac": "00:5c:52:00:00:01"}]},
+     {"nics": [{"name": "eno2", "mac": "00:5c:52:00:00:01"}]}, [("NIC 00:5c:52:00:00:01 eno1", "eno1", "-")]),
+])
+def test_what_has_the_same_serial_number_or_address_is_told_apart_by_its_name(before, after, rows):
+    found = hardware_changes.changes(before, after)
+    assert [(row["what"], row["before"], row["after"]) for row in found] == rows
+
+
+def test_hosts_of_one_name_in_several_namespaces_are_compared_each_with_itself():
+    def hosts(first, second):
+        return [{"name": "h1", "namespace": space, "hardware_data": dict(HARDWARE, ramMebibytes=size)}
+                for space, size in (("rack-1", first), ("rack-2", second))]
+
+    assert filter_changes(hosts(1024, 2048), hosts(1024, 2048)) == []
+    assert [row["after"] for row in filter_changes(hosts(4096, 2048), hosts(1024, 2048))] == ["4 GiB"]

@@ -380,3 +380,9 @@ def test_a_variable_of_a_former_name_may_be_for_something_else():
 def test_where_an_option_stands(path, variable):
     variables = {"metal3_namespace": "a", "cluster_options": {"workers": {}}}
     assert cluster_inventory.variable_of(path, variables) == variable
+
+
+def test_a_class_that_knows_the_endpoint_alone_is_compared_with_pools():
+    of_class = {"name": "prod", "namespace": "metal3", "kubernetes_version": "v1.35.4", "workers": {},
+                "control_plane": {"replicas": 1}, "cluster_class": {"name": "theirs"}}
+    assert lint_checks.lint(site(clusters={"prod-cluster": of_class}, pools=[POOL])) == []

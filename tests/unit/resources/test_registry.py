@@ -390,6 +390,34 @@ def test_tables():
     assert components.table([facts])[1].split() == ["h1", "bios", "1", UPDATE["url"], "pending"]
 
 
+@pytest.mark.parametrize("state, operational, error_type, shown", [
+    ("available", "OK", "", "flashed"), ("provisioned", "OK", "", "flashed"), ("preparing", "OK", "", "begun"),
+    ("preparing", "error", "preparation error", "begun"), ("provisioned", "servicing", "", "begun"),
+    ("provisioned", "error", "servicing error", "begun"),
+    ("provisioned", "error", "power management error", "flashed")])
+def test_an_image_that_bmo_has_begun_with_is_not_shown_as_flashed(state, operational, error_type, shown):
+    family, bmh = FAMILIES["HostFirmwareComponents"], host(state, operational)
+    bmh["status"].update(errorType=error_type)
+    facts = dict(family.facts(components_object([UPDATE], [UPDATE]), index(bmh)), name="h1")
+    assert family.table([facts])[1].split()[-1] == shown
+
+
+def test_an_image_of_a_component_that_ironic_has_not_found_is_shown():
+    family, card = FAMILIES["HostFirmwareComponents"], dict(UPDATE, component="nic:NIC.1")
+    facts = dict(family.facts(components_object([card]), index(host())), name="h1")
+    assert [line.split() for line in family.table([facts])[1:]] == [
+        ["h1", "bios", "1", "-", "-"], ["h1", "nic:NIC.1", "-", UPDATE["url"], "pending"]]
+
+
+@pytest.mark.parametrize("generation, valid, shown", [
+    (2, "True", "pending"), (2, "False", "refused"), (1, "False", "pending"), (None, "Unknown", "pending")])
+def test_settings_that_bmo_has_not_looked_at_are_not_shown_as_refused(generation, valid, shown):
+    family = FAMILIES["HostFirmwareSettings"]
+    stored = settings_object({"Turbo": "Disabled"}, "True", valid, generation)
+    facts = dict(family.facts(stored, index(host())), name="h1")
+    assert family.table([facts])[1].split()[-1] == shown
+
+
 def test_entries_from_inventory_variables():
     hostvars = {"h1": {"bmh_firmware_settings": {"Turbo": "Disabled"}, "bmh_update_policy": {"firmware_settings": "x"}},
                 "h2": {"bmh_firmware_settings": None}, "h3": {}}

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Which hosts a group of machines can have, by CAPM3's own rules, and whether there are enough; pure.
 
-Source: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost).
+Sources: CAPM3 ``baremetal/metal3machine_manager.go`` (chooseHost). It chooses detached hosts like others, and BMO
+deploys nothing on them (``host_state_machine.go``, checkDetachedHost).
 """
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def keeper(role, owner):
 
 
 def refusal(host, keeper_name):
-    """Return why CAPM3 would pass over a host, or None when it is free.
+    """Return why a machine can't have a host, or none would come of it, or None when it is free.
 
     :param keeper_name: what :func:`keeper` returns for the machines that want a host
     """
@@ -72,6 +73,8 @@ def refusal(host, keeper_name):
     for name in host_annotations.UNHEALTHY_MARKS:
         if name in annotations:
             return f"marked unhealthy (annotation {name})"
+    if host_annotations.DETACHED in annotations:
+        return f"detached (annotation {host_annotations.DETACHED})"
     if state not in AVAILABLE:
         return f"in state {state or '(none yet)'}"
     return None
@@ -106,9 +109,7 @@ def mark_warnings(description, hosts):
         # One that comes from another plane is marked until it has arrived.
         marks = [name for name in host_annotations.UNHEALTHY_MARKS
                  if annotations.get(name, host_annotations.FOR_HOST_MOVE) != host_annotations.FOR_HOST_MOVE]
-        unmarked = dict(host, metadata=dict(host["metadata"], annotations=dict(
-            (name, value) for name, value in annotations.items() if name not in marks)))
-        if marks and any(is_free(unmarked, group) for group in description.groups):
+        if marks and any(is_free(_without(host, marks), group) for group in description.groups):
             reason = plain(annotations[marks[0]])
             result.append(
                 f"BareMetalHost {host['metadata']['name']} matches and is marked unhealthy"
@@ -121,7 +122,19 @@ def mark_warnings(description, hosts):
                 f"({plain(annotations[host_annotations.MAINTENANCE])}), which does not keep machines from it: mark it "
                 "unhealthy until it is done (playbook host_action, mark_unhealthy), or give it back (playbook "
                 "maintain, return)")
+        elif host_annotations.DETACHED in annotations and any(
+                is_free(_without(host, [host_annotations.DETACHED]), group) for group in description.groups):
+            result.append(
+                f"BareMetalHost {host['metadata']['name']} matches and is detached, which does not keep machines from "
+                "it, and nothing is deployed on it: attach it (playbook host_action, attach), or mark it unhealthy "
+                "until then (mark_unhealthy)")
     return result
+
+
+def _without(host, names):
+    """Return a host as it would be without some of its annotations."""
+    return dict(host, metadata=dict(host["metadata"], annotations=dict(
+        (name, value) for name, value in host["metadata"]["annotations"].items() if name not in names)))
 
 
 def on_its_way(host, keeper_name):
@@ -129,7 +142,8 @@ def on_its_way(host, keeper_name):
     status = host.get("status") or {}
     annotations = host["metadata"].get("annotations") or {}
     blocked = status.get("errorMessage") or is_going(host) \
-        or any(name in annotations for name in (host_annotations.PAUSED, *host_annotations.UNHEALTHY_MARKS))
+        or any(name in annotations for name in (
+            host_annotations.PAUSED, host_annotations.DETACHED, *host_annotations.UNHEALTHY_MARKS))
     state = (status.get("provisioning") or {}).get("state") or ""
     in_use = (host.get("spec") or {}).get("consumerRef") and state != "deprovisioning"
     return not blocked and not in_use and not _is_kept(host, keeper_name) and state in _COMING

@@ -16,7 +16,7 @@ from ..._ipam.validation import change_problems, deletion_problems, pool_problem
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.network import attached
-from ..render.preallocations import preallocation_problems
+from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
@@ -131,12 +131,32 @@ def _pools(subject, description, facts, wanted):
             continue
         if more.get(pool):
             found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
-        free = usage(facts.pools[pool], facts.addresses, facts.claims)["free"]
+        free = _free(description, network, facts, pool)
         if free < more.get(pool, 0):
             found.append(Problem(
                 "pool-capacity", subject, f"networks.{network}.{family}.pool",
                 f"{pool} with {free} free addresses", f"at least {more[pool]}", "widen the pool's ranges"))
     return found
+
+
+def _free(description, network, facts, name):
+    """Return how many addresses of a pool a cluster's machines can have, those included that it keeps for them."""
+    used, pool = usage(facts.pools[name], facts.addresses, facts.claims), describe(facts.pools[name])
+    taken = set(ipaddress.ip_address(entry["address"]) for entry in used["allocations"])
+    hosts = [host["metadata"]["name"] for host in facts.hosts
+             if any(matches(host, group) for group in description.groups if network in attached(description, group))]
+    kept = pool.get("pre_allocations") or {}
+    mine = set(ipaddress.ip_address(kept[claim]) for claim in kept_for(description, network, name, kept, hosts))
+    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
+    return used["free"] + sum(any(contains(span, address) for span in spans) for address in mine - taken)
+
+
+def _is_readable(range_):
+    try:
+        span_of(range_)
+    except ValueError:
+        return False
+    return True
 
 
 def _endpoint(subject, description, facts):

@@ -14,6 +14,7 @@ from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import gist
 from ..._host.description import annotations as host_annotations
 from ..._host.state import lock as host_lock
+from ..._host.state import power_coming
 from ..._host.state.goals import RUNNING, error_of, state_of
 from ..._kube.objects.conditions import condition
 from ..._kube.objects.finalizers import is_going
@@ -36,6 +37,9 @@ RETRY, REBOOT, REPLACE = "retry", "reboot", "replace"
 STEPS = (RETRY, REBOOT, REPLACE)
 # Of NodeReady, when Cluster API could not ask the cluster's API server: nothing is known of any Node then.
 _UNASKED = ("ConnectionDown", "InternalError", "InspectionFailed")
+
+# ``powerOffAnnotation`` of CAPM3's ``baremetal/metal3remediation_manager.go``, with the remediation's uid after it.
+_HOLD_OF_CAPM3 = "metal3-remediation-"
 
 
 class Patient(NamedTuple):
@@ -138,6 +142,9 @@ def _problems(item, objects, subject, now):
         found.append(Problem("host-remediation", subject, "hosts", f"{title}, which is being deleted",
                              "one that stays", "wait until the host is available; the playbook cluster waits for the "
                              "machine that takes its place"))
+    if set(item.steps) & {REBOOT, REPLACE}:
+        found += [Problem("host-remediation", subject, "hosts", actual, expected, hint)
+                  for actual, expected, hint in _kept_by_others(item.host)]
     remediation = _remediation(item, objects)
     works = remediation_text(remediation)
     if works and not reboots_are_used_up(remediation):
@@ -147,6 +154,24 @@ def _problems(item, objects, subject, now):
                              "wait until its health check is done, or keep it from the Machine (playbook "
                              "machine_action, skip_remediation)"))
     return found
+
+
+def _kept_by_others(host):
+    """Yield why a host's Node is not Ready for what somebody has asked of the host, and no other machine helps."""
+    annotations = host_annotations.of(host)
+    if host_annotations.PAUSED in annotations:
+        yield (f"a paused host (annotation {host_annotations.PAUSED})", "a host that BMO works on",
+               "when nothing needs the pause any more, resume it (playbook host_action, resume)")
+    if host_annotations.DETACHED in annotations:
+        yield (f"a detached host (annotation {host_annotations.DETACHED})", "a host that BMO manages",
+               "attach it first (playbook host_action, attach)")
+    # CAPM3's own hold ends with its remediation.
+    keys = [key for key in power_coming.held_by(host) if not key.startswith(_HOLD_OF_CAPM3)]
+    for key in keys:
+        yield (f"a host held powered off by the annotation {host_annotations.reboot_key(key)}",
+               "a host that nobody holds", f"release it (playbook host_action, reboot_release, key {key})")
+    if (host.get("spec") or {}).get("online") is False:
+        yield "a host with online false", "a host that is to be on", "power it on (playbook host_action, power_on)"
 
 
 def _of_clusters(found, objects, namespace):

@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections import namedtuple
 
 from ..._common.texts.formats import duration, moment
+from ..._common.texts.plain_text import shortened
+from ..._host.description import annotations as host_annotations
 from ..._host.state.errors import OF_DISKS, explain
 from ..._kube.objects.conditions import condition, older_conditions
-from ..._kube.objects.finalizers import is_going
+from ..._kube.objects.finalizers import HINT, deletion_of, is_going
 from ..._kube.objects.titles import title_of
 from ..checks.hosts import keeper, matching, on_its_way, refusal
 from ..description.spec import METALSTACK
 from ..workflow.rollout_stop import OWNERS, is_paused_by_others
 from ..workflow.snapshot import PAUSED_ANNOTATION, is_paused, node_name
-from ..workflow.steps import machine_steps
+from ..workflow.steps import DEPLOYMENT, machine_steps
 from ..workflow.topology import RECONCILED
 
 # subject: the object that shows it; cause and next_step: sentences.
@@ -238,6 +240,26 @@ def _host_error(snapshot, step, _machine, metal3_machine, _now, _limit):
                    explanation.next_step)
 
 
+def _host_left_alone(snapshot, step, _machine, metal3_machine, now, _limit):
+    """Return that BMO does not go on with the deployment of a host, which nothing but its annotations says."""
+    host = snapshot.host(metal3_machine)
+    if step["step"] != DEPLOYMENT or host is None or not _lasted(step["since"], now):
+        return None
+    paused = host_annotations.of(host).get(host_annotations.PAUSED)
+    subject = f"BareMetalHost {host['metadata']['name']}"
+    # CAPM3 takes its own pause away with that of the Cluster.
+    if paused is not None and paused != host_annotations.PAUSED_BY_CAPM3:
+        playbook = host_annotations.kept_by(host).get(host_annotations.PAUSED)
+        by_whom = f" by {shortened(paused)}" if paused else ""
+        return Failure(subject, f"it is paused{by_whom}, so that BMO deploys nothing",
+                       f"run the playbook {playbook} again, which ends what has paused it" if playbook else
+                       "find out who has paused it, and let it go on (playbook host_action, host_action=resume)")
+    if (host.get("status") or {}).get("operationalStatus") == "detached":
+        return Failure(subject, "it is detached, so that BMO deploys nothing",
+                       "attach it (playbook host_action, host_action=attach)")
+    return Failure(subject, f"it is {deletion_of(host)}", HINT) if is_going(host) else None
+
+
 def _addresses(snapshot, step, _machine, metal3_machine, now, _limit):
     if step["step"] != 10 or not _lasted(step["since"], now):
         return None
@@ -311,7 +333,7 @@ def _no_node_of_metalstack(_snapshot, step, machine, _infrastructure, now, limit
                    "runs metal-ccm, metal-stack's cloud controller, which cluster_manifests must bring")
 
 
-_METAL3 = (_reported, _bootstrap, _no_host, _host_error, _addresses, _no_node, _no_node_again)
+_METAL3 = (_reported, _bootstrap, _no_host, _host_left_alone, _host_error, _addresses, _no_node, _no_node_again)
 _METALSTACK = (_reported, _given_up, _bootstrap, _no_node_of_metalstack)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._common.texts.plain_text import plain, shortened
+from ..._host.description import annotations as host_annotations
 from ..._host.state.goals import AVAILABLE, error_of, state_of
 from ..._kube.objects.conditions import condition
 from .snapshot import message
@@ -90,5 +91,9 @@ def _host(host):
         text = f"host {name}, in state {state} without cleaning"
     else:
         text = f"host {name}, in state {state}: Ironic removes the image and cleans the disks"
+    if host_annotations.PAUSED in host_annotations.of(host):
+        return f"{text}; it is paused, so that BMO does nothing with it"
+    if (host.get("status") or {}).get("operationalStatus") == "detached":
+        return f"{text}; it is detached, so that BMO does nothing with it"
     kind, said, _count = error_of(host)
     return f"{text}: {shortened(said, _REASON_CHARACTERS) or kind}" if kind else text

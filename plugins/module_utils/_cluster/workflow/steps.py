@@ -8,6 +8,7 @@ Source: CAPM3 ``docs/deployment_workflow.md``.
 from __future__ import annotations
 
 from ..._common.texts.formats import duration, moment
+from ..._host.description import annotations as host_annotations
 from ..._host.state.goals import state_of
 from ..._kube.objects.conditions import condition, is_true
 from ..._kube.objects.finalizers import is_going
@@ -282,7 +283,9 @@ def _deployment(machine, metal3_machine, host):
         return None
     started = ((status.get("operationHistory") or {}).get("provision") or {}).get("start")
     waits_for = f"host {host['metadata']['name']}, in state {state or '(none yet)'}"
-    if _host_error(host):
+    if host_annotations.PAUSED in host_annotations.of(host):
+        waits_for += ", which is paused"
+    elif _host_error(host):
         waits_for += f": {_host_error(host)}"
     elif status.get("operationalStatus") in ("delayed", "detached"):
         waits_for += f", which is {status['operationalStatus']}"

@@ -33,6 +33,13 @@ _TABLE = (
      "compare raid with the drives that the BMC lists: their number, sizes, kinds and names", True),
     (r"'create_configuration'.*returned code (400|405|409|422)\b", "the RAID controller refused a volume",
      "correct raid by what the BMC says, or look at the controller and its drives", True),
+    # Before what is of BMCs: Python reports an agent that can't be reached in the same words.
+    (r"connect to the agent running on node.*not yet valid",
+     "the clocks of the server and of Ironic's machine differ: the certificate of the deploy ramdisk's agent is not "
+     "valid yet", "compare the server's clock (BIOS, as UTC) with that of the machine that Ironic runs on", False),
+    (r"connect to the agent running on node", "Ironic does not reach the agent of the deploy ramdisk",
+     "look at the network from Ironic to the server (TCP port 9999): routes, firewall, the server's address; and at "
+     "the server's console, whether the ramdisk still runs", False),
     # Before Ironic's own verification of the BMC, which Python reports in the same words.
     (r"Virtual media mount failed.*([Cc]ertificate|CERTIFICATE_VERIFY_FAILED|SSLError|x509)",
      "the BMC does not trust the TLS certificate of the server that gives out the boot image", TRUST, True),
@@ -77,6 +84,9 @@ _TABLE = (
      r"RAKP 2 HMAC is invalid|unable to establish IPMI v2|password invalid|code 403\b|\bForbidden\b",
      "the BMC refused the credentials",
      "correct bmc.username and bmc.password; look whether the account is locked or lacks the operator role", True),
+    (r"certificate is not yet valid", "the BMC's TLS certificate is not valid yet by the clock of Ironic's machine",
+     "compare the clocks of the BMC and of the machine that Ironic runs on, then renew the certificate if it is wrong",
+     True),
     (r"certificate verify failed|CERTIFICATE_VERIFY_FAILED|self[- ]signed certificate|certificate has expired|"
      r"SSLCertVerificationError|hostname .* doesn't match",
      "the BMC's TLS certificate is not trusted by Ironic",
@@ -98,13 +108,19 @@ _TABLE = (
      r"Failed to establish|Name or service not known|getaddrinfo|Max retries exceeded|Connection reset|"
      r"code 50[234]\b|Service Unavailable",
      "the BMC does not answer", "look at the BMC's address, power and network as Ironic reaches them", False),
+    # After what a BMC answers that can't be used at all.
+    (r"Setting boot mode to \S+ failed", "the BMC did not set the boot mode",
+     "look which boot modes the server's BIOS allows; set boot_mode to one of them, or the mode in the BIOS", False),
+    (r"Failed to set secure boot state", "the BMC did not set secure boot",
+     "look in the server's BIOS whether secure boot can be changed, or choose another boot_mode", False),
     (r"no network interfaces match|no NICs|valid.*interfaces.*inventory|no ports|[Nn]o suitable.*(NIC|MAC)",
      "inspection reported no usable network interface",
      "look at the server's NICs, and whether the deploy ramdisk has their drivers", False),
     (r"[Tt]imeout reached while inspecting|[Ii]nspection.*time(d )?out",
      _NEVER_REPORTED,
      "look at the server's console: does it boot the ramdisk, and does it reach Ironic's callback address", False),
-    (r"[Tt]imeout reached while waiting for callback|Timeout reached.*callback|never called back",
+    (r"[Tt]imeout reached while (waiting for callback|(cleaning|servicing) the node)|Timeout reached.*callback|"
+     r"never called back",
      _STOPPED_CALLING,
      "look at the server's console: boot order, and the network from the server to Ironic", False),
     (r"No partitions found", "the image has no partition table, so it is no whole-disk image",

@@ -39,12 +39,14 @@ def changes(before, after):
         if pair[0] != pair[1]:
             result.append(_row(what, *(form(value) if value else "-" for value in pair)))
     for part, field, keys, compared in _LISTS:
-        old, new = (_indexed(side.get(field) or [], keys) for side in (before, after))
+        sides = [side.get(field) or [] for side in (before, after)]
+        shared = set().union(*(_shared(items, keys) for items in sides))
+        old, new = (_indexed(items, keys, shared) for items in sides)
         for key in sorted(set(old) | set(new)):
             if key not in old or key not in new:
                 item = old.get(key) or new.get(key)
-                sides = _text(item, compared), "-"
-                result.append(_row(f"{part} {key}", *(sides if key in old else reversed(sides))))
+                texts = _text(item, compared), "-"
+                result.append(_row(f"{part} {key}", *(texts if key in old else reversed(texts))))
                 continue
             for name, word in compared:
                 values = [_value(name, side[key].get(name)) for side in (old, new)]
@@ -63,9 +65,22 @@ def _at(hardware, path):
     return hardware or ""
 
 
-def _indexed(items, keys):
+def _identity(item, keys):
+    return next((str(item[key]) for key in keys if item.get(key)), "?")
+
+
+def _shared(items, keys):
+    """Return the identities that several elements of one list have, such as the paths to one disk."""
+    names = {}
+    for item in items:
+        names.setdefault(_identity(item, keys), set()).add(item.get("name"))
+    return set(identity for identity, found in names.items() if len(found) > 1)
+
+
+def _indexed(items, keys, shared):
     # A NIC is listed once for each of its addresses.
-    return dict((next((str(item[key]) for key in keys if item.get(key)), "?"), item) for item in items)
+    return dict((f"{identity} {item.get('name') or '?'}" if identity in shared else identity, item)
+                for item in items for identity in [_identity(item, keys)])
 
 
 def _value(name, value):
@@ -96,9 +111,13 @@ def table(rows, width=None):
 def of_hosts(before, after):
     """Return the changes of all hosts that are in both lists, with ``host`` in each.
 
-    :param before: list of dicts with ``name`` and ``hardware_data``
+    :param before: list of dicts with ``name``, ``namespace`` (the same for all when left out) and ``hardware_data``
     :param after: the same, later
     """
-    known = dict((host["name"], host["hardware_data"]) for host in before)
-    return [dict(row, host=host["name"]) for host in after if host["name"] in known
-            for row in changes(known[host["name"]], host["hardware_data"])]
+    known = dict((_key(host), host["hardware_data"]) for host in before)
+    return [dict(row, host=host["name"]) for host in after if _key(host) in known
+            for row in changes(known[_key(host)], host["hardware_data"])]
+
+
+def _key(host):
+    return host.get("namespace"), host["name"]

@@ -6,14 +6,20 @@ from __future__ import annotations
 
 from ..._common.texts import formats, text_table
 from ..._ironic.audit.raid_volumes import wanted_levels
+from ..._kube.objects.finalizers import is_going
 from ..description import annotations as host_annotations
 from ..description.objects import consumer_of
-from .goals import error_of, state_of
+from .goals import UNINSPECTED, error_of, state_of
 
 COLUMNS = (
     ("NAME", "name"), ("STATE", "state"), ("POWER", "power"), ("CPU", "cpu"), ("RAM", "ram"), ("DISKS", "disks"),
     ("NICS", "nics"), ("BOOT MAC", "boot_mac_address"), ("BMC", "bmc_address"), ("TIME", "time"),
 )
+
+# What BMO says of a host beside its state, where it says that the state is not to be relied on.
+_REMARKS = ("delayed", "detached", "servicing")
+# In these BMO has not read the power since it began with the host, or there is none.
+_POWER_UNREAD = ("new", "absent", "deleted", *UNINSPECTED)
 
 
 def summary(bmh):
@@ -40,6 +46,7 @@ def summary(bmh):
         "node_id": provisioning.get("ID") or "",
         "hardware_raid_levels": wanted_levels(provisioning.get("raid")),
         "paused": host_annotations.PAUSED in host_annotations.of(bmh),
+        "deleting": is_going(bmh),
         "hardware": hardware(status.get("hardware") or {}),
         "operation_seconds": operation_seconds(status.get("operationHistory") or {}),
     }
@@ -100,8 +107,8 @@ def row(facts):
     seconds = facts.get("seconds")
     return {
         "name": facts["name"],
-        "state": facts["state"] + (" (error)" if facts.get("error_type") else ""),
-        "power": "on" if facts.get("powered_on") else "off",
+        "state": _state(facts),
+        "power": "on" if facts.get("powered_on") else "-" if facts["state"] in _POWER_UNREAD else "off",
         "cpu": str(cpu["count"]) if cpu.get("count") else "-",
         "ram": formats.memory(parts.get("ram_mebibytes") or 0),
         "disks": disks(parts.get("disks") or []),
@@ -110,6 +117,14 @@ def row(facts):
         "bmc_address": facts.get("bmc_address") or "-",
         "time": "-" if seconds is None else formats.duration(round(seconds)),
     }
+
+
+def _state(facts):
+    """Return a host's state with why it is not, or not only, what it says."""
+    status = facts.get("operational_status")
+    remarks = ["error"] if facts.get("error_type") else [status] if status in _REMARKS else []
+    remarks += [name for name in ("paused", "deleting") if facts.get(name) and facts["state"] != name]
+    return facts["state"] + (f" ({', '.join(remarks)})" if remarks else "")
 
 
 def disks(items):

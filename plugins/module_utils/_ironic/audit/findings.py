@@ -35,6 +35,8 @@ _WAKE_BY_SECRET = "change an annotation of its BMC Secret, upon which the operat
 _WITH_NODES_OF_THEIR_NAMES = (
     "; a host that has a node of its name, and still names another one then, does not recover by itself: "
     + _WAKE_BY_SECRET)
+_PAUSED = ("it is paused, so that the operator does nothing with it: when nothing needs the pause any more, resume it "
+           "(playbook host_action, host_action=resume), and run this again")
 # Hosts in these states have no node yet, or none any more.
 _WITHOUT_NODE = ("new", "unmanaged", "registering", "deleting", "powering off before delete", "deleted", "")
 
@@ -94,13 +96,25 @@ def _all_at_once(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]],
             NODES_LOST, "Ironic", f"not one of the nodes that {len(lost)} of {len(hosts)} BareMetalHosts had is there: "
                                   "Ironic's database was lost or emptied (SQLite in a container does not outlive a "
                                   "restart), or this is not the operator's Ironic",
-            _AFTER_LOSS + (_WITH_NODES_OF_THEIR_NAMES if named else ""), None)]
+            _AFTER_LOSS + (_WITH_NODES_OF_THEIR_NAMES if named else "") + _of_paused(lost), None)]
     if owners:
         return [Finding(
             NO_NODE_OF_HOSTS, "Ironic", "not one of the operator's %d nodes is the node of one of %d BareMetalHosts" % (
                 len(owners), len(hosts)), "read the hosts of the cluster whose operator uses this Ironic: check the "
             "kubeconfig and the namespaces, and Ironic's endpoint; nothing is repaired before they fit", None)]
     return []
+
+
+def _of_paused(hosts: list[dict[str, Any]]) -> str:
+    """Return what holds of those hosts that are paused, empty when none is."""
+    count = len([host for host in hosts if host.get("paused")])
+    return f"; {count} of these hosts {'are' if count > 1 else 'is'} paused, and registered only when resumed" \
+        if count else ""
+
+
+def _advice(host: dict[str, Any], text: str) -> str:
+    """Return what to do about a host that the operator puts right by itself, unless it is paused."""
+    return _PAUSED if host.get("paused") else text
 
 
 def _should_have_node(host: dict[str, Any]) -> bool:
@@ -146,8 +160,8 @@ def _hosts_without_node(nodes: list[dict[str, Any]], hosts: list[dict[str, Any]]
     names = set(ownership.host_of(node.get("name")) for node in nodes)
     return [Finding(HOST_WITHOUT_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
                     f"its node {host.get('node_id') or '(none yet)'} is not in Ironic",
-                    "the operator registers it again within a minute or two; if it does not, look at the host's error",
-                    None)
+                    _advice(host, "the operator registers it again within a minute or two; if it does not, look at "
+                                  "the host's error"), None)
             for host in hosts
             if _should_have_node(host) and host.get("node_id") not in there
             and (host["namespace"], host["name"]) not in names]
@@ -162,7 +176,8 @@ def _hosts_of_former_nodes(nodes: list[dict[str, Any]], hosts: list[dict[str, An
     by_owner = dict((ownership.host_of(node.get("name")), node) for node in nodes)
     return [Finding(HOST_OF_FORMER_NODE, f"BareMetalHost {host['namespace']}/{host['name']}",
                     f"it names the node {host['node_id']}, which is not in Ironic; {_label(node)} is {node['uuid']}",
-                    f"the operator corrects this within a minute or two; if it does not, {_WAKE_BY_SECRET}", None)
+                    _advice(host, "the operator corrects this within a minute or two; if it does not, "
+                                  + _WAKE_BY_SECRET), None)
             for host in hosts for node in [by_owner.get((host["namespace"], host["name"]))]
             if node and _should_have_node(host) and host.get("node_id") and host["node_id"] not in there]
 
@@ -244,8 +259,8 @@ def _hosts_without_ports(nodes: list[dict[str, Any]], ports: list[dict[str, Any]
         if boot:
             found.append(Finding(
                 HOST_WITHOUT_PORTS, subject, cause,
-                f"wait a minute: the operator creates that of its boot MAC address {boot} again; when it does not, "
-                "look whether the host is paused, and into the operator's log", None))
+                _advice(host, f"wait a minute: the operator creates that of its boot MAC address {boot} again; when it "
+                              "does not, look into the operator's log"), None))
         elif missing:
             advice = f"create its {len(missing)} ports again (repair {HOST_WITHOUT_PORTS})"
             found.append(Finding(HOST_WITHOUT_PORTS, subject, cause, advice, ("ports", dict(node, ports=missing))))

@@ -401,3 +401,19 @@ def test_ports_are_created_for_no_hosts_of_another_cluster():
     client.add("metal3~a", "active")
     with pytest.raises(RefusedError, match="not one that is the node of one of the 1 hosts"):
         repair(client, [host("a", hardware=NICS, node_id="other")], audit.HOST_WITHOUT_PORTS, confirm=None)
+
+
+@pytest.mark.parametrize(("nodes", "hosts", "kind", "text"), [
+    ([node("metal3~a")], [host("a"), host("b")], audit.HOST_WITHOUT_NODE, "resume it"),
+    ([node("metal3~a"), node("metal3~b", uuid="new")], [host("a"), host("b")], audit.HOST_OF_FORMER_NODE, "resume it"),
+    ([node("metal3~a"), node("metal3~b")],
+     [host("a"), host("b", boot_mac_address=MAC, hardware={"nics": [{"mac": MAC}]})], audit.HOST_WITHOUT_PORTS,
+     "resume it"),
+    ([], [host("a"), host("b")], audit.NODES_LOST, "1 of these hosts is paused"),
+])
+@pytest.mark.parametrize("paused", [True, False])
+def test_nobody_waits_for_the_operator_at_a_paused_host(nodes, hosts, kind, text, paused):
+    """It does nothing with it, whatever has become of its node."""
+    hosts = [dict(item, paused=paused and item["name"] == "b") for item in hosts]
+    found = next(item for item in audit.findings(nodes, [], [], hosts) if item.kind == kind)
+    assert (text in found.next_step) is paused
