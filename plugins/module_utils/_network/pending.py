@@ -37,26 +37,28 @@ def _removal_path(name: str, folder: str) -> str:
     return os.path.join(folder, f"{name}.removing")
 
 
-def begin_removal(name: str, system: str, machine: str, folder: str = FOLDER) -> None:
+def begin_removal(name: str, system: str, kind: str, machine: str, folder: str = FOLDER) -> None:
     """Note that an interface is being removed, before its files are: with them goes what says that it is ours.
 
     :param system: that configures it
+    :param kind: of the device that its files make, ``ethernet`` for none
     :param machine: what names this start of the machine, after which a device without files does not come again
     """
-    whole_file.write(_removal_path(name, folder), f"{machine} {system}".encode(), 0o600, False)
+    whole_file.write(_removal_path(name, folder), f"{machine} {system} {kind}".encode(), 0o600, False)
 
 
-def removing(name: str, machine: str, folder: str = FOLDER) -> str:
-    """Return the system that configured an interface whose removal has not come to its end, empty for none.
+def removing(name: str, machine: str, folder: str = FOLDER) -> tuple[str, str]:
+    """Return system and kind of an interface whose removal has not come to its end, empty texts for none.
 
     :param machine: as for :func:`begin_removal`
     """
     try:
         with open(_removal_path(name, folder), encoding="utf-8") as stream:
-            found, _space, system = stream.read().partition(" ")
+            # Earlier releases noted no kind.
+            found, system, kind = (*stream.read().split(" "), "", "")[:3]
     except FileNotFoundError:
-        return ""
-    return system if found == machine else ""
+        return "", ""
+    return (system, kind) if found == machine else ("", "")
 
 
 def end_removal(name: str, folder: str = FOLDER) -> None:

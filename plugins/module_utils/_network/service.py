@@ -16,7 +16,17 @@ from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from . import pending, systems
 from .description import family, problems
-from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
+from .interface_files import (
+    OF_PORT,
+    PREFIX,
+    File,
+    chosen,
+    files,
+    ifupdown_addresses,
+    ifupdown_name,
+    is_of_ifupdown,
+    kind_in,
+)
 from .links import (
     carried_by,
     conflicting_kind,
@@ -121,10 +131,11 @@ class NetworkService:
                   "warnings": warnings}
         if self.check_mode or going is None:
             return result
-        pending.begin_removal(self.name, system, _boot_id(), self.folder)
+        made = self._as_made(system, before)
+        pending.begin_removal(self.name, system, made["kind"], _boot_id(), self.folder)
         for path in own:
             pending.remove(path)
-        systems.withdraw(system, self.network, self.runner, self._inner(self.network))
+        systems.withdraw(system, made, self.runner, self._inner(made))
         pending.end_removal(self.name, self.folder)
         return result
 
@@ -134,8 +145,22 @@ class NetworkService:
         Of a removal that has ended between the files and the device, no file speaks any more.
         """
         own = self._own_files()
-        system = _system_of(own) or pending.removing(self.name, _boot_id(), self.folder)
+        system = _system_of(own) or pending.removing(self.name, _boot_id(), self.folder)[0]
         return (system, own) if system else None
+
+    def _as_made(self, system: str, before: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the description of what is removed, as its files have it: the one that is given may be of another one.
+
+        :param before: its files, see ``pending.snapshot``; none when they have gone already
+        """
+        contents = dict((old["path"], old["content"] or "") for old in before)
+        kind = kind_in(contents, self.name) if contents else pending.removing(
+            self.name, _boot_id(), self.folder)[1] or self.network.get("kind") or "ethernet"
+        addresses = list(self.network.get("addresses") or ())
+        if system == "ifupdown":
+            addresses += [text for text in ifupdown_addresses(contents.values()) if text not in addresses]
+        return dict(self.network, kind=kind, addresses=addresses,
+                    ports=list(dict.fromkeys([*(self.network.get("ports") or ()), *_ports_in(contents)])))
 
     def _needed(self) -> list[Problem]:
         """Return the problem that other interfaces need this one, whoever has made them: they would go with it."""

@@ -288,7 +288,7 @@ def test_a_change_that_is_taken_back_takes_no_vlan_along_that_it_has_left(folder
 
 
 def test_what_nothing_stands_on_is_removed(folders):
-    (folders[0] / "60-metal3-bond0.netdev").touch()
+    described(folders, ())
     machine = Stacked(BOND_LINK, ("eno2", {"master": "bond0"}), ("eno2.7", {
         "link": "eno2", "linkinfo": {"info_kind": "vlan", "info_data": {"id": 7}}}))
     assert run(folders, machine, network=BOND, confirm="bond0").absent()["changed"] and names(folders[0]) == []
@@ -296,6 +296,25 @@ def test_what_nothing_stands_on_is_removed(folders):
     # Of a card only files go.
     (folders[0] / "60-metal3-eno2.network").touch()
     assert run(folders, machine, network={"name": "eno2", "addresses": []}, confirm="eno2").absent()["changed"]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize(("made", "given", "is_deleted"), [
+    # Described as another one meanwhile, or not at all: the name alone is given on the command line.
+    ("bond", {"kind": "ethernet", "ports": []}, True), ("bond", {}, True),
+    ("ethernet", {"kind": "bridge", "ports": ["eno3"]}, False)])
+def test_what_the_files_have_made_is_removed_whatever_is_described_by_now(folders, made, given, is_deleted, killed):
+    for file in service.files("networkd", dict(BOND, name="old", kind=made, ports=["eno2"] if made == "bond" else [])):
+        (folders[0] / os.path.basename(file.path)).write_text(file.content)
+    machine = Ending(folders[0])
+    network = {"name": "old", "addresses": ["172.22.0.1/24"], **given}
+    if killed:
+        machine.error = KeyboardInterrupt()
+        with pytest.raises(KeyboardInterrupt):
+            run(folders, machine, network=network, confirm="old").absent()
+        assert names(folders[0]) == []
+    assert run(folders, machine, network=network, confirm="old").absent()["changed"] and names(folders[0]) == []
+    assert (["ip", "link", "delete", "old"] in machine.asked) is is_deleted
 
 
 @pytest.mark.parametrize(("links", "warned"), [
@@ -328,7 +347,7 @@ def test_network_manager_takes_the_bonds_of_this_collection_only(folders, monkey
 def test_a_bond_has_its_ports_again_when_its_bridge_is_gone(folders, monkeypatch):
     monkeypatch.setattr(service, "_system_of", lambda paths: "network_manager")
     for name in ("bond0", "bond0@eno3", "prov", "prov@bond0"):
-        (folders[0] / f"60-metal3-{name}.nmconnection").touch()
+        (folders[0] / f"60-metal3-{name}.nmconnection").write_text("type=bridge\n" if name == "prov" else "")
     machine = Stacked(("eno2", {}), BOND_LINK, ("prov", {"linkinfo": {"info_kind": "bridge"}}))
     assert run(folders, machine, network=OF_BOND, confirm="prov").absent()["changed"]
     assert [command[-1] for command in machine.asked if command[0] == "nmcli"] == [
