@@ -31,6 +31,7 @@ from .links import (
     carried_by,
     conflicting_kind,
     differences,
+    held_elsewhere,
     made_devices,
     missing_interfaces,
     other_default_routes,
@@ -273,6 +274,12 @@ class NetworkService:
             wrong.append(Problem("provisioning-network", self.subject, "system", reason,
                                  "one system that configures the network", "set system to the one that is to do it"))
         wrong += [Problem("provisioning-network", self.subject, *mistake) for mistake in unfit(self.network, links)]
+        wrong += [Problem(
+            "provisioning-network", self.subject, field, found,
+            "an address that no other interface of this machine has",
+            "choose another one, or remove it there first; what this collection has made, by the playbook "
+            f"provisioning_network with provisioning_network_state=absent and provisioning_network_name={other}")
+            for field, found, other in held_elsewhere(self.network, links)]
         if system == "network_manager":
             wrong += self._bonds_of_others(links)
         if wrong:

@@ -514,6 +514,29 @@ def test_a_vlan_that_its_bond_carries_is_made(folders):
     assert run(folders, Stacked(WIDE_BOND), True, CARRIED).present()["changed"]
 
 
+OF_BEFORE = {"addr_info": [{"local": "172.22.0.1", "prefixlen": 24}]}
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_an_address_that_another_interface_has_is_refused(folders, check_mode):
+    """As that of before has when another name is described."""
+    machine = Stacked(("eno1", OF_BEFORE), ("eno2", {}))
+    with pytest.raises(RefusedError, match=r"network eno2: addresses\[0\]: found 172\.22\.0\.1/24, which interface "
+                                           "eno1 has already.*provisioning_network_name=eno1"):
+        run(folders, machine, check_mode, {"name": "eno2", "addresses": ["172.22.0.1/24"]}).present()
+    assert names(folders[0]) == [] and not [command for command in machine.asked if command[0] == "networkctl"]
+
+
+@pytest.mark.parametrize("link", [
+    ("eno2", OF_BEFORE), ("eno3", dict(OF_BEFORE, master="prov")), ("prov", dict(
+        OF_BEFORE, linkinfo={"info_kind": "bridge"})),
+    ("dummy0", {"addr_info": [{"local": "172.22.0.1", "prefixlen": 32}]}),
+    ("eno3", {"addr_info": [{"local": "172.22.0.2", "prefixlen": 24}]})])
+def test_an_address_of_its_own_ports_and_one_that_is_announced_are_taken(folders, link):
+    links = dict([("eno2", {}), link])
+    assert run(folders, Stacked(*links.items()), True).present()["changed"]
+
+
 class Routed(Stacked):
     """Has a default route, too."""
 
