@@ -13,11 +13,11 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._common.documents.document_text import from_json
-from .._common.files import whole_file
+from .._common.files import file_lock, whole_file
 
 FOLDER = "/var/lib/metal3.baremetal/network"
 POLL_SECONDS = 0.5
@@ -135,6 +135,22 @@ def end(name: str, folder: str = FOLDER) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def taking_back(name: str, folder: str = FOLDER, waiting: Callable[[], Any] = lambda: None) -> Iterator[None]:
+    """Let nobody else take a change of an interface back, or rely on what is left of it, for the time of a ``with``.
+
+    The record goes first, so that without one files and interface may still be those of the change.
+
+    :param waiting: called without arguments when another process is at it, before it is waited for
+    """
+    if not os.path.isdir(folder):
+        # No change was ever begun.
+        yield
+        return
+    with file_lock.held_alone(os.path.join(folder, f"{name}.lock"), waiting):
+        yield
+
+
 def watch(name: str, seconds: float, take_back: Callable[[], Any], folder: str = FOLDER) -> None:
     """Start a process that takes the change back after a time, unless the record is gone before.
 
@@ -168,10 +184,11 @@ def _guard(name: str, seconds: float, take_back: Callable[[], Any], folder: str)
         if not os.path.exists(record_path(name, folder)):
             return
         time.sleep(POLL_SECONDS)
-    try:
-        if read(name, folder) is not None:
-            take_back()
-    except Exception as exc:  # pylint: disable=broad-exception-caught
-        # Nobody is there to read it now; the next run reports it.
-        with open(error_path(name, folder), "w", encoding="utf-8") as stream:
-            stream.write(f"{exc}\n")
+    with taking_back(name, folder):
+        try:
+            if read(name, folder) is not None:
+                take_back()
+        except Exception as exc:  # pylint: disable=broad-exception-caught
+            # Nobody is there to read it now; the next run reports it.
+            with open(error_path(name, folder), "w", encoding="utf-8") as stream:
+                stream.write(f"{exc}\n")

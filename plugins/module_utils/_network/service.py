@@ -4,6 +4,7 @@
 """A machine's interface of the provisioning network: as described, and taken back when that cuts the machine off."""
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import time
@@ -228,6 +229,9 @@ class NetworkService:
             return result
         if pending.end(self.name, self.folder):
             return dict(result, changed=True)
+        with self._taking_back():
+            # What it came to is known when it has ended.
+            pass
         if os.path.exists(error):
             with open(error, encoding="utf-8") as stream:
                 raise NetworkError(f"{self.subject}: the change was not confirmed in time, and taking it back failed: "
@@ -246,18 +250,29 @@ class NetworkService:
 
     def _after_unconfirmed(self) -> None:
         """Wait until the change of an earlier run, which nobody confirmed, is taken back."""
-        record = pending.read(self.name, self.folder)
-        if record is None or self.check_mode:
+        if self.check_mode:
             return
+        record = pending.read(self.name, self.folder)
+        if record is not None:
+            self._wait_for_watcher(record)
+        with self._taking_back():
+            # The machine was started again since, or its process was ended: nobody else takes it back.
+            record = pending.read(self.name, self.folder)
+            if record is not None:
+                self._take_back(record)
+
+    def _wait_for_watcher(self, record: Mapping[str, Any]) -> None:
         until = time.monotonic() + record["seconds"] + systems.PROGRAM_SECONDS
         self.progress.event(f"{self.subject}: an earlier run has left a change without a confirmation; waiting until "
                             "it is taken back")
         while pending.read(self.name, self.folder) is not None:
             if not _runs(record["machine"]) or time.monotonic() > until:
-                # The machine was started again since, or its process was ended: nobody else takes it back.
-                self._take_back(record)
                 return
             self.sleep(POLL_SECONDS)
+
+    def _taking_back(self) -> contextlib.AbstractContextManager[None]:
+        return pending.taking_back(self.name, self.folder, lambda: self.progress.event(
+            f"{self.subject}: a change that nobody confirmed is being taken back; waiting until that has ended"))
 
     def _system(self, links: list[dict[str, Any]]) -> str:
         missing = missing_interfaces(self.network, links)
@@ -392,7 +407,8 @@ class NetworkService:
     def _return(self, record: Mapping[str, Any]) -> str:
         """Take a failed change back and return in words what became of it."""
         try:
-            done = self._take_back(record)
+            with self._taking_back():
+                done = self._take_back(record)
         except ReportedError as exc:
             return f"taking it back failed, too: {exc}; look at the machine's console"
         return "what was before is back" if done else (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 
 import pytest
@@ -372,6 +373,45 @@ def test_a_change_that_nobody_confirms_is_taken_back_by_the_machine(folders):
     machine.bridge = False
     with pytest.raises(NetworkError, match="was not confirmed within its time"):
         run(folders, machine).confirm()
+
+
+MADE_BRIDGE = ["60-metal3-prov.netdev", "60-metal3-prov.network", "60-metal3-prov@eno2.network"]
+
+
+@pytest.mark.parametrize(("act", "outcome", "files"), [
+    ("absent", False, []), ("present", True, MADE_BRIDGE), ("confirm", "not confirmed within its time", [])])
+def test_a_run_waits_until_a_change_is_taken_back_whole(folders, act, outcome, files):
+    """Its record goes first: files and interface are still those of the change."""
+    machine, found, heard = Machine(folders[0]), [], threading.Event()
+    run(folders, machine, rollback_seconds=60).present()
+
+    class Listening:
+        def event(self, text):
+            if "is being taken back" in text:
+                heard.set()
+
+    def other():
+        service_of_other = run(folders, machine, confirm="prov")
+        service_of_other.progress = Listening()
+        try:
+            found.append(getattr(service_of_other, act)()["changed"])
+        except NetworkError as exc:
+            found.append(outcome if str(outcome) in str(exc) else exc)
+
+    thread = threading.Thread(target=other)
+
+    def take_back():
+        assert pending.end("prov", folders[1])
+        thread.start()
+        while thread.is_alive() and not heard.wait(0.01):
+            pass
+        for path in folders[0].iterdir():
+            path.unlink()
+        machine.bridge = False
+
+    pending._guard("prov", 0, take_back, folders[1])
+    thread.join()
+    assert found == [outcome] and names(folders[0]) == files and os.listdir(folders[1]) == []
 
 
 def test_a_confirmed_change_stays(folders):
