@@ -15,7 +15,7 @@ from .._common.files import whole_file
 from .._common.options import confirmation
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
-from . import pending, systems
+from . import keepalived, pending, systems
 from .description import family, problems
 from .interface_files import (
     OF_PORT,
@@ -57,7 +57,8 @@ class NetworkService:
 
     :param network: the description, see ``description.problems``
     :param options: ``system`` (``auto`` or one of ``interface_files.chosen``), ``rollback_seconds`` (0 for a change
-        that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``)
+        that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``),
+        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``)
     :param check_mode: only say what would be done
     :param progress: a Progress
     :param runner: what runs programs, for tests
@@ -79,6 +80,8 @@ class NetworkService:
         :raises NetworkError: when the interface does not get what is described; what was before is back then
         """
         found = problems(self.network)
+        if self.options.get("keepalived"):
+            found += keepalived.problems_of_network(self.network, self.options["keepalived"])
         if found:
             raise RefusedError(found)
         self._after_unconfirmed()

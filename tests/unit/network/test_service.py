@@ -554,6 +554,30 @@ def test_a_vlan_that_its_bond_carries_is_made(folders):
     assert run(folders, Stacked(WIDE_BOND), True, CARRIED).present()["changed"]
 
 
+@pytest.mark.parametrize(("network", "given", "fields"), [
+    ({}, {"virtual_router_id": 300}, ["virtual_router_id"]),
+    ({"mtu": 5}, {"machine": "third", "check_ports": [0]}, ["mtu", "machine", "check_ports[0]"]),
+    ({"addresses": ["172.22.0.1"]}, {}, ["addresses[0]"]),
+    ({"kind": "vlan", "vlan": 5, "addresses": [], "dhcp": None}, {}, ["own_address"]),
+    ({}, {"address": "172.22.0.20/24"}, ["address"]), ({}, {"address": "172.22.0.90/24"}, ["address"]), ({}, {}, [])])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
+        folders, network, given, fields, check_mode):
+    described_so = {**NETWORK, "dhcp": {
+        "ranges": [{"first": "172.22.0.10", "last": "172.22.0.50"}],
+        "hosts": [{"mac": "00:5c:52:31:3a:01", "addresses": ["172.22.0.90"]}]}, **network}
+    asked = run(folders, Machine(folders[0]), check_mode, described_so, keepalived={
+        "address": "172.22.0.2/24", "machines": ["first", "second"], "machine": "first", "virtual_router_id": 51,
+        "peers": [], "check_ports": [6385], **given})
+    if not fields:
+        assert asked.present()["changed"]
+        return
+    with pytest.raises(RefusedError) as caught:
+        asked.present()
+    assert [problem.field.removeprefix("keepalived.") for problem in caught.value.problems] == fields
+    assert names(folders[0]) == []
+
+
 OF_BEFORE = {"addr_info": [{"local": "172.22.0.1", "prefixlen": 24}]}
 
 
