@@ -42,6 +42,39 @@ options:
   confirm:
     description: The interface's name once more. Required for O(state=absent), which cuts off what uses it.
     type: str
+  keepalived:
+    description:
+      - What M(metal3.baremetal.provisioning_keepalived) is given on this interface afterwards. O(state=present) refuses
+        its mistakes with those of the network, also an address that O(dhcp) lends; nothing else is done with it.
+    type: dict
+    suboptions:
+      address:
+        description: The plane's address with its prefix.
+        type: str
+        required: true
+      machines:
+        description: Names of all machines that may hold the address.
+        type: list
+        elements: str
+        required: true
+      machine:
+        description: Name of this machine.
+        type: str
+        required: true
+      virtual_router_id:
+        description: Number by which machines know each other.
+        type: int
+        default: 51
+      peers:
+        description: Addresses of the other machines.
+        type: list
+        elements: str
+        default: []
+      check_ports:
+        description: TCP ports that the plane listens on.
+        type: list
+        elements: int
+        default: []
 extends_documentation_fragment:
   - metal3.baremetal.provisioning_network
   - metal3.baremetal.attributes

@@ -29,6 +29,8 @@ BARE_KINDS = ("vlan", "bond")
 LOADERS = {"bios": "undionly.kpxe", "x86_64": "snponly.efi", "arm64": "snponly-arm64.efi"}
 # dnsmasq's lease time has no shorter one.
 SHORTEST_LEASE_SECONDS = 120
+# dnsmasq refuses a file with a shorter one.
+SHORTEST_PREFIX6 = 64
 # IFNAMSIZ of Linux without the final zero; a dot is how VLANs are named, a slash would be a path of /sys.
 INTERFACE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}\Z")
 _HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -218,6 +220,11 @@ class _Checks:
                 continue
             if home is not None and not (_inside(first, home) and _inside(last, home)):
                 self._add(field, f"{first} to {last}", f"a range inside {home}")
+            if home is not None and home.version == 6 and home.prefixlen < SHORTEST_PREFIX6:
+                self._add(field, f"{first} to {last} of {home}", "a network of IPv6 with a length of at least "
+                          f"{SHORTEST_PREFIX6}, of which alone dnsmasq lends addresses",
+                          f"give it the length {SHORTEST_PREFIX6}" + (
+                              f" in {field}.network" if relayed is not None else " in addresses"))
             for own in self.own:
                 if own.version == first.version and first <= own.ip <= last:
                     self._add(field, f"{first} to {last}", f"a range without {own.ip}, the machine's own address")

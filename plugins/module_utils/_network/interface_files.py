@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .description import family
@@ -22,6 +22,8 @@ PREFIX = "60-metal3-"
 OF_PORT = "@"
 # Of netplan's files.
 _SECTIONS = {"ethernet": "ethernets", "bridge": "bridges", "vlan": "vlans", "bond": "bonds"}
+# Keys by which ifupdown's scripts make a device.
+_OF_IFUPDOWN = {"bridge": "bridge_ports", "vlan": "vlan-raw-device", "bond": "bond-slaves"}
 _TITLES = {"networkd": "systemd-networkd", "network_manager": "NetworkManager", "ifupdown": "ifupdown"}
 # How often a bond looks whether its ports have a carrier, in milliseconds; without it the kernel sees no loss of one.
 _MONITOR_MS = 100
@@ -317,3 +319,28 @@ def is_of_ifupdown(content: str, interface: str) -> bool:
     :param content: of the file
     """
     return re.search(rf"^iface {re.escape(interface)} inet6? static$", content, re.MULTILINE) is not None
+
+
+def kind_in(contents: Mapping[str, str], name: str) -> str:
+    """Return what the collection's files make of an interface: a device of which kind, ``ethernet`` for none.
+
+    :param contents: path → content, of all its files for the interface
+    """
+    for path, content in contents.items():
+        if path.endswith(".yaml"):
+            about = re.search(rf'(?ms)^  (\w+):\n(?:    [^\n]*\n)*?    "{re.escape(name)}":$', content)
+            kinds = [kind for kind, section in _SECTIONS.items() if about and about.group(1) == section]
+        elif path.endswith(".netdev"):
+            kinds = re.findall(r"(?m)^Kind=(\w+)$", content)
+        elif path.endswith(f"/{PREFIX}{name}.nmconnection"):
+            kinds = re.findall(r"(?m)^type=(\w+)$", content)
+        else:
+            kinds = [kind for kind, key in _OF_IFUPDOWN.items() if re.search(rf"(?m)^    {key} ", content)]
+        if kinds and kinds[0] != "ethernet":
+            return kinds[0]
+    return "ethernet"
+
+
+def ifupdown_addresses(contents: Iterable[str]) -> list[str]:
+    """Return the addresses that files of ifupdown give an interface."""
+    return [text for content in contents for text in re.findall(r"(?m)^    address (\S+)$", content)]

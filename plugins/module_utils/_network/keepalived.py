@@ -11,7 +11,7 @@ from typing import Any
 from .._common.addresses import ip_texts
 from .._common.options.field_checks import show
 from .._common.problems.problem import Problem
-from .description import INTERFACE, Interface
+from .description import BARE_KINDS, INTERFACE, Interface
 from .interface_files import HEADER
 
 CODE = "keepalived"
@@ -59,6 +59,36 @@ def problems(options: Mapping[str, Any]) -> list[Problem]:
     found += [Problem(CODE, subject, f"check_ports[{number}]", show(port), "1 to 65535", "correct it")
               for number, port in enumerate(options["check_ports"]) if not 1 <= port <= 65535]
     return found
+
+
+def problems_of_network(network: Mapping[str, Any], options: Mapping[str, Any]) -> list[Problem]:
+    """Return all mistakes of what keepalived is to do on a network, also what its DHCP does against it.
+
+    :param network: a description, see ``description.problems``
+    :param options: see :func:`problems`, without ``name`` and ``own_address``
+    """
+    own = (list(network.get("addresses") or ()) + [""])[0]
+    found = [problem for problem in problems({**options, "name": network.get("name") or "", "own_address": own})
+             if problem.field not in ("name", "own_address")]
+    if not own and network.get("kind") in BARE_KINDS:
+        found.append(Problem(CODE, f"network {network.get('name')}", "own_address", None,
+                             "an address of the network that this machine has itself", "set addresses"))
+    held = _interface(options["address"])
+    dhcp = network.get("dhcp") or {}
+    lent = [] if held is None else [f"dhcp.ranges[{place}]" for place, given in enumerate(dhcp.get("ranges") or ())
+                                    if _is_between(held.ip, given.get("first"), given.get("last"))]
+    kept = [] if held is None else [f"dhcp.hosts[{place}]" for place, host in enumerate(dhcp.get("hosts") or ())
+                                    if any(ip_texts.is_same_host(text, str(held.ip))
+                                           for text in host.get("addresses") or ())]
+    found += [Problem(CODE, f"network {network.get('name')}", "address", show(options["address"]),
+                      f"an address that {field} does not lend", f"take another one, or correct {field}")
+              for field in lent + kept]
+    return [problem._replace(field=f"keepalived.{problem.field}") for problem in found]
+
+
+def _is_between(address: Any, first: Any, last: Any) -> bool:
+    ends = [ip_texts.address(text) for text in (first, last) if ip_texts.is_address(str(text or ""))]
+    return len(ends) == 2 and all(end.version == address.version for end in ends) and ends[0] <= address <= ends[1]
 
 
 def _interface(text: str) -> Interface | None:

@@ -112,6 +112,23 @@ def unfit(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> lis
     return found
 
 
+def held_elsewhere(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """Return those addresses of a description that others of a machine's interfaces have: field, what was found, which.
+
+    Its ports lose theirs.
+
+    :param network: a description without mistakes
+    :param links: all interfaces of the machine
+    """
+    own = [network["name"], *(network.get("ports") or ())]
+    others = [link for link in links if link.get("ifname") not in own and link.get("master") != network["name"]]
+    return [(f"addresses[{place}]", f"{wanted}, which interface {link['ifname']} has already", link["ifname"])
+            for place, wanted in enumerate(interfaces(network)) if not wanted.is_link_local
+            for link in others for held in _addresses(link)
+            # One that is a network by itself is announced by routing, and may be on several interfaces.
+            if held.ip == wanted.ip and held.network.prefixlen != held.max_prefixlen]
+
+
 def wider_than_ports(network: Mapping[str, Any], links: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the ports of a bridge whose MTU is smaller than the one that it is to have, with their own."""
     ports = network.get("ports") or () if network.get("kind") == "bridge" and network.get("mtu") else ()

@@ -55,6 +55,17 @@ def description_options() -> dict[str, Any]:
     }
 
 
+def _keepalived_options() -> dict[str, Any]:
+    return {
+        "address": {"type": "str", "required": True},
+        "machines": {"type": "list", "elements": "str", "required": True},
+        "machine": {"type": "str", "required": True},
+        "virtual_router_id": {"type": "int", "default": keepalived.DEFAULT_ROUTER_ID},
+        "peers": _texts(),
+        "check_ports": {"type": "list", "elements": "int", "default": []},
+    }
+
+
 def _description(params: dict[str, Any]) -> dict[str, Any]:
     return {option: params[option] for option in _DESCRIPTION}
 
@@ -65,6 +76,7 @@ def run_provisioning_network() -> None:
         description_options(),
         state={"type": "str", "choices": ["present", "confirmed", "absent"], "default": "present"},
         confirm={"type": "str"},
+        keepalived={"type": "dict", "options": _keepalived_options()},
         system={"type": "str", "choices": list(SYSTEMS), "default": "auto"},
         rollback_seconds={"type": "int", "default": 120},
         wait_timeout_seconds={"type": "int", "default": 30}))
@@ -105,13 +117,8 @@ def run_provisioning_keepalived() -> None:
     """Run the module ``provisioning_keepalived``."""
     module = Module({
         "name": {"type": "str", "required": True},
-        "address": {"type": "str", "required": True},
+        **_keepalived_options(),
         "own_address": {"type": "str", "required": True},
-        "machines": {"type": "list", "elements": "str", "required": True},
-        "machine": {"type": "str", "required": True},
-        "virtual_router_id": {"type": "int", "default": keepalived.DEFAULT_ROUTER_ID},
-        "peers": _texts(),
-        "check_ports": {"type": "list", "elements": "int", "default": []},
         "config_file": {"type": "path", "required": True},
         "keepalived": {"type": "path", "default": "keepalived"}})
     with module.reporting(), os_errors_reported("network", "run as root (become: true)"):

@@ -13,11 +13,11 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from .._common.documents.document_text import from_json
-from .._common.files import whole_file
+from .._common.files import file_lock, whole_file
 
 FOLDER = "/var/lib/metal3.baremetal/network"
 POLL_SECONDS = 0.5
@@ -37,26 +37,28 @@ def _removal_path(name: str, folder: str) -> str:
     return os.path.join(folder, f"{name}.removing")
 
 
-def begin_removal(name: str, system: str, machine: str, folder: str = FOLDER) -> None:
+def begin_removal(name: str, system: str, kind: str, machine: str, folder: str = FOLDER) -> None:
     """Note that an interface is being removed, before its files are: with them goes what says that it is ours.
 
     :param system: that configures it
+    :param kind: of the device that its files make, ``ethernet`` for none
     :param machine: what names this start of the machine, after which a device without files does not come again
     """
-    whole_file.write(_removal_path(name, folder), f"{machine} {system}".encode(), 0o600, False)
+    whole_file.write(_removal_path(name, folder), f"{machine} {system} {kind}".encode(), 0o600, False)
 
 
-def removing(name: str, machine: str, folder: str = FOLDER) -> str:
-    """Return the system that configured an interface whose removal has not come to its end, empty for none.
+def removing(name: str, machine: str, folder: str = FOLDER) -> tuple[str, str]:
+    """Return system and kind of an interface whose removal has not come to its end, empty texts for none.
 
     :param machine: as for :func:`begin_removal`
     """
     try:
         with open(_removal_path(name, folder), encoding="utf-8") as stream:
-            found, _space, system = stream.read().partition(" ")
+            # Earlier releases noted no kind.
+            found, system, kind = (*stream.read().split(" "), "", "")[:3]
     except FileNotFoundError:
-        return ""
-    return system if found == machine else ""
+        return "", ""
+    return (system, kind) if found == machine else ("", "")
 
 
 def end_removal(name: str, folder: str = FOLDER) -> None:
@@ -133,6 +135,22 @@ def end(name: str, folder: str = FOLDER) -> bool:
     return True
 
 
+@contextlib.contextmanager
+def taking_back(name: str, folder: str = FOLDER, waiting: Callable[[], Any] = lambda: None) -> Iterator[None]:
+    """Let nobody else take a change of an interface back, or rely on what is left of it, for the time of a ``with``.
+
+    The record goes first, so that without one files and interface may still be those of the change.
+
+    :param waiting: called without arguments when another process is at it, before it is waited for
+    """
+    if not os.path.isdir(folder):
+        # No change was ever begun.
+        yield
+        return
+    with file_lock.held_alone(os.path.join(folder, f"{name}.lock"), waiting):
+        yield
+
+
 def watch(name: str, seconds: float, take_back: Callable[[], Any], folder: str = FOLDER) -> None:
     """Start a process that takes the change back after a time, unless the record is gone before.
 
@@ -166,10 +184,11 @@ def _guard(name: str, seconds: float, take_back: Callable[[], Any], folder: str)
         if not os.path.exists(record_path(name, folder)):
             return
         time.sleep(POLL_SECONDS)
-    try:
-        if read(name, folder) is not None:
-            take_back()
-    except Exception as exc:  # pylint: disable=broad-exception-caught
-        # Nobody is there to read it now; the next run reports it.
-        with open(error_path(name, folder), "w", encoding="utf-8") as stream:
-            stream.write(f"{exc}\n")
+    with taking_back(name, folder):
+        try:
+            if read(name, folder) is not None:
+                take_back()
+        except Exception as exc:  # pylint: disable=broad-exception-caught
+            # Nobody is there to read it now; the next run reports it.
+            with open(error_path(name, folder), "w", encoding="utf-8") as stream:
+                stream.write(f"{exc}\n")

@@ -4,6 +4,7 @@
 """A machine's interface of the provisioning network: as described, and taken back when that cuts the machine off."""
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import time
@@ -14,13 +15,24 @@ from .._common.files import whole_file
 from .._common.options import confirmation
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
-from . import pending, systems
+from . import keepalived, pending, systems
 from .description import family, problems
-from .interface_files import OF_PORT, PREFIX, File, chosen, files, ifupdown_name, is_of_ifupdown
+from .interface_files import (
+    OF_PORT,
+    PREFIX,
+    File,
+    chosen,
+    files,
+    ifupdown_addresses,
+    ifupdown_name,
+    is_of_ifupdown,
+    kind_in,
+)
 from .links import (
     carried_by,
     conflicting_kind,
     differences,
+    held_elsewhere,
     made_devices,
     missing_interfaces,
     other_default_routes,
@@ -45,7 +57,8 @@ class NetworkService:
 
     :param network: the description, see ``description.problems``
     :param options: ``system`` (``auto`` or one of ``interface_files.chosen``), ``rollback_seconds`` (0 for a change
-        that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``)
+        that needs no confirmation), ``wait_timeout_seconds``, ``confirm`` (the name once more, for ``absent``),
+        ``keepalived`` (what it is to do there, for its mistakes alone; see ``keepalived.problems_of_network``)
     :param check_mode: only say what would be done
     :param progress: a Progress
     :param runner: what runs programs, for tests
@@ -67,6 +80,8 @@ class NetworkService:
         :raises NetworkError: when the interface does not get what is described; what was before is back then
         """
         found = problems(self.network)
+        if self.options.get("keepalived"):
+            found += keepalived.problems_of_network(self.network, self.options["keepalived"])
         if found:
             raise RefusedError(found)
         self._after_unconfirmed()
@@ -121,10 +136,11 @@ class NetworkService:
                   "warnings": warnings}
         if self.check_mode or going is None:
             return result
-        pending.begin_removal(self.name, system, _boot_id(), self.folder)
+        made = self._as_made(system, before)
+        pending.begin_removal(self.name, system, made["kind"], _boot_id(), self.folder)
         for path in own:
             pending.remove(path)
-        systems.withdraw(system, self.network, self.runner, self._inner(self.network))
+        systems.withdraw(system, made, self.runner, self._inner(made))
         pending.end_removal(self.name, self.folder)
         return result
 
@@ -134,8 +150,22 @@ class NetworkService:
         Of a removal that has ended between the files and the device, no file speaks any more.
         """
         own = self._own_files()
-        system = _system_of(own) or pending.removing(self.name, _boot_id(), self.folder)
+        system = _system_of(own) or pending.removing(self.name, _boot_id(), self.folder)[0]
         return (system, own) if system else None
+
+    def _as_made(self, system: str, before: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the description of what is removed, as its files have it: the one that is given may be of another one.
+
+        :param before: its files, see ``pending.snapshot``; none when they have gone already
+        """
+        contents = dict((old["path"], old["content"] or "") for old in before)
+        kind = kind_in(contents, self.name) if contents else pending.removing(
+            self.name, _boot_id(), self.folder)[1] or self.network.get("kind") or "ethernet"
+        addresses = list(self.network.get("addresses") or ())
+        if system == "ifupdown":
+            addresses += [text for text in ifupdown_addresses(contents.values()) if text not in addresses]
+        return dict(self.network, kind=kind, addresses=addresses,
+                    ports=list(dict.fromkeys([*(self.network.get("ports") or ()), *_ports_in(contents)])))
 
     def _needed(self) -> list[Problem]:
         """Return the problem that other interfaces need this one, whoever has made them: they would go with it."""
@@ -202,6 +232,9 @@ class NetworkService:
             return result
         if pending.end(self.name, self.folder):
             return dict(result, changed=True)
+        with self._taking_back():
+            # What it came to is known when it has ended.
+            pass
         if os.path.exists(error):
             with open(error, encoding="utf-8") as stream:
                 raise NetworkError(f"{self.subject}: the change was not confirmed in time, and taking it back failed: "
@@ -220,18 +253,29 @@ class NetworkService:
 
     def _after_unconfirmed(self) -> None:
         """Wait until the change of an earlier run, which nobody confirmed, is taken back."""
-        record = pending.read(self.name, self.folder)
-        if record is None or self.check_mode:
+        if self.check_mode:
             return
+        record = pending.read(self.name, self.folder)
+        if record is not None:
+            self._wait_for_watcher(record)
+        with self._taking_back():
+            # The machine was started again since, or its process was ended: nobody else takes it back.
+            record = pending.read(self.name, self.folder)
+            if record is not None:
+                self._take_back(record)
+
+    def _wait_for_watcher(self, record: Mapping[str, Any]) -> None:
         until = time.monotonic() + record["seconds"] + systems.PROGRAM_SECONDS
         self.progress.event(f"{self.subject}: an earlier run has left a change without a confirmation; waiting until "
                             "it is taken back")
         while pending.read(self.name, self.folder) is not None:
             if not _runs(record["machine"]) or time.monotonic() > until:
-                # The machine was started again since, or its process was ended: nobody else takes it back.
-                self._take_back(record)
                 return
             self.sleep(POLL_SECONDS)
+
+    def _taking_back(self) -> contextlib.AbstractContextManager[None]:
+        return pending.taking_back(self.name, self.folder, lambda: self.progress.event(
+            f"{self.subject}: a change that nobody confirmed is being taken back; waiting until that has ended"))
 
     def _system(self, links: list[dict[str, Any]]) -> str:
         missing = missing_interfaces(self.network, links)
@@ -248,6 +292,12 @@ class NetworkService:
             wrong.append(Problem("provisioning-network", self.subject, "system", reason,
                                  "one system that configures the network", "set system to the one that is to do it"))
         wrong += [Problem("provisioning-network", self.subject, *mistake) for mistake in unfit(self.network, links)]
+        wrong += [Problem(
+            "provisioning-network", self.subject, field, found,
+            "an address that no other interface of this machine has",
+            "choose another one, or remove it there first; what this collection has made, by the playbook "
+            f"provisioning_network with provisioning_network_state=absent and provisioning_network_name={other}")
+            for field, found, other in held_elsewhere(self.network, links)]
         if system == "network_manager":
             wrong += self._bonds_of_others(links)
         if wrong:
@@ -360,7 +410,8 @@ class NetworkService:
     def _return(self, record: Mapping[str, Any]) -> str:
         """Take a failed change back and return in words what became of it."""
         try:
-            done = self._take_back(record)
+            with self._taking_back():
+                done = self._take_back(record)
         except ReportedError as exc:
             return f"taking it back failed, too: {exc}; look at the machine's console"
         return "what was before is back" if done else (

@@ -61,6 +61,9 @@ CASES = {
                                              "dhcp.ranges[2].router"),
     "a zone with a line break in a name server": (("dhcp", "dns_servers"), ["fd00:22::53%x\nenable-tftp"],
                                                   "dhcp.dns_servers[0]"),
+    "a wide network of IPv6 behind a relay": (("dhcp", "ranges", 2), {
+        "first": "fd00:9::10", "last": "fd00:9::20", "network": "fd00:9::/48"}, "dhcp.ranges[2]"),
+    "a wide network of IPv6": (("addresses", 1), "fd00:22::1/56", "dhcp.ranges[1]"),
     "a short lease": (("dhcp", "lease_seconds"), 10, "dhcp.lease_seconds"),
     "a loader above the root": (("dhcp", "loaders"), {"bios": "../shadow"}, "dhcp.loaders.bios"),
     "a script by TFTP": (("dhcp", "ipxe_script_url"), "tftp://172.22.0.1/a", "dhcp.ipxe_script_url"),

@@ -253,3 +253,13 @@ def test_every_system_has_all_addresses_and_writes_the_same_again(system, networ
     content = "\n".join(written(system, network).values())
     assert all(address in content for address in network["addresses"])
     assert written(system, network) == written(system, dict(network))
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("network", [BRIDGE, VLAN, BOND, PLAIN, ON_BOND, OF_BOND], ids=lambda network: network["name"])
+def test_the_files_say_what_they_make(system, network):
+    contents = {file.path: file.content for file in interface_files.files(
+        system, network, {"bond0": "/run/systemd/network/10-bond0.network"} if system == "networkd" else {}, MADE)}
+    assert interface_files.kind_in(contents, network["name"]) == network.get("kind", "ethernet")
+    if system == "ifupdown":
+        assert interface_files.ifupdown_addresses(contents.values()) == ADDRESSES

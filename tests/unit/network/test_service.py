@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import time
 
 import pytest
@@ -288,7 +289,7 @@ def test_a_change_that_is_taken_back_takes_no_vlan_along_that_it_has_left(folder
 
 
 def test_what_nothing_stands_on_is_removed(folders):
-    (folders[0] / "60-metal3-bond0.netdev").touch()
+    described(folders, ())
     machine = Stacked(BOND_LINK, ("eno2", {"master": "bond0"}), ("eno2.7", {
         "link": "eno2", "linkinfo": {"info_kind": "vlan", "info_data": {"id": 7}}}))
     assert run(folders, machine, network=BOND, confirm="bond0").absent()["changed"] and names(folders[0]) == []
@@ -296,6 +297,25 @@ def test_what_nothing_stands_on_is_removed(folders):
     # Of a card only files go.
     (folders[0] / "60-metal3-eno2.network").touch()
     assert run(folders, machine, network={"name": "eno2", "addresses": []}, confirm="eno2").absent()["changed"]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize(("made", "given", "is_deleted"), [
+    # Described as another one meanwhile, or not at all: the name alone is given on the command line.
+    ("bond", {"kind": "ethernet", "ports": []}, True), ("bond", {}, True),
+    ("ethernet", {"kind": "bridge", "ports": ["eno3"]}, False)])
+def test_what_the_files_have_made_is_removed_whatever_is_described_by_now(folders, made, given, is_deleted, killed):
+    for file in service.files("networkd", dict(BOND, name="old", kind=made, ports=["eno2"] if made == "bond" else [])):
+        (folders[0] / os.path.basename(file.path)).write_text(file.content)
+    machine = Ending(folders[0])
+    network = {"name": "old", "addresses": ["172.22.0.1/24"], **given}
+    if killed:
+        machine.error = KeyboardInterrupt()
+        with pytest.raises(KeyboardInterrupt):
+            run(folders, machine, network=network, confirm="old").absent()
+        assert names(folders[0]) == []
+    assert run(folders, machine, network=network, confirm="old").absent()["changed"] and names(folders[0]) == []
+    assert (["ip", "link", "delete", "old"] in machine.asked) is is_deleted
 
 
 @pytest.mark.parametrize(("links", "warned"), [
@@ -328,7 +348,7 @@ def test_network_manager_takes_the_bonds_of_this_collection_only(folders, monkey
 def test_a_bond_has_its_ports_again_when_its_bridge_is_gone(folders, monkeypatch):
     monkeypatch.setattr(service, "_system_of", lambda paths: "network_manager")
     for name in ("bond0", "bond0@eno3", "prov", "prov@bond0"):
-        (folders[0] / f"60-metal3-{name}.nmconnection").touch()
+        (folders[0] / f"60-metal3-{name}.nmconnection").write_text("type=bridge\n" if name == "prov" else "")
     machine = Stacked(("eno2", {}), BOND_LINK, ("prov", {"linkinfo": {"info_kind": "bridge"}}))
     assert run(folders, machine, network=OF_BOND, confirm="prov").absent()["changed"]
     assert [command[-1] for command in machine.asked if command[0] == "nmcli"] == [
@@ -353,6 +373,45 @@ def test_a_change_that_nobody_confirms_is_taken_back_by_the_machine(folders):
     machine.bridge = False
     with pytest.raises(NetworkError, match="was not confirmed within its time"):
         run(folders, machine).confirm()
+
+
+MADE_BRIDGE = ["60-metal3-prov.netdev", "60-metal3-prov.network", "60-metal3-prov@eno2.network"]
+
+
+@pytest.mark.parametrize(("act", "outcome", "files"), [
+    ("absent", False, []), ("present", True, MADE_BRIDGE), ("confirm", "not confirmed within its time", [])])
+def test_a_run_waits_until_a_change_is_taken_back_whole(folders, act, outcome, files):
+    """Its record goes first: files and interface are still those of the change."""
+    machine, found, heard = Machine(folders[0]), [], threading.Event()
+    run(folders, machine, rollback_seconds=60).present()
+
+    class Listening:
+        def event(self, text):
+            if "is being taken back" in text:
+                heard.set()
+
+    def other():
+        service_of_other = run(folders, machine, confirm="prov")
+        service_of_other.progress = Listening()
+        try:
+            found.append(getattr(service_of_other, act)()["changed"])
+        except NetworkError as exc:
+            found.append(outcome if str(outcome) in str(exc) else exc)
+
+    thread = threading.Thread(target=other)
+
+    def take_back():
+        assert pending.end("prov", folders[1])
+        thread.start()
+        while thread.is_alive() and not heard.wait(0.01):
+            pass
+        for path in folders[0].iterdir():
+            path.unlink()
+        machine.bridge = False
+
+    pending._guard("prov", 0, take_back, folders[1])
+    thread.join()
+    assert found == [outcome] and names(folders[0]) == files and os.listdir(folders[1]) == []
 
 
 def test_a_confirmed_change_stays(folders):
@@ -493,6 +552,53 @@ def test_a_vlan_that_its_bond_cannot_carry_is_refused(folders, links, changes, t
 def test_a_vlan_that_its_bond_carries_is_made(folders):
     assert run(folders, Stacked(WIDE_BOND, VLAN_LINK), True, dict(CARRIED, mtu=1500)).present()["changed"]
     assert run(folders, Stacked(WIDE_BOND), True, CARRIED).present()["changed"]
+
+
+@pytest.mark.parametrize(("network", "given", "fields"), [
+    ({}, {"virtual_router_id": 300}, ["virtual_router_id"]),
+    ({"mtu": 5}, {"machine": "third", "check_ports": [0]}, ["mtu", "machine", "check_ports[0]"]),
+    ({"addresses": ["172.22.0.1"]}, {}, ["addresses[0]"]),
+    ({"kind": "vlan", "vlan": 5, "addresses": [], "dhcp": None}, {}, ["own_address"]),
+    ({}, {"address": "172.22.0.20/24"}, ["address"]), ({}, {"address": "172.22.0.90/24"}, ["address"]), ({}, {}, [])])
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_mistakes_of_what_holds_the_address_are_refused_before_anything_changes(
+        folders, network, given, fields, check_mode):
+    described_so = {**NETWORK, "dhcp": {
+        "ranges": [{"first": "172.22.0.10", "last": "172.22.0.50"}],
+        "hosts": [{"mac": "00:5c:52:31:3a:01", "addresses": ["172.22.0.90"]}]}, **network}
+    asked = run(folders, Machine(folders[0]), check_mode, described_so, keepalived={
+        "address": "172.22.0.2/24", "machines": ["first", "second"], "machine": "first", "virtual_router_id": 51,
+        "peers": [], "check_ports": [6385], **given})
+    if not fields:
+        assert asked.present()["changed"]
+        return
+    with pytest.raises(RefusedError) as caught:
+        asked.present()
+    assert [problem.field.removeprefix("keepalived.") for problem in caught.value.problems] == fields
+    assert names(folders[0]) == []
+
+
+OF_BEFORE = {"addr_info": [{"local": "172.22.0.1", "prefixlen": 24}]}
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+def test_an_address_that_another_interface_has_is_refused(folders, check_mode):
+    """As that of before has when another name is described."""
+    machine = Stacked(("eno1", OF_BEFORE), ("eno2", {}))
+    with pytest.raises(RefusedError, match=r"network eno2: addresses\[0\]: found 172\.22\.0\.1/24, which interface "
+                                           "eno1 has already.*provisioning_network_name=eno1"):
+        run(folders, machine, check_mode, {"name": "eno2", "addresses": ["172.22.0.1/24"]}).present()
+    assert names(folders[0]) == [] and not [command for command in machine.asked if command[0] == "networkctl"]
+
+
+@pytest.mark.parametrize("link", [
+    ("eno2", OF_BEFORE), ("eno3", dict(OF_BEFORE, master="prov")), ("prov", dict(
+        OF_BEFORE, linkinfo={"info_kind": "bridge"})),
+    ("dummy0", {"addr_info": [{"local": "172.22.0.1", "prefixlen": 32}]}),
+    ("eno3", {"addr_info": [{"local": "172.22.0.2", "prefixlen": 24}]})])
+def test_an_address_of_its_own_ports_and_one_that_is_announced_are_taken(folders, link):
+    links = dict([("eno2", {}), link])
+    assert run(folders, Stacked(*links.items()), True).present()["changed"]
 
 
 class Routed(Stacked):

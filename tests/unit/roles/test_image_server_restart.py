@@ -61,3 +61,19 @@ def test_check_mode_and_the_run_after_it_do_the_same(run):
     for changes, expected in ((unit, "restarted"), (both, "reloaded")):
         assert run("--check", **changes) == expected and run(**changes) == expected
     assert run("--check", **both) == "started"
+
+
+def test_a_reload_would_neither_begin_nor_end_listening_on_all_addresses(run):
+    """nginx keeps its sockets of before meanwhile, and can't have those of other addresses beside them."""
+    run()
+    for addresses, expected in ((["0.0.0.0"], "restarted"), (["0.0.0.0", "127.0.0.1"], "reloaded"),
+                                (["127.0.0.1"], "restarted"), (["127.0.0.1", "127.0.0.2"], "reloaded")):
+        changes = {"image_server_addresses": addresses, "image_server_names": ["images.example"]}
+        assert run("--check", **changes) == expected and run(**changes) == expected
+        assert run(**changes) == "started"
+
+
+def test_addresses_of_the_command_line_are_a_list(run, tmp_path):
+    run(image_server_addresses="127.0.0.1,127.0.0.2")
+    lines = (tmp_path / "work" / "nginx.conf").read_text().splitlines()
+    assert [line.strip() for line in lines if "listen " in line] == ["listen 127.0.0.1:80;", "listen 127.0.0.2:80;"]

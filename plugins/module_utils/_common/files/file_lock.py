@@ -81,12 +81,13 @@ def tried(path: str) -> Iterator[bool]:
 
 
 @contextlib.contextmanager
-def held_alone(path: str) -> Iterator[None]:
+def held_alone(path: str, waiting: Callable[[], Any] = lambda: None) -> Iterator[None]:
     """Hold a lock for the time of a ``with``, as :func:`held` does, whose file is there only as long.
 
     :param path: as for :func:`opened`
+    :param waiting: as for :func:`held`
     """
-    with held_file(path), _removed(path):
+    with held_file(path, waiting), _removed(path):
         yield
 
 
