@@ -12,8 +12,9 @@ UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.fd", "/usr/share/OVMF/OVMF_VARS_4M
 SECURE_UEFI = Firmware("/usr/share/OVMF/OVMF_CODE_4M.secboot.fd", "/usr/share/OVMF/OVMF_VARS_4M.ms.fd", True)
 LEGACY = "Legacy"
 CD_DRIVE = "cddrive"
-# The management plane shares the machine's processors with emulated ones, and its timeouts are shorter.
-NICENESS = 15
+# The management plane shares the machine's processors with emulated ones, and its timeouts are shorter. Those of an
+# installed system, which may be a cluster's node, are shorter than those of the agent that another server boots.
+NICENESS, INSTALLED_NICENESS = 15, 10
 # A vendor is eight letters in SCSI, a model sixteen.
 VENDOR_LENGTH, MODEL_LENGTH = 8, 16
 ATA_MODEL_LENGTH = 40
@@ -93,7 +94,8 @@ def command(spec, disks, booted, variables, boot_device, cd, taps, accelerator, 
         return ",bootindex=%d" % order.index(name) if name in order else ""
 
     arguments = [
-        "nice", "-n", str(NICENESS), "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
+        "nice", "-n", str(INSTALLED_NICENESS if boot_device == "Hdd" else NICENESS),
+        "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none",
         "-name", text(spec["name"]), "-uuid", spec["uuid"],
         "-machine", "q35,smm=on" if booted and booted.secure else "q35",
         "-accel", accelerator + (",thread=multi" if accelerator == "tcg" else ""), "-cpu", "max",

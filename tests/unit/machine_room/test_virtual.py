@@ -33,6 +33,11 @@ def test_the_boot_device_comes_first_and_disks_follow():
     assert qemu.boot_order("Hdd", 1, 2) == ["disk0"]
 
 
+def test_an_installed_system_has_its_processors_before_agents_do():
+    given = dict((device, int(command(device)[2])) for device in ("Hdd", "Pxe", "Cd"))
+    assert given["Hdd"] < given["Pxe"] == given["Cd"]
+
+
 def test_virtual_media_boots_before_the_disk():
     arguments = command("Cd", cd="/redfish/boot.iso")
     assert option(arguments, "ide-cd").endswith(",bootindex=0")
