@@ -17,14 +17,14 @@ FIGURES = {"name": "lab", "index": 0, "dir": "/nowhere/lab", "ports": {"ironic":
 def test_a_process_that_ends_during_the_search_is_not_reported(monkeypatch):
     looks = [{"ironic": FIGURES["ports"]["ironic"]}] * 2
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses: looks.pop() if looks else {})
-    monkeypatch.setattr(ports, "listeners", dict)
+    monkeypatch.setattr(ports, "holders_of", lambda places: dict.fromkeys(places))
     assert ports.foreign(FIGURES) == []
 
 
 def test_a_port_that_stays_taken_by_an_unknown_process_is_named(monkeypatch):
     monkeypatch.setattr(ports, "_END_SECONDS", 0.1)
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses: {"ironic": FIGURES["ports"]["ironic"]})
-    monkeypatch.setattr(ports, "listeners", dict)
+    monkeypatch.setattr(ports, "holders_of", lambda places: dict.fromkeys(places))
     text, = ports.foreign(FIGURES)
     assert text == f"port {FIGURES['ports']['ironic']} (ironic) is taken by a process of another user"
 
@@ -35,7 +35,7 @@ def test_a_port_on_which_this_process_listens_is_taken():
         listener.listen(1)
         port = listener.getsockname()[1]
         assert ports.taken({"ironic": port}) == {"ironic": port}
-        assert ports.listeners()[port] == os.getpid()
+        assert ports.holders("127.0.0.1", port) == {os.getpid()}
     assert ports.taken({"ironic": port}) == {}
 
 
@@ -51,6 +51,21 @@ def test_who_listens_is_known_by_address_and_port(listens, asked, is_found):
     assert ports.holders(asked, port) is None
 
 
+@pytest.mark.parametrize("address, others", [
+    ("192.0.2.1", []), ("192.0.2.2", [("ironic", "pid 22 (?)")]), ("192.0.2.3", [("ironic", "pid 33 (?)")])])
+def test_another_plane_has_the_same_port_at_another_address(monkeypatch, address, others):
+    """The second run of the first one would be refused, because of the second one."""
+    monkeypatch.setattr(ports, "taken", lambda wanted, addresses: wanted)
+    monkeypatch.setattr(ports, "_sockets", lambda proc: [
+        ports.Socket(f"socket:[{number}]", ports.ipaddress.ip_address(f"192.0.2.{number}"), 6385)
+        for number in (1, 2, 3)])
+    monkeypatch.setattr(ports, "_links", lambda proc: [("socket:[3]", 33), ("socket:[1]", 11), ("socket:[2]", 22)])
+    monkeypatch.setattr(ports, "program", lambda pid: "?")
+    monkeypatch.setattr(ports.orphans, "processes", lambda directory: [11])
+    figures = dict(FIGURES, ports={"ironic": 6385}, listens_on={"ironic": address})
+    assert ports.owners_of(figures) == others
+
+
 def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):
     """A program with many connections would be taken for one of another user, and the run be refused."""
     listens = "  sl  local_address rem_address   st\n   0: 0100007F:{:04X} 00000000:0000 0A 0 0 0 0 0 77\n"
@@ -61,7 +76,6 @@ def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):
         # What has ended is no link any more.
         (tmp_path / "4711" / "fd" / str(number)).write_text("")
     (tmp_path / "4711" / "fd" / "20").symlink_to("socket:[77]")
-    assert ports.listeners(str(tmp_path)) == {6385: 4711}
     assert ports.holders("127.0.0.1", 6385, str(tmp_path)) == {4711}
 
 

@@ -9,7 +9,7 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.waiting.wait_loop import until_nothing
@@ -57,12 +57,6 @@ def taken(ports: dict[str, int], addresses: dict[str, str] | None = None) -> dic
     return found
 
 
-def listeners(proc: str = "/proc") -> dict[Any, Any]:
-    """Return who listens on which TCP port as a dict port → pid, those that this user may inspect."""
-    sockets = dict((item.link, item.port) for item in _sockets(proc))
-    return dict((sockets[link], pid) for link, pid in _links(proc) if link in sockets)
-
-
 def holders(address: str, port: int, proc: str = "/proc") -> set[int] | None:
     """Return the ids of the processes that listen where a connection to an address of this machine leads.
 
@@ -71,9 +65,26 @@ def holders(address: str, port: int, proc: str = "/proc") -> set[int] | None:
     :param proc: where procfs is mounted
     :returns: those that this user may inspect; None when nobody listens there
     """
-    wanted = ipaddress.ip_address(address)
-    sockets = set(item.link for item in _sockets(proc) if item.port == port and _answers_for(item.address, wanted))
-    return set(pid for link, pid in _links(proc) if link in sockets) if sockets else None
+    return holders_of({port: address}, proc)[port]
+
+
+def holders_of(places: Mapping[int, str], proc: str = "/proc") -> dict[int, set[int] | None]:
+    """Return port → see :func:`holders`, all of one look.
+
+    :param places: port → IP address
+    :param proc: where procfs is mounted
+    """
+    links: dict[int, set[str]] = {}
+    for item in _sockets(proc):
+        if item.port in places and _answers_for(item.address, ipaddress.ip_address(places[item.port])):
+            links.setdefault(item.port, set()).add(item.link)
+    every = set().union(*links.values())
+    pids: dict[str, set[int]] = {}
+    for link, pid in _links(proc) if every else ():
+        if link in every:
+            pids.setdefault(link, set()).add(pid)
+    return dict((port, set().union(*(pids.get(link, ()) for link in links[port])) if port in links else None)
+                for port in places)
 
 
 def is_here(address: str) -> bool:
@@ -156,14 +167,16 @@ def owners_of(figures: Any) -> list[tuple[str, str]]:
     busy = taken(figures["ports"], addresses)
     if not busy:
         return []
-    own, owners = set(orphans.processes(figures["dir"])), listeners()
-    unknown = _still_taken(dict((part, port) for part, port in busy.items() if port not in owners), addresses)
+    own = set(orphans.processes(figures["dir"]))
+    # Another plane may have the same port at another address of this machine.
+    pids = holders_of(dict((port, (addresses or {}).get(part, LOOPBACK)) for part, port in busy.items()))
+    unknown = _still_taken(dict((part, port) for part, port in busy.items() if not pids[port]), addresses)
     found = []
     for part, port in sorted(busy.items()):
-        pid = owners.get(port)
-        if pid in own or (pid is None and part not in unknown):
+        others = pids[port] or set()
+        if others & own or (not others and part not in unknown):
             continue
-        found.append((part, f"pid {pid} ({program(pid)})" if pid else "a process of another user"))
+        found.append((part, f"pid {min(others)} ({program(min(others))})" if others else "a process of another user"))
     return found
 
 
