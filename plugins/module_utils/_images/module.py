@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Running the modules agent_image, image_cache and node_image."""
+"""Running the modules agent_image, image_cache, image_server_ports and node_image."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ from .._common.files import user_folders
 from .._common.module import Module
 from .._common.problems.errors import os_errors_reported
 from .agent import agent_service
-from .cache import cache_options, cache_service
+from .cache import cache_options, cache_service, server_ports
 from .node import node_service
 
 _ONE_OF: dict[str, Any] = {"mutually_exclusive": [("source", "content")], "required_one_of": [("source", "content")]}
@@ -111,3 +111,14 @@ def run_image_cache() -> None:
     })
     with module.reporting(), os_errors_reported("image"):
         module.finish(cache_service.ensure(module.params, module.check_mode, module.progress))
+
+
+def run_image_server_ports() -> None:
+    """Run the module ``image_server_ports``."""
+    module = Module({
+        "addresses": {"type": "list", "elements": "str", "required": True},
+        "port": {"type": "int", "required": True},
+    })
+    with module.reporting(), os_errors_reported("image server"):
+        server_ports.check(module.params["addresses"], module.params["port"])
+        module.finish({"changed": False})

@@ -49,6 +49,7 @@ ARGUMENTS = {
     "host_remediation": {"hosts": ["h1"]},
     "image_cache": {"directory": "published", "images": [
         {"name": "vmlinuz", "path": str(REPOSITORY / "tests" / "unit" / "modules" / "empty_archive.tar")}]},
+    "image_server_ports": {"addresses": ["127.0.0.1"], "port": 0},
     "ironic_audit": {"hosts": [], "all_namespaces": True},
     "ironic_check": {"bmc_schemes": ["ipmi"]},
     "ironic_discovery": {},

@@ -38,7 +38,8 @@ MODULES = pathlib.Path(__file__).parents[3] / "plugins" / "modules"
 # What makes or runs a lab or an engine, and what only reads, or writes files; they have tests of their own.
 NOT_OF_A_SITE = {"agent_image", "cluster_kubeconfig", "discovered_inventory", "etcd_restore", "etcd_snapshot",
                  "host_compliance", "host_maintenance", "host_move",
-                 "host_remediation", "host_result", "image_cache", "ironic_audit", "ironic_check", "ironic_discovery",
+                 "host_remediation", "host_result", "image_cache", "image_server_ports", "ironic_audit",
+                 "ironic_check", "ironic_discovery",
                  "lab", "lab_disk_image", "lab_node_image", "lab_registry_images",
                  "machine_action", "metalstack_firewall", "metalstack_ip", "metalstack_machine", "metalstack_network",
                  "mirror_gather", "mirror_unpack", "network_check", "node_image", "node_reach_check",

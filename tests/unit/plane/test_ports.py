@@ -41,7 +41,8 @@ def test_a_port_on_which_this_process_listens_is_taken():
 
 @pytest.mark.parametrize("listens, asked, is_found", [
     ("127.0.0.1", "127.0.0.1", True), ("127.0.0.1", "127.0.0.2", False), ("0.0.0.0", "127.0.0.2", True),
-    ("0.0.0.0", "::1", False), ("::", "::1", True), ("::", "127.0.0.2", True), ("::1", "127.0.0.1", False)])
+    ("0.0.0.0", "::1", False), ("::", "::1", True), ("::", "127.0.0.2", True), ("::1", "127.0.0.1", False),
+    ("127.0.0.1", "0.0.0.0", True), ("::1", "0.0.0.0", False), ("::1", "::", True), ("127.0.0.1", "::", False)])
 def test_who_listens_is_known_by_address_and_port(listens, asked, is_found):
     """Two programs may have one port at two addresses of the machine."""
     family = socket.AF_INET6 if ":" in listens else socket.AF_INET
@@ -77,6 +78,14 @@ def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):
         (tmp_path / "4711" / "fd" / str(number)).write_text("")
     (tmp_path / "4711" / "fd" / "20").symlink_to("socket:[77]")
     assert ports.holders("127.0.0.1", 6385, str(tmp_path)) == {4711}
+
+
+def test_all_addresses_of_ipv6_are_free_where_all_of_ipv4_are_taken():
+    """nginx has both beside each other."""
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        assert ports.listen_error("::", port) == 0
+        assert ports.listen_error("0.0.0.0", port) == ports.listen_error("127.0.0.1", port) == ports.errno.EADDRINUSE
 
 
 def test_which_addresses_are_this_machines():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 
 import pytest
 from fakes import playbook
@@ -68,6 +69,38 @@ def test_an_address_that_has_another_program_is_an_error(run):
         said = " ".join(output.split())
         assert code != 0 and f"http://127.0.0.2:{port}: no answer of the image server within 1 s" in said
         assert f"http://127.0.0.1:{port}: no answer" not in said and f"http://127.0.0.1:{port}, http" not in said
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check",)])
+def test_a_port_that_another_program_has_is_refused_before_there_is_a_service(tmp_path, arguments):
+    """The service would take the port from that program when the machine starts the next time."""
+    tasks = ansible_yaml.read(ROLE / "tasks" / "port.yml")
+    files = [str(ROLE / part / "main.yml") for part in ("defaults", "vars")]
+    unit = tmp_path / "unit"
+    variables = {"image_server_addresses": ["127.0.0.2", "192.0.2.1", "127.0.0.1"], "image_server_tls": False,
+                 "image_server_unit_file": str(unit)}
+    text = json.dumps([{"hosts": "m1", "gather_facts": False, "vars_files": files, "tasks": tasks}])
+
+    def run(port):
+        return playbook.play(tmp_path, INVENTORY, text, "play.yml", "-e", json.dumps(
+            dict(variables, image_server_port=port)), *arguments)
+
+    with At("127.0.0.1", 0, Other) as server:
+        code, output = run(server.port)
+        assert code != 0 and f"image_server_port: found {server.port}, taken at 127.0.0.1 by pid {os.getpid()} (" in (
+            " ".join(output.split())), output
+        assert "192.0.2.1 by" not in output and "127.0.0.2 by" not in output
+        unit.write_text("")
+        assert run(server.port)[0] == 0
+        unit.unlink()
+    code, output = run(server.port)
+    assert code == 0 and "changed=0" in output, output
+
+
+def test_the_port_is_looked_at_before_the_service_is_written():
+    order = [task["ansible.builtin.import_tasks"] for task in ansible_yaml.read(ROLE / "tasks" / "present.yml")
+             if "ansible.builtin.import_tasks" in task]
+    assert order.index("install.yml") < order.index("port.yml") < order.index("images.yml") < order.index("server.yml")
 
 
 def test_all_addresses_answer(run):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import os
 import socket
@@ -46,15 +47,29 @@ def taken(ports: dict[str, int], addresses: dict[str, str] | None = None) -> dic
     found = {}
     for part, port in ports.items():
         address = (addresses or {}).get(part, LOOPBACK)
-        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM) as probe:
-            # As servers do: a connection of a process that has ended does not keep its port.
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((address, port))
-                probe.listen(1)
-            except OSError:
-                found[part] = port
+        if listen_error(address, port):
+            found[part] = port
     return found
+
+
+def listen_error(address: str, port: int) -> int:
+    """Return the number of the error that who would listen there gets, 0 for none.
+
+    :param address: the IP address; all of IPv6 are those of IPv6 only, as for nginx
+    :param port: the port
+    """
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        # As servers do: a connection of a process that has ended does not keep its port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            probe.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        try:
+            probe.bind((address, port))
+            probe.listen(1)
+        except OSError as exc:
+            return exc.errno or errno.EIO
+    return 0
 
 
 def holders(address: str, port: int, proc: str = "/proc") -> set[int] | None:
@@ -98,6 +113,9 @@ def is_here(address: str) -> bool:
 
 
 def _answers_for(listens: Any, wanted: Any) -> bool:
+    if wanted.is_unspecified:
+        # Whoever has one of these addresses, or all.
+        return wanted.version == listens.version or (listens.is_unspecified and wanted.version < listens.version)
     mapped = getattr(listens, "ipv4_mapped", None)
     # One on all addresses of IPv6 has those of IPv4, too, unless it says otherwise, which /proc does not show.
     return wanted in (listens, mapped) or (listens.is_unspecified and wanted.version <= listens.version)
