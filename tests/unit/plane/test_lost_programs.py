@@ -89,6 +89,27 @@ def test_a_lost_program_that_hides_its_environment_is_stopped(plane, title, name
         assert lost.wait(10) < 0
 
 
+def test_a_program_that_hides_its_environment_is_known_in_a_folder_whose_path_has_a_link(plane, tmp_path):
+    """The second run would be refused, since Ironic's port were taken by a foreign process."""
+    link = str(tmp_path.parent / f"{tmp_path.name}-link")
+    os.symlink(tmp_path, link)
+    with titled(plane, "ironic: master process [ironic]") as lost:
+        assert lost.pid in orphans.processes(link)
+        assert lost.pid in [item.pid for item in orphans.programs(lab_dir=link)]
+
+
+def test_what_is_mounted_is_known_in_a_folder_whose_path_has_a_link(tmp_path):
+    """The kernel names paths without links."""
+    (tmp_path / "real" / "root").mkdir(parents=True)
+    link, mounts, blocks = tmp_path / "link", tmp_path / "mountinfo", tmp_path / "block"
+    link.symlink_to(tmp_path / "real")
+    mounts.write_text(f"36 35 98:0 / {tmp_path}/real/root rw - ext4 /dev/loop7 rw\n")
+    (blocks / "loop7" / "loop").mkdir(parents=True)
+    (blocks / "loop7" / "loop" / "backing_file").write_text(f"{tmp_path}/real/disk.img\n")
+    assert orphans.mounts(str(link), str(mounts)) == [f"{tmp_path}/real/root"]
+    assert orphans.loop_devices(str(link), str(blocks)) == ["/dev/loop7"]
+
+
 def test_a_folder_that_somebody_names_is_not_waited_for(tmp_path):
     """Any process may name any folder as its lab's, with anything in it."""
     os.makedirs(tmp_path / "supervisor")

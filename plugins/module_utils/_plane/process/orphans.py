@@ -61,7 +61,9 @@ def _session(lab_dir: str) -> Any:
 
 
 def _is_inside(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder + os.sep)
+    """Return whether a path of the kernel, which has no links, is in a folder, whose path may have some."""
+    real = os.path.realpath(folder)
+    return path == real or path.startswith(real + os.sep)
 
 
 def processes(lab_dir: str, proc: str = "/proc") -> list[int]:
