@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import subprocess
 
 import pytest
 
@@ -75,6 +77,69 @@ def test_no_other_run_ends_a_supervisord_that_this_one_starts(dead, tmp_path):
     assert process_group.start(starting, []) == {"etcd": "started"}
     assert process_group.stop(starting, ["other"]) == {"other": "absent"}
     assert starting.starts == [("python", False), (["other"], False)]
+
+
+class Running:
+    """A supervisord whose program runs as configured."""
+
+    def __init__(self, lab_dir, pid):
+        self.layout, self._pid, self.calls = Layout(str(lab_dir / "supervisor")), pid, []
+
+    def write_config(self, check_mode):
+        return False
+
+    def processes(self):
+        return {"etcd": {"statename": "RUNNING", "pid": self._pid}}
+
+    def alive(self):
+        return True
+
+    def pending(self):
+        return {}
+
+    def reload(self, names):
+        return {}
+
+    def stop_programs(self, names):
+        self.calls.append(("stop", *names))
+
+    def start_program(self, name, waiting=False):
+        self.calls.append(("start", name))
+
+
+@pytest.mark.parametrize("check_mode", [False, True])
+@pytest.mark.parametrize("folder, replaced, expected", [
+    ("engine/bin", "by another one", "restarted"), ("engine/bin", "", "running"), ("engine/bin", "by none", "running"),
+    ("elsewhere", "by another one", "running")])
+def test_a_program_whose_file_was_replaced_is_restarted(dead, tmp_path, folder, replaced, expected, check_mode):
+    """Of an image with another digest it is taken under the same path: the former one would run on.
+
+    Programs of the system are replaced by its packages, whenever these want it.
+    """
+    (tmp_path / "lab.json").write_text(json.dumps({
+        "name": "x", "index": 0, "dir": str(tmp_path), "ports": {}, "bridge": {},
+        "engine_dir": str(tmp_path / "link")}))
+    (tmp_path / "link").symlink_to(tmp_path / "engine")
+    path = tmp_path / folder / "etcd"
+    path.parent.mkdir(parents=True)
+    shutil.copy("/bin/cat", path)
+    named = str(path).replace(f"{tmp_path}/engine", f"{tmp_path}/link")
+    programs = [{"name": "etcd", "command": [named]}]
+    with subprocess.Popen([named], stdin=subprocess.PIPE) as running:
+        try:
+            if replaced:
+                os.unlink(path)
+            if replaced == "by another one":
+                shutil.copy("/bin/cat", path)
+            supervisor = Running(tmp_path, running.pid)
+            os.makedirs(supervisor.layout.ready_dir)
+            process_group.write_program(supervisor.layout, programs[0])
+            assert process_group.start(supervisor, programs, check_mode) == {"etcd": expected}
+            restarts = [("stop", "etcd"), ("start", "etcd")] if expected == "restarted" and not check_mode else []
+            assert supervisor.calls == restarts
+        finally:
+            running.stdin.close()
+            running.kill()
 
 
 def last_lines(supervisor, log):

@@ -23,6 +23,8 @@ ABSENT = "absent"
 RESTART_LIMIT = 20
 LOCK = "lock"
 ADDRESS_IN_USE = "address already in use"
+# What the kernel writes behind the path of a running program's file that was removed or replaced.
+_GONE = " (deleted)"
 
 
 def start(supervisor: Any, programs: Any, check_mode: bool = False, pending: Iterable[str] = ()) -> Any:
@@ -61,13 +63,14 @@ def _started(supervisor: Any, programs: Any, check_mode: bool, pending: Iterable
                  or set(pending) & set(program.get("restart_on") or [])]
     states = supervisor.processes()
     actions = dict((program["name"], RUNNING) for program in programs)
+    replaced = _replaced(supervisor.layout.lab_dir, programs, states)
     if check_mode:
         # Configured by a run that was killed before supervisord knew of it.
         due = supervisor.pending()
         for name in actions:
             if states.get(name, {}).get("statename") not in ALIVE_STATES:
                 actions[name] = "started"
-            elif name in differing or daemon_differs or name in due:
+            elif name in differing or daemon_differs or name in due or name in replaced:
                 actions[name] = "restarted"
         return actions
     if daemon_differs and supervisor.alive():
@@ -88,7 +91,31 @@ def _started(supervisor: Any, programs: Any, check_mode: bool, pending: Iterable
         if actions[name] == RUNNING and state not in ALIVE_STATES:
             supervisor.start_program(name, waiting=state == "BACKOFF")
             actions[name] = "started"
+        elif actions[name] == RUNNING and name in replaced:
+            supervisor.stop_programs([name])
+            supervisor.start_program(name)
+            actions[name] = "restarted"
     return actions
+
+
+def _replaced(lab_dir: str, programs: Any, states: Any) -> set[str]:
+    """Return the names of programs of the plane's engine whose file was replaced since they were started.
+
+    A program that is taken out of an image with another digest has the path of the former one.
+    """
+    folder = (figures_file.read(lab_dir) or {}).get("engine_dir")
+    if not folder:
+        return set()
+    own = os.path.join(os.path.realpath(folder), "bin")
+    found = set()
+    for program in programs:
+        # One that has ended meanwhile, and what is not this user's, has nothing to say.
+        with contextlib.suppress(OSError):
+            running = os.readlink(f"/proc/{states.get(program['name'], {}).get('pid') or 0}/exe")
+            path = os.path.join(own, os.path.basename(program["command"][0]))
+            if running == path + _GONE and os.access(path, os.X_OK):
+                found.add(program["name"])
+    return found
 
 
 def changed(actions: Any) -> Any:
