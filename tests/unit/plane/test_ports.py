@@ -4,12 +4,13 @@
 """Ports that are taken, and who has them."""
 from __future__ import annotations
 
+import errno
 import os
 import socket
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports
+from ansible_collections.metal3.baremetal.plugins.module_utils._plane.process import ports, site_service
 
 FIGURES = {"name": "lab", "index": 0, "dir": "/nowhere/lab", "ports": {"ironic": 21010}}
 
@@ -67,6 +68,23 @@ def test_another_plane_has_the_same_port_at_another_address(monkeypatch, address
     assert ports.owners_of(figures) == others
 
 
+@pytest.mark.parametrize("error, owner", [
+    (errno.EACCES, None), (errno.EADDRINUSE, "pid 22 (x)"), (errno.EACCES, "pid 22 (x)")])
+def test_a_port_that_only_root_may_have_is_not_said_to_be_taken(monkeypatch, tmp_path, error, owner):
+    """Nobody would find the process that is to be stopped."""
+    monkeypatch.setattr(ports, "_END_SECONDS", 0)
+    monkeypatch.setattr(ports, "is_here", lambda address: True)
+    monkeypatch.setattr(ports, "listen_error", lambda address, port: error)
+    monkeypatch.setattr(ports, "holders_of", lambda places: dict.fromkeys(places, {22} if owner else None))
+    monkeypatch.setattr(ports, "program", lambda pid: "x")
+    problem, = site_service.machine_problems({
+        "name": "p", "mode": "process", "service": "none", "dir": str(tmp_path), "address": "192.0.2.1",
+        "kubernetes_address": "127.0.0.1", "ports": {"image_server": 443}, "listens_on": {"image_server": "192.0.2.1"}})
+    assert problem.field == "management_plane.ports.image_server"
+    assert problem.actual == (f"443, taken by {owner}" if owner
+                              else f"443, on which user {os.geteuid()} may not listen")
+
+
 def test_a_connection_that_ends_during_the_search_hides_no_other_one(tmp_path):
     """A program with many connections would be taken for one of another user, and the run be refused."""
     listens = "  sl  local_address rem_address   st\n   0: 0100007F:{:04X} 00000000:0000 0A 0 0 0 0 0 77\n"
@@ -85,7 +103,7 @@ def test_all_addresses_of_ipv6_are_free_where_all_of_ipv4_are_taken():
     with socket.create_server(("0.0.0.0", 0)) as listener:
         port = listener.getsockname()[1]
         assert ports.listen_error("::", port) == 0
-        assert ports.listen_error("0.0.0.0", port) == ports.listen_error("127.0.0.1", port) == ports.errno.EADDRINUSE
+        assert ports.listen_error("0.0.0.0", port) == ports.listen_error("127.0.0.1", port) == errno.EADDRINUSE
 
 
 def test_which_addresses_are_this_machines():

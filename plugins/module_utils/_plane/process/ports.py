@@ -19,6 +19,8 @@ from . import orphans
 # How long a process that ends may keep its ports after its files are no longer found.
 _END_SECONDS = 2
 LOOPBACK = "127.0.0.1"
+# Who has a port when none of the processes does that this user may inspect.
+UNKNOWN = "a process of another user"
 _LOOK_INTERVAL_SECONDS = 0.05
 
 
@@ -194,7 +196,7 @@ def owners_of(figures: Any) -> list[tuple[str, str]]:
         others = pids[port] or set()
         if others & own or (not others and part not in unknown):
             continue
-        found.append((part, f"pid {min(others)} ({program(min(others))})" if others else "a process of another user"))
+        found.append((part, f"pid {min(others)} ({program(min(others))})" if others else UNKNOWN))
     return found
 
 

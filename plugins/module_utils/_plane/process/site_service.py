@@ -4,6 +4,7 @@
 """Gives a bootstrap plane its figures and folders; all is checked before the first write."""
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -42,7 +43,7 @@ def present(params: dict[str, Any], check_mode: bool, progress: Progress) -> dic
     if not any(problem.code.startswith("plane-") for problem in problems):
         computed = site_figures.compute(params, params["ports"], user_folders.cache_dir())
         computed["service"], missing_service = service_unit.chosen(params["service"], machine)
-        problems += _machine_problems(computed)
+        problems += machine_problems(computed)
     if problems or computed is None:
         raise RefusedError(problems)
     programs, made = program_figures.ensure(params, computed["cache_dir"], check_mode, progress)
@@ -91,17 +92,28 @@ def _program_problems(nginx_program: str) -> list[Problem]:
     return found
 
 
-def _machine_problems(computed: dict[str, Any]) -> list[Problem]:
-    """Return what of the figures this machine does not have, or somebody else uses."""
+def machine_problems(computed: dict[str, Any]) -> list[Problem]:
+    """Return what of the figures this machine does not have, or somebody else uses.
+
+    :param computed: the plane's figures
+    """
     absent = [field for field in ("address", "kubernetes_address") if not ports.is_here(computed[field])]
     found = [Problem("machine-address", "", f"management_plane.{field}", show(computed[field]),
                      "an address of this machine", "correct it, or configure it on an interface") for field in absent]
     if not absent:
-        found += [Problem("machine-port", "", f"management_plane.ports.{part}",
-                          f"{computed['ports'][part]}, taken by {owner}", "a free port",
-                          f"stop that process, or set management_plane.ports.{part}")
-                  for part, owner in ports.owners_of(computed)]
+        found += [_port_problem(computed, part, owner) for part, owner in ports.owners_of(computed)]
     return found + _folder_problems(computed) + _unit_problems(computed)
+
+
+def _port_problem(computed: dict[str, Any], part: str, owner: str) -> Problem:
+    port, field = computed["ports"][part], f"management_plane.ports.{part}"
+    if owner == ports.UNKNOWN and ports.listen_error(
+            computed["listens_on"].get(part, ports.LOOPBACK), port) == errno.EACCES:
+        return Problem("machine-port", "", field, f"{port}, on which user {os.geteuid()} may not listen",
+                       "a port that this user may have, which by default is 1024 or higher",
+                       f"set {field}, or let users have it (sysctl net.ipv4.ip_unprivileged_port_start)")
+    return Problem("machine-port", "", field, f"{port}, taken by {owner}", "a free port",
+                   f"stop that process, or set {field}")
 
 
 def _unit_problems(computed: dict[str, Any]) -> list[Problem]:
