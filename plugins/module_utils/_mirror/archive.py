@@ -142,6 +142,22 @@ def bill_of(path: str, checksum: str | None = None) -> bills.Bill:
         raise ArchiveError(f"{path}: {exc}; copy or gather it again") from exc
 
 
+def is_whole(path: str, bill: bills.Bill) -> bool:
+    """Return whether an archive has its end, and all that its bill names; contents are not read.
+
+    :param path: of the archive
+    :param bill: of :func:`bill_of`
+    """
+    try:
+        with _opened(path) as (archive, _plain):
+            found = set(member.name for member in archive)
+    except (OSError, *tar_headers.FAULTS):
+        return False
+    # Of an image the manifest is written last.
+    return found.issuperset([*(f"files/{entry['name']}" for entry in bill["files"]),
+                             *(f"images/{number}/manifest.json" for number in range(len(bill["images"])))])
+
+
 def _bill(path: str, stream: IO[bytes] | None, size: int, checksum: str | None) -> bills.Bill:
     if stream is None or size > LONGEST_DOCUMENT_BYTES:
         raise ArchiveError(f"{path}: its bill of materials has {size} bytes; gather it again")

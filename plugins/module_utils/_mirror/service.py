@@ -132,11 +132,12 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
         raise ReportedError("%d of %d images cannot be gathered:\n%s" % (
             len(errors), len(items.images), "\n".join(f"- {text}" for text in errors)))
     path, work_dir = params["archive"], work_folder.path_of(params["archive"], params["work_dir"])
-    before = archive.bill_of(path) if os.path.exists(path) else None
+    before = _bill_before(path)
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
     planned["files"].update((name, str(file_digest.checksum(source_path))) for name, source_path in items.local.items())
     unchanged = before is not None and before["release"] == params["release"] and planned == {
-        kind: dict((entry["name"], entry["digest"]) for entry in before[kind]) for kind in ("images", "files")}
+        kind: dict((entry["name"], entry["digest"]) for entry in before[kind])
+        for kind in ("images", "files")} and archive.is_whole(path, before)
     if not unchanged:
         work_folder.check(work_dir)
     warnings = [_lacking(text) for text in items.unknown]
@@ -156,6 +157,20 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
         if not params["work_dir"]:
             work_folder.remove(work_dir)
     return dict(_result(path, made, True), warnings=warnings)
+
+
+def _bill_before(path: str) -> bills.Bill | None:
+    """Return the bill of an archive of before, None when there is none.
+
+    :raises ReportedError: for what may be somebody's other file
+    """
+    if not os.path.exists(path):
+        return None
+    try:
+        return archive.bill_of(path)
+    except archive.ArchiveError as exc:
+        raise ReportedError(f"{str(exc).rpartition('; ')[0]}; to gather the archive there, delete it, or name another "
+                            "path by archive") from exc
 
 
 def _local(params: Mapping[str, Any]) -> dict[str, str]:

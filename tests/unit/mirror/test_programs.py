@@ -298,6 +298,30 @@ def test_files_of_a_folder_are_gathered_and_a_changed_one_again(tmp_path):
     assert gathered(tmp_path, folder)["changed"]
 
 
+@pytest.mark.parametrize("left", ["half of a file", "no file"])
+def test_an_archive_that_was_cut_is_gathered_again(tmp_path, left):
+    """To unpack it is refused, with the advice to gather it again; its bill is at its beginning."""
+    folder, path = tmp_path / "wheels", tmp_path / "a.tar"
+    folder.mkdir()
+    (folder / "ironic-39.0.0-py3-none-any.whl").write_bytes(b"wheel" * 2000)
+    gathered(tmp_path, folder)
+    whole = path.read_bytes()
+    with tarfile.open(path) as stream:
+        last = stream.getmembers()[-1]
+    path.write_bytes(whole[:last.offset_data + 5000] if left == "half of a file" else whole[:last.offset] + bytes(1024))
+    assert gathered(tmp_path, folder)["changed"] and path.read_bytes() == whole
+    assert not gathered(tmp_path, folder)["changed"]
+
+
+def test_what_is_no_archive_is_not_gathered_over(tmp_path):
+    folder, path = tmp_path / "wheels", tmp_path / "a.tar"
+    folder.mkdir()
+    path.write_bytes(b"minutes of a meeting")
+    with pytest.raises(ReportedError, match=f"{path}: .*delete it, or name another path by archive") as caught:
+        gathered(tmp_path, folder)
+    assert "gather it again" not in str(caught.value) and path.read_bytes() == b"minutes of a meeting"
+
+
 def test_what_cannot_be_in_an_archive_is_refused_all_at_once(tmp_path):
     folder = tmp_path / "wheels"
     (folder / "sub").mkdir(parents=True)
