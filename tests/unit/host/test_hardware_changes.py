@@ -76,7 +76,7 @@ SHARED = [{"name": "/dev/sda", "serialNumber": "S1", "sizeBytes": 480 * 10 ** 9}
     ({"nics": [{"name": "eno1", "mac": "00:5c:52:00:00:01"}, {"name": "eno2", "mac": "00:5c:52:00:00:01"}]},
      {"nics": [{"name": "eno2", "mac": "00:5c:52:00:00:01"}]}, [("NIC 00:5c:52:00:00:01 eno1", "eno1", "-")]),
 ])
-def test_what_has_the_same_serial_number_or_address_is_told_apart_by_its_name(before, after, rows):
+def test_what_has_the_same_serial_number_or_address_is_distinguished_by_its_name(before, after, rows):
     found = hardware_changes.changes(before, after)
     assert [(row["what"], row["before"], row["after"]) for row in found] == rows
 
