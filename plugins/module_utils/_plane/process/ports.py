@@ -95,7 +95,7 @@ def holders_of(places: Mapping[int, str], proc: str = "/proc") -> dict[int, set[
     for item in _sockets(proc):
         if item.port in places and _answers_for(item.address, ipaddress.ip_address(places[item.port])):
             links.setdefault(item.port, set()).add(item.link)
-    every = set().union(*links.values())
+    every: set[str] = set().union(*links.values())
     pids: dict[str, set[int]] = {}
     for link, pid in _links(proc) if every else ():
         if link in every:
