@@ -200,7 +200,28 @@ def test_a_lost_answer_is_found_out(lost):
             # Refused by a gateway, not by the BMC.
             bmc.refuses = 502, "bad gateway"
         found, = run(host(bmc))["hosts"]
-        assert found["status"] == ("changed" if lost else "restored") and bmc.password == (NEW if lost else OLD)
+        assert found["status"] == ("changed" if lost else "failed") and bmc.password == (NEW if lost else OLD)
+        # Nobody says of a BMC that it has taken a password which it has never had.
+        if not lost:
+            assert "bad gateway" in found["error"] and "run again" in found["error"] and "took" not in found["error"]
+
+
+@pytest.mark.parametrize("status", [408, 409, 412, 423, 428, 429, 503])
+def test_a_bmc_that_is_busy_has_not_refused_the_password(status):
+    with Bmc(refuses=(status, "try again later")) as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.password) == ("failed", OLD)
+        assert "run again" in found["error"] and "choose another" not in found["error"]
+        # Only after an answer that says nothing of the password the new one has to be tried.
+        assert bmc.wrong_logins() == (status >= 500)
+
+
+def test_a_password_that_was_not_sent_is_not_tried():
+    with Bmc() as bmc:
+        # The account is looked at twice, then once more for its ETag.
+        bmc.drop = lambda path: (path == LAYOUTS["dell"] and bmc.requests.count(("GET", path)) == 3)
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == "failed" and bmc.patches == [] and not bmc.wrong_logins()
 
 
 @pytest.mark.parametrize("tag", ['W/"7"', '"7"'])
@@ -327,7 +348,7 @@ def by_ipmi(monkeypatch, bmc, **options):
     (Ipmitool(), "changed", 0),
     (Ipmitool(NEW), "unchanged", 1),
     (Ipmitool(says="Set User Password command failed (user 2)"), "refused", 0),
-    (Ipmitool(says=""), "restored", 1),
+    (Ipmitool(says=""), "failed", 1),
     (Ipmitool(becomes=lambda text: OLD), "restored", 1),
     (Ipmitool(becomes=lambda text: text[:8]), "lost", 2),
 ])

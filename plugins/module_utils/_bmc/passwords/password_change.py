@@ -36,7 +36,10 @@ from .accounts import (
 )
 
 _UNAUTHORIZED, _PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 401, 412, 428
-_CHANGED_MEANWHILE = "changed"
+_CHANGED_MEANWHILE, _NOT_SENT = "changed", "not sent"
+# Answers that say nothing of the new password: another request is under way, or there were too many, or the account has
+# another ETag than it shows.
+_BUSY = (408, 409, _PRECONDITION_FAILED, 423, 425, _PRECONDITION_REQUIRED, 429)
 # Shorter ones are parts of ordinary words.
 _SHORTEST_SECRET = 4
 
@@ -121,26 +124,30 @@ class PasswordChange:
             return Outcome(FAILED, f"the account can not be read: {exc}")
         if not path:
             return Outcome(FAILED, error)
-        said = "HTTP 200"
+        said, back = "HTTP 200", RESTORED
         try:
             _set(client, path, wanted.new)
         except RedfishError as exc:
             # Not the new password was refused, but whoever has logged in with the old one.
-            if exc.kind == _CHANGED_MEANWHILE or exc.status == _UNAUTHORIZED:
+            if exc.kind in (_CHANGED_MEANWHILE, _NOT_SENT) or exc.status in (_UNAUTHORIZED, *_BUSY):
                 return Outcome(FAILED, str(exc))
             if 300 <= exc.status < 500:
                 return Outcome(REFUSED, str(exc))
             # A lost answer: the new one may count.
-            said = str(exc)
+            said, back = str(exc), FAILED
         facts, is_in = self._session(wanted, wanted.new, _is_in)
         if is_in:
             return Outcome(CHANGED)
         if not _is_refused(facts):
             return Outcome(UNPROVEN, _login_error(facts))
-        return self._take_back(wanted, old, client, path, f"{said}, then {_login_error(facts)}")
+        return self._take_back(wanted, old, client, path, Outcome(back, f"{said}, then {_login_error(facts)}"))
 
-    def _take_back(self, wanted: Wanted, old: str, client: RedfishClient, path: str, why: str) -> Outcome:
-        """Set the old password again, by the session that it began, and find out whether it counts."""
+    def _take_back(self, wanted: Wanted, old: str, client: RedfishClient, path: str, back: Outcome) -> Outcome:
+        """Set the old password again, by the session that it began, and find out whether it counts.
+
+        :param back: the outcome if it does
+        """
+        why = back.text
         try:
             _set(client, path, old)
         except RedfishError as exc:
@@ -150,7 +157,7 @@ class PasswordChange:
             # It may refuse a password that it has had before, and have that one still; or have ended the session.
         facts, is_in = self._session(wanted, old, _is_in)
         if is_in:
-            return Outcome(RESTORED, why)
+            return back
         return Outcome(LOST if _is_refused(facts) else UNPROVEN,
                        f"{why}; afterwards with the old one: {_login_error(facts)}")
 
@@ -183,14 +190,14 @@ class PasswordChange:
             return Outcome(FAILED, str(exc))
         if not slot:
             return Outcome(FAILED, "the BMC does not list this user once")
-        said = "accepted"
+        said, back = "accepted", RESTORED
         try:
             error = ipmi.set_password(self._login(wanted, old), slot, wanted.new)
             if error:
                 return Outcome(REFUSED, error)
         except ipmi.IpmiError as exc:
             # A lost answer: the new one may count.
-            said = str(exc)
+            said, back = str(exc), FAILED
         refused = self._refused_by_ipmi(wanted, wanted.new)
         if refused is None:
             return Outcome(CHANGED)
@@ -201,7 +208,7 @@ class PasswordChange:
         if still is not None:
             return Outcome(LOST if still.kind == "unauthorized" else UNPROVEN,
                            f"{said}, then {refused}; afterwards with the old one: {still}")
-        return Outcome(RESTORED, f"{said}, then {refused}")
+        return Outcome(back, f"{said}, then {refused}")
 
     def _refused_by_ipmi(self, wanted: Wanted, password: str) -> ipmi.IpmiError | None:
         """Log in once and return the error, None when the BMC has let in."""
@@ -251,7 +258,10 @@ def _set(client: RedfishClient, path: str, password: str) -> None:
 
     :raises RedfishError: when the BMC refuses it, or somebody has changed the account
     """
-    dummy, etag = client.read_tagged(path)
+    try:
+        dummy, etag = client.read_tagged(path)
+    except RedfishError as exc:
+        raise RedfishError(_NOT_SENT, str(exc), exc.status) from exc
     try:
         client.patch(path, {"Password": password}, etag)
         return
