@@ -267,6 +267,18 @@ def test_an_account_that_is_not_found_once_is_refused(members):
         assert ("2 accounts" if len(members) == 2 else "no account that can be read") in text and bmc.patches == []
 
 
+def test_an_account_of_a_further_page_is_found():
+    with Bmc("openbmc") as bmc:
+        path = "/redfish/v1/AccountService/Accounts"
+        first, second = bmc.resources[path]["Members"]
+        bmc.resources[path] = {"Members": [first], "Members@odata.nextLink": path + "?$skip=1"}
+        bmc.resources["/second"] = {"Members": [second]}
+        assert "no account that can be read" in refused(host(bmc))
+        bmc.resources[path]["Members@odata.nextLink"] = "/second"
+        assert run(host(bmc))["hosts"][0]["status"] == "changed"
+        assert bmc.requests.count(("GET", "/second")) == 2
+
+
 @pytest.mark.parametrize("link", ["http://127.0.0.1:9/steal", "//127.0.0.1:9/steal", "http://[", "/a b"])
 @pytest.mark.parametrize("where", ["service", "accounts", "member"])
 def test_an_account_elsewhere_gets_no_password(link, where):

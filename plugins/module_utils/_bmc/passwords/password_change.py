@@ -18,7 +18,7 @@ from ..._common.waiting import parallel
 from ..protocols import ipmi
 from ..protocols.gather import Counter, Settings, Target, in_session
 from ..protocols.redfish import RedfishClient, RedfishError, link
-from ..protocols.survey import MEMBER_LIMIT, members_of
+from ..protocols.survey import members_of
 from .accounts import (
     CHANGED,
     FAILED,
@@ -240,7 +240,7 @@ def _account(client: RedfishClient, root: dict[str, Any], username: str) -> tupl
     if not accounts_path:
         raise RedfishError("not_found", "the BMC's account service names no accounts")
     found = []
-    for member in members_of(client.read(accounts_path))[:MEMBER_LIMIT]:
+    for member in members_of(client.read, client.read(accounts_path)):
         path = link(member)
         try:
             if path:
