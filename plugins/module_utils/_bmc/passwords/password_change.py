@@ -36,7 +36,7 @@ from .accounts import (
 )
 
 _UNAUTHORIZED, _PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 401, 412, 428
-_CHANGED_MEANWHILE, _NOT_SENT = "changed", "not sent"
+_CHANGED_MEANWHILE, _NOT_SENT, _UNFINISHED = "changed", "not sent", "unfinished"
 # Answers that say nothing of the new password: another request is under way, or there were too many, or the account has
 # another ETag than it shows.
 _BUSY = (408, 409, _PRECONDITION_FAILED, 423, 425, _PRECONDITION_REQUIRED, 429)
@@ -131,6 +131,8 @@ class PasswordChange:
             # Not the new password was refused, but whoever has logged in with the old one.
             if exc.kind in (_CHANGED_MEANWHILE, _NOT_SENT) or exc.status in (_UNAUTHORIZED, *_BUSY):
                 return Outcome(FAILED, str(exc))
+            if exc.kind == _UNFINISHED:
+                return Outcome(UNPROVEN, str(exc))
             if 300 <= exc.status < 500:
                 return Outcome(REFUSED, str(exc))
             # A lost answer: the new one may count.
@@ -154,6 +156,8 @@ class PasswordChange:
             if exc.status == _UNAUTHORIZED and client.login_method == "basic":
                 # The request had the old password, which is not tried twice.
                 return Outcome(LOST, f"{why}; taking it back: {exc}")
+            if exc.kind == _UNFINISHED:
+                return Outcome(UNPROVEN, f"{why}; taking it back: {exc}")
             # It may refuse a password that it has had before, and have that one still; or have ended the session.
         facts, is_in = self._session(wanted, old, _is_in)
         if is_in:
