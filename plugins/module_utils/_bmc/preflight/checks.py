@@ -21,6 +21,7 @@ _NEEDED_PRIVILEGE = "ConfigureComponents"
 _WANTED_PRIVILEGE = "ConfigureManager"
 # BMO and Ironic ask again on their own; a threshold below this locks an account before somebody reads the error.
 _LOW_LOCKOUT_THRESHOLD = 3
+_LATER = "check whether the BMC is overloaded or restarting, then run again"
 
 
 def verdicts(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> list[Verdict]:
@@ -148,6 +149,8 @@ def _tls(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> Finding
 
 def _service(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if stopped(facts, "service"):
+        if facts["error"]["kind"] in ("unreachable", "unavailable"):
+            return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "an answer of the Redfish service", _LATER)
         return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
                        "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
     if not facts["service"].get("redfish_version"):
@@ -175,8 +178,7 @@ def _login(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) ->
         if error["kind"] == "unsendable":
             return Finding(PROBLEM, "bmc.username", error["text"], "credentials in ASCII, which each BMC can be sent",
                            "set others at the BMC and here; nothing was tried")
-        return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login",
-                       "check whether the BMC is overloaded or restarting, then run again")
+        return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login", _LATER)
     if not login["ok"]:
         return unread(facts)
     return ok(f"logged in by {login['method']}")
