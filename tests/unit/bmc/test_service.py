@@ -108,3 +108,16 @@ def test_a_bmc_that_is_busy_is_not_said_to_have_no_redfish(where, check, status)
     found, = [item for item in result["checks"] if item["check"] == check]
     assert found["status"] == "problem" and "overloaded or restarting" in found["hint"]
     assert "switched on" not in found["hint"]
+
+
+@pytest.mark.parametrize(("path", "busy", "found", "hint"), [
+    ("", "/redfish/v1/Systems", "HTTP 503", "run again"),
+    ("/redfish/v1/Systems/System.Embedded.1", "/redfish/v1/Systems/System.Embedded.1", "HTTP 503", "run again"),
+    ("/redfish/v1/Systems/1", "", "there is /redfish/v1/Systems/System.Embedded.1", "correct the path")])
+def test_a_system_that_could_not_be_read_is_none_that_is_not_there(path, busy, found, hint):
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.redirects[busy] = 503, ""
+        result, = preflight(entry("a", f"redfish+http://127.0.0.1:{bmc.port}{path}"))
+    check, = [item for item in result["checks"] if item["check"] == "system"]
+    assert check["status"] == "problem" and found in check["actual"] and hint in check["hint"]
+    assert ("none" in check["actual"] or "correct" in check["hint"]) is (not busy)
