@@ -124,7 +124,8 @@ hosts:
       description:
         - V(changed), V(unchanged) when the new password counted already, V(refused) by the BMC, V(restored) when the
           new one let nobody in and the old one was set again, V(unproven) when the BMC did not answer to the proof,
-          V(lost) when it accepts neither, V(failed) when nothing was tried.
+          V(lost) when it accepts neither, V(failed) when nothing was tried, or the BMC said nothing of the new one and
+          the old one counts.
       type: str
       returned: always
     changed:

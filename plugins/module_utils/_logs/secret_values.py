@@ -29,6 +29,8 @@ _LONG = 16
 _DEEPEST = 3
 _LONGEST_DOCUMENT = 1024 ** 2
 _HASH = re.compile(r"^[^:\s]+:(\$\S+)$", re.MULTILINE)
+# As chpasswd has them in user data, several in one value.
+_LOGIN = re.compile(r"^[^:\s]+:(?!//)(\S+)[ \t]*$", re.MULTILINE)
 _KEY = "PRIVATE KEY-----"
 _KEY_BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----")
 _KEY_END = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY-----")
@@ -97,6 +99,7 @@ def _inside(text: str, depth: int = 0) -> set[str]:
     found.update(_HASH.findall(text))
     for part in (text, *_documents(text)):
         named = redaction.secret_texts(part, named_only=True)
+        named.update(login for item in list(named) for login in _LOGIN.findall(item))
         placed = set(item for item in redaction.secret_texts(part) - named if len(item) >= _LONG)
         for item in (named | placed | set(_registry_logins(part))) - found:
             found |= _inside(item, depth + 1)

@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._bmc import disco
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery import discovered as bmc_discovered
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.discover import Scan, discover
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.discovery.targets import expand
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import gather as gathering
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 
 SETTINGS = Settings(None, 2, 5, 8)
@@ -118,6 +119,26 @@ def test_another_port_is_tried_where_there_is_no_redfish():
     with FakeRedfish({}) as web, FakeRedfish(tree("hpe")) as bmc:
         servers, dummy, dummy2 = discover([scan(web, bmc)], [], SETTINGS)
     assert [server["model"] for server in servers] == ["ProLiant DL360 Gen10"]
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_bmc_is_not_taken_for_one_without_redfish(monkeypatch, status):
+    """What is found by IPMI goes into the inventory, and stays there."""
+    asked = []
+    monkeypatch.setattr(gathering, "explore_ipmi", lambda *arguments: asked.append(arguments) or dict(
+        gathering.blank(), reached=True, login={"ok": True, "method": "IPMI 2.0", "attempts": 1}))
+    with FakeRedfish(tree("dell")) as bmc, FakeRedfish(tree("hpe")) as other, FakeRedfish({}) as web:
+        bmc.redirects["/redfish/v1"] = status, ""
+        servers, refusals, silent = discover([scan(bmc, ipmi_port=623)], [], SETTINGS)
+        assert (servers, silent, asked, bmc.logins) == ([], 0, [], [])
+        assert [(refusal["port"], refusal["stage"]) for refusal in refusals] == [(bmc.port, "busy")]
+        problem, = bmc_discovered.problems(servers, refusals, silent, 1)
+        assert f"HTTP {status}" in str(problem) and "run again" in problem.hint
+        # Another port may have the BMC all the same; and where nothing is busy, IPMI is what is left.
+        found, refusals, dummy = discover([scan(bmc, other, ipmi_port=623)], [], SETTINGS)
+        assert ([server["model"] for server in found], refusals, asked) == (["ProLiant DL360 Gen10"], [], [])
+        found, dummy, dummy2 = discover([scan(web, ipmi_port=623)], [], SETTINGS)
+        assert [server["scheme"] for server in found] == ["ipmi"] and len(asked) == 1
 
 
 def test_a_silent_address():

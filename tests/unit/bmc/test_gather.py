@@ -225,6 +225,51 @@ def test_accounts_that_the_account_may_not_read_are_unread():
     assert asked["accounts"] == [] and asked["unread"]["accounts"]
 
 
+def paged(resources, path, size=1):
+    """Serve a collection in pages of some members; what the links look like is the BMC's own business."""
+    members = resources[path]["Members"]
+    names = [path] + [f"{path}/Page{number}" for number in range(1, -(-len(members) // size))]
+    for number, name in enumerate(names):
+        resources[name] = {"Members": members[number * size:(number + 1) * size]}
+        if name != names[-1]:
+            resources[name]["Members@odata.nextLink"] = names[number + 1]
+    return names
+
+
+def test_a_collection_is_read_to_its_last_page():
+    resources = tree("supermicro")
+    paged(resources, "/redfish/v1/Systems")
+    with FakeRedfish(resources) as bmc:
+        facts, = ask(target(bmc))
+    assert facts["systems"] == ["/redfish/v1/Systems/1", "/redfish/v1/Systems/2"] and not facts["system"]
+
+
+@pytest.mark.parametrize("last", ["/gone", "http://127.0.0.1:9/steal", 7, None, "/redfish/v1/Systems"])
+def test_a_system_is_the_only_one_if_all_pages_were_read(last):
+    resources = tree("dell")
+    resources["/redfish/v1/Systems"]["Members@odata.nextLink"] = last
+    with FakeRedfish(resources) as bmc:
+        facts, = ask(target(bmc))
+        servers, found = gathering.explore(target(bmc), Settings(None, 2, 5, 8))
+    is_unread = last in ("/gone", "http://127.0.0.1:9/steal")
+    assert bool(facts["system"]) is not is_unread and ("systems" in facts["unread"]) is is_unread
+    assert len(found) == 1 and bool(servers["unread"]["systems"]) is is_unread
+
+
+def test_accounts_of_further_pages_are_read():
+    found = []
+    for size in (100, 3):
+        resources = tree("dell")
+        paged(resources, "/redfish/v1/AccountService/Accounts", size)
+        with FakeRedfish(resources, username="root") as bmc:
+            # In place of a slot of the last page.
+            resources["/redfish/v1/AccountService/Accounts/16"]["UserName"] = "root"
+            resources["/redfish/v1/AccountService/Accounts/3"]["UserName"] = "third"
+            facts, = gather([target(bmc, username="root")], Settings(None, 2, 5, 8, accounts=True))
+        found.append([account["name"] for account in facts["accounts"]])
+    assert found[0] == found[1] and {"third", "root"} <= set(found[0])
+
+
 def test_the_firmware_inventory_is_read_where_asked():
     inventory = "/redfish/v1/UpdateService/FirmwareInventory"
     resources = dict(tree("hpe"), **{

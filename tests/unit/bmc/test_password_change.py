@@ -11,7 +11,7 @@ from fakes.redfish import SESSIONS, FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords import accounts
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.passwords.account_service import AccountRun, failure
-from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import ipmi
+from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols import ipmi, redfish
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.protocols.gather import Settings
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
@@ -200,7 +200,79 @@ def test_a_lost_answer_is_found_out(lost):
             # Refused by a gateway, not by the BMC.
             bmc.refuses = 502, "bad gateway"
         found, = run(host(bmc))["hosts"]
-        assert found["status"] == ("changed" if lost else "restored") and bmc.password == (NEW if lost else OLD)
+        assert found["status"] == ("changed" if lost else "failed") and bmc.password == (NEW if lost else OLD)
+        # Nobody says of a BMC that it has taken a password which it has never had.
+        if not lost:
+            assert "bad gateway" in found["error"] and "run again" in found["error"] and "took" not in found["error"]
+
+
+@pytest.mark.parametrize("status", [408, 409, 412, 423, 428, 429, 503])
+def test_a_bmc_that_is_busy_has_not_refused_the_password(status):
+    with Bmc(refuses=(status, "try again later")) as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.password) == ("failed", OLD)
+        assert "run again" in found["error"] and "choose another" not in found["error"]
+        # Only after an answer that says nothing of the password the new one has to be tried.
+        assert bmc.wrong_logins() == (status >= 500)
+
+
+class TaskBmc(Bmc):
+    """A BMC that answers a change by a task, and sets the password when that has been asked for twice.
+
+    :param monitor: whether the task is followed by a task monitor (DSP0266), else it is a resource Task
+    :param ends: what becomes of the task: ``done``, ``refused``, ``gone`` (done, and not there any more), ``never``
+    """
+
+    TASK = "/redfish/v1/TaskService/Tasks/1"
+
+    def __init__(self, monitor, ends, **options):
+        super().__init__(**options)
+        self.monitor, self.ends, self.wanted = monitor, ends, None
+        self.drop = self.asked
+
+    def change(self, path, body, condition):
+        """Answer a PATCH with a task."""
+        self.patches.append((path, body, condition))
+        self.wanted = body["Password"]
+        task = {"@odata.id": self.TASK, "TaskState": "Running"}
+        if self.monitor:
+            self.redirects[self.TASK] = 202, self.TASK
+            return 202, None, {"Location": self.TASK}
+        self.resources[self.TASK] = task
+        return 202, task
+
+    def asked(self, path):
+        """Let time pass."""
+        if path != self.TASK or self.requests.count(("GET", path)) < 3 or self.ends == "never":
+            return False
+        self.redirects.pop(path, None)
+        if self.ends != "refused":
+            self.password = self.wanted
+        self.resources[path] = {"TaskState": "Exception" if self.ends == "refused" else "Completed",
+                                "Messages": [{"Message": "too simple"}, None]}
+        if self.ends == "gone":
+            del self.resources[path]
+        return False
+
+
+@pytest.mark.parametrize("monitor", [True, False])
+@pytest.mark.parametrize(("ends", "status", "text"), [
+    ("done", "changed", ""), ("gone", "changed", ""), ("refused", "refused", "too simple"),
+    ("never", "unproven", "run again")])
+def test_a_change_that_is_a_task_is_followed_to_its_end(monkeypatch, monitor, ends, status, text):
+    monkeypatch.setattr(redfish, "_TASK_POLL_SECONDS", 0)
+    monkeypatch.setattr(redfish, "_TASK_SECONDS", 0 if ends == "never" else 60)
+    with TaskBmc(monitor, ends) as bmc:
+        found, = run(host(bmc))["hosts"]
+        assert (found["status"], bmc.wrong_logins(), len(bmc.patches)) == (status, 0, 1) and text in found["error"]
+
+
+def test_a_password_that_was_not_sent_is_not_tried():
+    with Bmc() as bmc:
+        # The account is looked at twice, then once more for its ETag.
+        bmc.drop = lambda path: (path == LAYOUTS["dell"] and bmc.requests.count(("GET", path)) == 3)
+        found, = run(host(bmc))["hosts"]
+        assert found["status"] == "failed" and bmc.patches == [] and not bmc.wrong_logins()
 
 
 @pytest.mark.parametrize("tag", ['W/"7"', '"7"'])
@@ -244,6 +316,18 @@ def test_an_account_that_is_not_found_once_is_refused(members):
         bmc.resources[accounts_path]["Members"] = [{"@odata.id": path} for path in paths]
         text = refused(host(bmc))
         assert ("2 accounts" if len(members) == 2 else "no account that can be read") in text and bmc.patches == []
+
+
+def test_an_account_of_a_further_page_is_found():
+    with Bmc("openbmc") as bmc:
+        path = "/redfish/v1/AccountService/Accounts"
+        first, second = bmc.resources[path]["Members"]
+        bmc.resources[path] = {"Members": [first], "Members@odata.nextLink": path + "?$skip=1"}
+        bmc.resources["/second"] = {"Members": [second]}
+        assert "no account that can be read" in refused(host(bmc))
+        bmc.resources[path]["Members@odata.nextLink"] = "/second"
+        assert run(host(bmc))["hosts"][0]["status"] == "changed"
+        assert bmc.requests.count(("GET", "/second")) == 2
 
 
 @pytest.mark.parametrize("link", ["http://127.0.0.1:9/steal", "//127.0.0.1:9/steal", "http://[", "/a b"])
@@ -327,7 +411,7 @@ def by_ipmi(monkeypatch, bmc, **options):
     (Ipmitool(), "changed", 0),
     (Ipmitool(NEW), "unchanged", 1),
     (Ipmitool(says="Set User Password command failed (user 2)"), "refused", 0),
-    (Ipmitool(says=""), "restored", 1),
+    (Ipmitool(says=""), "failed", 1),
     (Ipmitool(becomes=lambda text: OLD), "restored", 1),
     (Ipmitool(becomes=lambda text: text[:8]), "lost", 2),
 ])

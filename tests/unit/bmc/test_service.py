@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 import sys
 
-from fakes.redfish import FakeRedfish, tree
+import pytest
+from fakes.redfish import SESSIONS, FakeRedfish, tree
 
 from ansible_collections.metal3.baremetal.plugins.filter.bmc_entries import bmc_entries
 from ansible_collections.metal3.baremetal.plugins.module_utils._bmc.preflight import reach
@@ -92,3 +93,31 @@ def test_a_bmc_that_ironics_pod_does_not_reach_is_a_problem_and_a_pod_that_says_
     found = asked(["/nonexistent/kubectl"])
     assert {check["status"] for checks in found.values() for check in checks} == {"warning"}
     assert "not asked from Deployment n/ironic: FileNotFoundError" in found["closed"][0]["text"]
+
+
+@pytest.mark.parametrize(("where", "check"), [("/redfish/v1", "service"), (SESSIONS, "login")])
+@pytest.mark.parametrize("status", [429, 503, None])
+def test_a_bmc_that_is_busy_is_not_said_to_have_no_redfish(where, check, status):
+    with FakeRedfish(tree("dell")) as bmc:
+        if status:
+            bmc.redirects[where] = status, ""
+        else:
+            bmc.drop = lambda path: path == where
+        result, = preflight(entry("a", f"redfish+http://127.0.0.1:{bmc.port}"))
+        assert bmc.wrong_logins() == 0
+    found, = [item for item in result["checks"] if item["check"] == check]
+    assert found["status"] == "problem" and "overloaded or restarting" in found["hint"]
+    assert "switched on" not in found["hint"]
+
+
+@pytest.mark.parametrize(("path", "busy", "found", "hint"), [
+    ("", "/redfish/v1/Systems", "HTTP 503", "run again"),
+    ("/redfish/v1/Systems/System.Embedded.1", "/redfish/v1/Systems/System.Embedded.1", "HTTP 503", "run again"),
+    ("/redfish/v1/Systems/1", "", "there is /redfish/v1/Systems/System.Embedded.1", "correct the path")])
+def test_a_system_that_could_not_be_read_is_none_that_is_not_there(path, busy, found, hint):
+    with FakeRedfish(tree("dell")) as bmc:
+        bmc.redirects[busy] = 503, ""
+        result, = preflight(entry("a", f"redfish+http://127.0.0.1:{bmc.port}{path}"))
+    check, = [item for item in result["checks"] if item["check"] == "system"]
+    assert check["status"] == "problem" and found in check["actual"] and hint in check["hint"]
+    assert ("none" in check["actual"] or "correct" in check["hint"]) is (not busy)

@@ -95,7 +95,7 @@ class FakeRedfish(Served):
         """Carry an action out and return ``(status, document)``; None, as here, when it is none of this BMC's."""
 
     def change(self, dummy_path, dummy_body, dummy_condition):
-        """Set properties and return ``(status, document)``, a status of None for no answer at all."""
+        """Set properties and return ``(status, document)``, perhaps with headers; a status of None for no answer."""
         return 405, None
 
     def wrong_logins(self):
@@ -163,11 +163,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif not self._authorized():
             self._answer(401, {"error": {"code": "Base.1.0.AccessDenied", "message": "access denied"}})
         else:
-            status, document = self.bmc.change(self.path, body, self.headers.get("If-Match"))
+            status, *answer = self.bmc.change(self.path, body, self.headers.get("If-Match"))
             if status is None:
                 self.close_connection = True
             else:
-                self._answer(status, document)
+                self._answer(status, *answer)
 
     def do_DELETE(self):
         """End a session."""

@@ -328,6 +328,24 @@ def test_generated_passwords_are_kept_before_the_first_is_used(site, bmc, tmp_pa
         assert site.run(password_file=str(file), confirm=None)["changed"] is False
 
 
+def test_another_generated_password_than_the_refused_one_takes_another_entry(site, tmp_path):
+    """The file still has it, and the next run takes what the file has."""
+    file = tmp_path / "passwords.json"
+    with Bmc(refuses=True) as bad:
+        site.add("h1", bad, new=None)
+        first, = site.run(password_file=str(file))["hosts"]
+        refused_one = json.loads(file.read_text())["bmc_new_passwords"]["h1"]
+        assert f"remove h1 from {file}" in first["error"] and "password_length" in first["error"]
+        bad.refuses = False
+        file.write_text(json.dumps({"bmc_new_passwords": {}}))
+        assert not site.run(password_file=str(file), password_length=12)["hosts"][0]["failed"]
+        assert bad.password != refused_one and len(bad.password) == 12
+    with Bmc(refuses=True) as given:
+        site.entries.clear()
+        site.add("h2", given)
+        assert "remove" not in site.run(password_file=str(file))["hosts"][0]["error"]
+
+
 @pytest.mark.parametrize(("content", "text"), [
     ("$ANSIBLE_VAULT;1.1;AES256\n3336", "ansible-vault has encrypted"), ("{}", "another file"),
     ("a: b", "another file"), ('{"bmc_new_passwords": {"h1": 7}}', "another file"),

@@ -119,6 +119,8 @@ INSIDE = {
     "a line of a kubeconfig's key": (yaml.safe_dump(KUBECONFIG), BODY.split()[1]),
     "a line of a key": (KEY, BODY.split()[0]),
     "user data's password": ("#cloud-config\nusers:\n- name: root\n  passwd: a-hash-of-it\n", "a-hash-of-it"),
+    "user data's logins": ("chpasswd:\n  list: |\n    root:a-root-word\n    core:of-the-core:1\n", "of-the-core:1"),
+    "user data's list of logins": ("chpasswd:\n  expire: false\n  list: ['root:a-root-word']\n", "a-root-word"),
     "a file in user data": ("write_files:\n- path: /x\n  content: |\n    [a]\n    password = in-an-ini\n", "in-an-ini"),
     "an encoded file in user data": (
         "write_files:\n- path: /x\n  encoding: b64\n  content: " + encoded("a: 1\ntoken: in-the-encoded\n") + "\n",

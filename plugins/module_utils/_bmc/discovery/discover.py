@@ -19,8 +19,9 @@ from . import discovered as bmc_discovered
 # hosts: names or IP addresses; transports: "https" and "http" in the order to try; ipmi_port: None for no IPMI.
 Scan = namedtuple("Scan", ["hosts", "ports", "transports", "username", "password", "any_certificate", "ipmi_port"])
 # servers: as bmc_discovered.describe returns them. refusal: what answered but could not be read, or None; with servers
-# when other systems of the same BMC could be. final: no other door of the host is tried with these credentials.
-_Answer = namedtuple("_Answer", ["servers", "refusal", "reached", "final"])
+# when other systems of the same BMC could be. final: no other door of the host is tried with these credentials. busy:
+# there is a service that does not answer now.
+_Answer = namedtuple("_Answer", ["servers", "refusal", "reached", "final", "busy"], defaults=[False])
 
 
 def discover(scans: list[Scan], drivers: list[str], settings: gather.Settings,
@@ -68,12 +69,15 @@ def _ask_host(host: str, scans: list[Scan], drivers: list[str],
     """Return ``(servers, refusals, whether anything answered)`` of one host, asked with one account.
 
     Ports and transports come one after the other: where one of them refuses the credentials, or shows a certificate
-    that nobody vouches for, the others, which may be other doors to the same account, are not tried.
+    that nobody vouches for, the others, which may be other doors to the same account, are not tried. Of a host whose
+    Redfish service is busy nobody knows that it has IPMI only.
     """
     asked, servers, refusals = {}, [], []
     for scan in scans:
         refused = []
         for door in _doors(scan):
+            if door[0] == "ipmi" and any(answer.busy for answer in asked.values()):
+                continue
             known = door in asked
             answer = asked[door] if known else _ask(host, door, scan, drivers, settings)
             asked[door] = answer
@@ -113,9 +117,10 @@ def _ask(host: str, door: tuple[str, int], scan: Scan, drivers: list[str], setti
     if not facts["reached"] or (servers and not unread):
         return _Answer(servers, None, facts["reached"], False)
     error = facts["error"] or {"stage": "system", "text": unread or "no system that may be read"}
+    busy = error["stage"] == "service" and error["kind"] == "unavailable"
     # After a certificate that is not vouched for, a door without TLS would be what an attacker wants.
-    return _Answer(servers, {"host": host, "port": port, "stage": error["stage"], "text": error["text"]}, True,
-                   bool(facts["login"]["attempts"]) or error["stage"] == "tls")
+    refusal = {"host": host, "port": port, "stage": "busy" if busy else error["stage"], "text": error["text"]}
+    return _Answer(servers, refusal, True, bool(facts["login"]["attempts"]) or error["stage"] == "tls", busy)
 
 
 def _text(scheme: str, host: str, port: int) -> str:

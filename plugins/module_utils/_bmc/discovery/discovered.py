@@ -12,12 +12,14 @@ from ..._common.problems.problem import Problem
 from ..addresses import address as bmc_address
 from ..addresses import hardware as bmc_hardware
 from ..addresses.schemes import SCHEMES, Driver
+from ..preflight.verdict import LATER
 
 # What keeps a server from being found, by stage: the option it is about, what is expected, what to do.
 _EXPECTED = {
     "tls": ("", "a certificate of an authority that is given",
             "give the authority of its certificate as ca_cert, or set disable_certificate_verification; no credentials "
             "were sent"),
+    "busy": ("", "a Redfish service that answers", LATER),
     "credentials": ("username", "credentials", "set username and set password"),
     "login": ("username", "credentials that the BMC accepts",
               "set username and set password to those of the BMC; they were tried once and not again, so as not to "

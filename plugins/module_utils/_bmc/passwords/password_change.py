@@ -18,7 +18,7 @@ from ..._common.waiting import parallel
 from ..protocols import ipmi
 from ..protocols.gather import Counter, Settings, Target, in_session
 from ..protocols.redfish import RedfishClient, RedfishError, link
-from ..protocols.survey import MEMBER_LIMIT, members_of
+from ..protocols.survey import members_of
 from .accounts import (
     CHANGED,
     FAILED,
@@ -36,7 +36,10 @@ from .accounts import (
 )
 
 _UNAUTHORIZED, _PRECONDITION_FAILED, _PRECONDITION_REQUIRED = 401, 412, 428
-_CHANGED_MEANWHILE = "changed"
+_CHANGED_MEANWHILE, _NOT_SENT, _UNFINISHED = "changed", "not sent", "unfinished"
+# Answers that say nothing of the new password: another request is under way, or there were too many, or the account has
+# another ETag than it shows.
+_BUSY = (408, 409, _PRECONDITION_FAILED, 423, 425, _PRECONDITION_REQUIRED, 429)
 # Shorter ones are parts of ordinary words.
 _SHORTEST_SECRET = 4
 
@@ -121,36 +124,44 @@ class PasswordChange:
             return Outcome(FAILED, f"the account can not be read: {exc}")
         if not path:
             return Outcome(FAILED, error)
-        said = "HTTP 200"
+        said, back = "HTTP 200", RESTORED
         try:
             _set(client, path, wanted.new)
         except RedfishError as exc:
             # Not the new password was refused, but whoever has logged in with the old one.
-            if exc.kind == _CHANGED_MEANWHILE or exc.status == _UNAUTHORIZED:
+            if exc.kind in (_CHANGED_MEANWHILE, _NOT_SENT) or exc.status in (_UNAUTHORIZED, *_BUSY):
                 return Outcome(FAILED, str(exc))
+            if exc.kind == _UNFINISHED:
+                return Outcome(UNPROVEN, str(exc))
             if 300 <= exc.status < 500:
                 return Outcome(REFUSED, str(exc))
             # A lost answer: the new one may count.
-            said = str(exc)
+            said, back = str(exc), FAILED
         facts, is_in = self._session(wanted, wanted.new, _is_in)
         if is_in:
             return Outcome(CHANGED)
         if not _is_refused(facts):
             return Outcome(UNPROVEN, _login_error(facts))
-        return self._take_back(wanted, old, client, path, f"{said}, then {_login_error(facts)}")
+        return self._take_back(wanted, old, client, path, Outcome(back, f"{said}, then {_login_error(facts)}"))
 
-    def _take_back(self, wanted: Wanted, old: str, client: RedfishClient, path: str, why: str) -> Outcome:
-        """Set the old password again, by the session that it began, and find out whether it counts."""
+    def _take_back(self, wanted: Wanted, old: str, client: RedfishClient, path: str, back: Outcome) -> Outcome:
+        """Set the old password again, by the session that it began, and find out whether it counts.
+
+        :param back: the outcome if it does
+        """
+        why = back.text
         try:
             _set(client, path, old)
         except RedfishError as exc:
             if exc.status == _UNAUTHORIZED and client.login_method == "basic":
                 # The request had the old password, which is not tried twice.
                 return Outcome(LOST, f"{why}; taking it back: {exc}")
+            if exc.kind == _UNFINISHED:
+                return Outcome(UNPROVEN, f"{why}; taking it back: {exc}")
             # It may refuse a password that it has had before, and have that one still; or have ended the session.
         facts, is_in = self._session(wanted, old, _is_in)
         if is_in:
-            return Outcome(RESTORED, why)
+            return back
         return Outcome(LOST if _is_refused(facts) else UNPROVEN,
                        f"{why}; afterwards with the old one: {_login_error(facts)}")
 
@@ -183,14 +194,14 @@ class PasswordChange:
             return Outcome(FAILED, str(exc))
         if not slot:
             return Outcome(FAILED, "the BMC does not list this user once")
-        said = "accepted"
+        said, back = "accepted", RESTORED
         try:
             error = ipmi.set_password(self._login(wanted, old), slot, wanted.new)
             if error:
                 return Outcome(REFUSED, error)
         except ipmi.IpmiError as exc:
             # A lost answer: the new one may count.
-            said = str(exc)
+            said, back = str(exc), FAILED
         refused = self._refused_by_ipmi(wanted, wanted.new)
         if refused is None:
             return Outcome(CHANGED)
@@ -201,7 +212,7 @@ class PasswordChange:
         if still is not None:
             return Outcome(LOST if still.kind == "unauthorized" else UNPROVEN,
                            f"{said}, then {refused}; afterwards with the old one: {still}")
-        return Outcome(RESTORED, f"{said}, then {refused}")
+        return Outcome(back, f"{said}, then {refused}")
 
     def _refused_by_ipmi(self, wanted: Wanted, password: str) -> ipmi.IpmiError | None:
         """Log in once and return the error, None when the BMC has let in."""
@@ -233,7 +244,7 @@ def _account(client: RedfishClient, root: dict[str, Any], username: str) -> tupl
     if not accounts_path:
         raise RedfishError("not_found", "the BMC's account service names no accounts")
     found = []
-    for member in members_of(client.read(accounts_path))[:MEMBER_LIMIT]:
+    for member in members_of(client.read, client.read(accounts_path)):
         path = link(member)
         try:
             if path:
@@ -251,7 +262,10 @@ def _set(client: RedfishClient, path: str, password: str) -> None:
 
     :raises RedfishError: when the BMC refuses it, or somebody has changed the account
     """
-    dummy, etag = client.read_tagged(path)
+    try:
+        dummy, etag = client.read_tagged(path)
+    except RedfishError as exc:
+        raise RedfishError(_NOT_SENT, str(exc), exc.status) from exc
     try:
         client.patch(path, {"Password": password}, etag)
         return

@@ -13,7 +13,7 @@ from typing import Any
 from ..._common.texts.formats import duration
 from . import identity
 from . import system_checks as bmc_system_checks
-from .verdict import PROBLEM, WARNING, Finding, Limits, Verdict, ok, stopped, unknown, unread
+from .verdict import LATER, PROBLEM, WARNING, Finding, Limits, Verdict, ok, stopped, unknown, unread
 
 DAY_SECONDS = 86400
 # Redfish Standard Registry of Privileges: what it takes to set boot and power, and virtual media.
@@ -148,6 +148,8 @@ def _tls(host: dict[str, Any], facts: dict[str, Any], limits: Limits) -> Finding
 
 def _service(dummy_host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) -> Finding:
     if stopped(facts, "service"):
+        if facts["error"]["kind"] in ("unreachable", "unavailable"):
+            return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "an answer of the Redfish service", LATER)
         return Finding(PROBLEM, "bmc.address", facts["error"]["text"], "a Redfish service below /redfish/v1",
                        "check that Redfish is switched on in the BMC, and port and scheme of bmc.address")
     if not facts["service"].get("redfish_version"):
@@ -175,8 +177,7 @@ def _login(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) ->
         if error["kind"] == "unsendable":
             return Finding(PROBLEM, "bmc.username", error["text"], "credentials in ASCII, which each BMC can be sent",
                            "set others at the BMC and here; nothing was tried")
-        return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login",
-                       "check whether the BMC is overloaded or restarting, then run again")
+        return Finding(PROBLEM, "bmc.address", error["text"], "an answer to the login", LATER)
     if not login["ok"]:
         return unread(facts)
     return ok(f"logged in by {login['method']}")

@@ -14,7 +14,7 @@ from ..._common.options.field_checks import show
 from ..._common.texts.formats import duration
 from ..addresses import hardware as bmc_hardware
 from ..protocols.redfish_facts import normal_mac
-from .verdict import PROBLEM, WARNING, Finding, Limits, ok, unknown, unread
+from .verdict import LATER, PROBLEM, WARNING, Finding, Limits, ok, unknown, unread
 
 # What each way to boot the deploy ramdisk asks of the boot override.
 _BOOT_TARGETS = {"ipxe": ("Pxe",), "virtual-media": ("Cd", "UsbCd"), "uefi-http": ("UefiHttp",)}
@@ -27,11 +27,17 @@ def system(host: dict[str, Any], facts: dict[str, Any], dummy_limits: Limits) ->
         system = facts["system"]
         about = " ".join(text for text in (system["manufacturer"], system["model"], system["serial_number"]) if text)
         return ok(f"{system['path']}: {about}")
-    there = ", ".join(facts["systems"]) or "none"
+    there, unlisted = ", ".join(facts["systems"]) or "none", facts["unread"].get("systems")
     wanted = host["address"].system
+    if not wanted and unlisted:
+        return Finding(PROBLEM, "bmc.address", f"no system path, and not all systems could be read ({unlisted})",
+                       "the path of one, unless the BMC has exactly one", f"{LATER}, or add it to bmc.address")
     if not wanted:
         return Finding(PROBLEM, "bmc.address", f"no system path, and these systems: {there}",
                        "the path of one, unless the BMC has exactly one", "add it to bmc.address")
+    if wanted in facts["systems"]:
+        return Finding(PROBLEM, "bmc.address", f"{wanted}: {facts['unread'].get('system', 'not read')}",
+                       "a system that the account may read", f"check that it may, and {LATER}")
     return Finding(PROBLEM, "bmc.address", f"{wanted}: {facts['unread'].get('system', 'not read')}; there is {there}",
                    "the path of a system of this BMC", "correct the path in bmc.address")
 

@@ -13,6 +13,8 @@ from ..._common.problems.problem import text as problem_text
 OK, WARNING, PROBLEM, UNKNOWN = "ok", "warning", "problem", "unknown"
 # From best to worst; unknown is no reproach: either the BMC does not report it, or an earlier item says why.
 RANK = (OK, WARNING, PROBLEM)
+# What to do about a BMC that takes connections and does not answer now.
+LATER = "check whether the BMC is overloaded or restarting, then run again"
 
 
 class Limits(NamedTuple):

@@ -210,7 +210,7 @@ def surveys(group: Sequence[Target], settings: Settings, client: RedfishClient, 
     if settings.login_only:
         return [dict(common) for dummy in group]
     shared = Walk(client.read, root, time.time)
-    systems = shared.systems()
+    only = shared.only_system()
     shared.account(group[0].username)
     if settings.firmware:
         shared.firmware()
@@ -219,7 +219,7 @@ def surveys(group: Sequence[Target], settings: Settings, client: RedfishClient, 
     found = []
     for target in group:
         # Without a path BMO and Ironic take the only system there is.
-        path = target.address.system or (systems[0] if len(systems) == 1 else None)
+        path = target.address.system or only
         found.append(_survey(target, path, shared, common))
     return found
 

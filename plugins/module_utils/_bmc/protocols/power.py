@@ -41,10 +41,10 @@ def _read(group: Sequence[Target], dummy_settings: Settings, client: RedfishClie
     found = []
     for target in group:
         facts = dict(common)
-        paths = [target.address.system] if target.address.system else Walk(client.read, root, time.time).systems()
-        if len(paths) == 1:
+        path = target.address.system or Walk(client.read, root, time.time).only_system()
+        if path:
             # Whoever does not answer has not said it.
             with contextlib.suppress(RedfishError):
-                facts.update(redfish_facts.facts({"system": client.read(paths[0])}))
+                facts.update(redfish_facts.facts({"system": client.read(path)}))
         found.append(facts)
     return found

@@ -15,10 +15,12 @@ from urllib.parse import SplitResult, urlsplit
 
 from ..._common.addresses import web_ports
 from ..._common.documents.document_text import from_json
+from ..._common.documents.tolerant import dicts_in
 from ..._common.texts.formats import duration
 from ..._common.texts.plain_text import plain, shortened
 from ..._common.transfer import answer_limits
 from ..._common.transfer.user_agent import USER_AGENT
+from ..._common.waiting import wait_loop
 from ..addresses.address import path_mistake
 
 try:
@@ -36,6 +38,14 @@ _SYSTEMS = ROOT + "Systems"
 _HEADERS = {"Connection": "keep-alive"}
 _REDIRECTS = (301, 302, 303, 307, 308)
 _REDIRECT_LIMIT = 5
+# DSP0266: what takes its time is answered with 202 and where to ask for its end; states of the schema Task.
+_ACCEPTED = 202
+_TASK_SECONDS = 120
+_TASK_POLL_SECONDS = 1.0
+_UNDER_WAY = ("New", "Pending", "Starting", "Running", "Service", "Stopping", "Suspended", "Interrupted", "Cancelling")
+_FAILED = ("Exception", "Killed", "Cancelled")
+# A task that has ended is forgotten by some; and what it changes may end the session that has begun it.
+_NO_MORE = (401, 403, 404, 410)
 # The longest answers, inventories of firmware with all their members, have less than a tenth of it.
 _ANSWER_LIMIT_BYTES = 16 * 1024 * 1024
 # All that is read of a BMC: with its firmware inventory some need minutes, for a few MiB.
@@ -50,7 +60,8 @@ logging.getLogger("sushy").propagate = False
 class RedfishError(Exception):
     """A request that did not bring what was asked for.
 
-    :param kind: ``unreachable``, ``unauthorized``, ``not_found``, ``unavailable`` (5xx), ``refused`` or ``malformed``
+    :param kind: ``unreachable``, ``unauthorized``, ``not_found``, ``unavailable`` (429, 5xx), ``refused``,
+        ``malformed`` or ``unfinished`` (a task that goes on)
     :param text: what the BMC said, one line
     :param status: HTTP status, 0 without an answer
     """
@@ -159,10 +170,46 @@ class RedfishClient:
         :param path: the resource
         :param data: the properties
         :param etag: the ETag that the resource must still have, empty for no condition
-        :raises RedfishError: when the BMC refuses it
+        :raises RedfishError: when the BMC refuses it, at once or at the end of a task; of kind ``unfinished`` when it
+            has not said so in time
         """
         headers = dict(_HEADERS, **({"If-Match": etag} if etag else {}))
-        self._send("patch", path, data=data, headers=headers, server_side_retries_left=0)
+        answer = self._send("patch", path, data=data, headers=headers, server_side_retries_left=0)
+        if answer.status_code == _ACCEPTED:
+            self._wait(answer)
+
+    def _wait(self, answer: Any) -> None:
+        """Wait for the end of a task, where the BMC says which one it is."""
+        path = _path_of(answer.headers.get("Location")) or link({"task": _json(answer.content)}, "task")
+        if path is None:
+            return
+        left = wait_loop.until_nothing(
+            lambda: self._under_way(path), _TASK_SECONDS, _TASK_POLL_SECONDS, self._clock, time.sleep)
+        if left:
+            raise RedfishError("unfinished", f"HTTP {_ACCEPTED}, and after {duration(_TASK_SECONDS)} its task has not "
+                               f"ended ({left})", _ACCEPTED)
+
+    def _under_way(self, path: str) -> str:
+        """Return how far a task is, empty when it has ended.
+
+        :raises RedfishError: when what it does was refused
+        """
+        try:
+            answer = self._send("get", path, server_side_retries_left=0)
+        except RedfishError as exc:
+            if exc.status in _NO_MORE:
+                return ""
+            if exc.kind in ("unreachable", "unavailable"):
+                return str(exc)
+            raise
+        if answer.status_code == _ACCEPTED:
+            return "it is under way"
+        task = nested({"task": _json(answer.content)}, "task")
+        state = task.get("TaskState")
+        if state in _FAILED:
+            said = "; ".join(f"{item['Message']}" for item in dicts_in(task, "Messages") if item.get("Message"))
+            raise RedfishError("refused", shortened(f"its task ended with {state}{f' ({said})' if said else ''}"), 400)
+        return f"TaskState {state}" if state in _UNDER_WAY else ""
 
     def close(self) -> None:
         """End the session, of which a BMC has few."""
@@ -327,7 +374,7 @@ def _kind(status: int) -> str:
         return "unauthorized"
     if status == 404:
         return "not_found"
-    return "unavailable" if status >= 500 else "refused"
+    return "unavailable" if status == 429 or status >= 500 else "refused"
 
 
 def _http_text(error: Any) -> str:

@@ -12,6 +12,8 @@ from .redfish import RedfishError, checked_path, link, nested
 
 # More members than a server has of anything read here; a BMC that repeats itself ends there.
 MEMBER_LIMIT = 128
+# DSP0266: a collection may name its members in several answers, each with a link to the next one.
+_NEXT_PAGE = "Members@odata.nextLink"
 
 
 class Survey:
@@ -45,6 +47,7 @@ class Walk:
         features = nested(root, "ProtocolFeaturesSupported", "ExpandQuery")
         self._expands = bool(features.get("NoLinks") or features.get("ExpandAll"))
         self._cut = ""
+        self._has_all_systems = False
         self.survey = Survey(root)
 
     def fork(self) -> Walk:
@@ -61,12 +64,18 @@ class Walk:
         collection = self._part("systems", link(parts["root"], "Systems"))
         if collection is not None:
             parts["systems"] = []
-            for path in list(dict.fromkeys(_paths(collection)))[:MEMBER_LIMIT]:
+            paths, self._has_all_systems = self._paths("systems", collection)
+            for path in list(dict.fromkeys(paths))[:MEMBER_LIMIT]:
                 try:
                     parts["systems"].append(checked_path(path).partition("?")[0].rstrip("/"))
                 except RedfishError as exc:
                     self.survey.unread["systems"] = str(exc)
         return parts.get("systems") or []
+
+    def only_system(self) -> str | None:
+        """Read the paths of the systems and return that of the only one; None when there may be others."""
+        systems = self.systems()
+        return systems[0] if len(systems) == 1 and self._has_all_systems else None
 
     def system(self, path: str | None) -> None:
         """Read a system and what belongs to it.
@@ -110,11 +119,12 @@ class Walk:
         self._many("firmware", link(self.survey.parts.get("update_service") or {}, "FirmwareInventory"))
 
     def _manager(self, system: dict[str, Any]) -> None:
-        managers = _paths({"Members": nested(system, "Links").get("ManagedBy")})
+        managers = _links(dicts_in(nested(system, "Links"), "ManagedBy"))
         if not managers:
-            managers = _paths(self._part("manager", link(self.survey.parts["root"], "Managers")) or {})
+            managers, are_all = self._paths(
+                "manager", self._part("manager", link(self.survey.parts["root"], "Managers")) or {})
             # Of several none is known to be this system's.
-            managers = managers if len(managers) == 1 else []
+            managers = managers if len(managers) == 1 and are_all else []
         path = managers[0] if managers else None
         before = self._now()
         self._one("manager", path)
@@ -147,6 +157,21 @@ class Walk:
                     self._cut = str(exc)
         return None
 
+    def _listed(self, part: str, collection: dict[str, Any]) -> tuple[list[dict[str, Any]], bool]:
+        """Return the members of all pages of a collection, and whether all pages could be read."""
+        missing = []
+
+        def read(path: str) -> dict[str, Any]:
+            page = self._part(part, path)
+            missing.extend([path] if page is None else [])
+            return page or {}
+
+        return members_of(read, collection), not missing
+
+    def _paths(self, part: str, collection: dict[str, Any]) -> tuple[list[str], bool]:
+        members, are_all = self._listed(part, collection)
+        return _links(members), are_all
+
     def _members(self, part: str, path: str | None,
                  wanted: Callable[[dict[str, Any]], bool] | None = None) -> list[dict[str, Any]]:
         """Return the members of a collection; with ``wanted`` only the first for which it is true, as a list."""
@@ -157,7 +182,7 @@ class Walk:
             self.survey.unread.pop(part, None)
             collection = self._part(part, path)
         found = []
-        for member in members_of(collection or {})[:MEMBER_LIMIT]:
+        for member in self._listed(part, collection or {})[0]:
             # Expanded members have more than their path.
             resource = member if len(member) > 1 else self._part(part, link(member))
             if resource is not None and (wanted is None or wanted(resource)):
@@ -167,10 +192,22 @@ class Walk:
         return found
 
 
-def members_of(collection: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the members of a collection that are objects."""
-    return dicts_in(collection, "Members")
+def members_of(read: Callable[[str], dict[str, Any]], collection: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the members of a collection that are objects, also those of its further pages.
+
+    :param read: callable ``(path) -> dict``; what it raises is raised
+    :param collection: its first page
+    """
+    found, asked = dicts_in(collection, "Members"), set()
+    for dummy in range(MEMBER_LIMIT):
+        path = collection.get(_NEXT_PAGE)
+        if len(found) >= MEMBER_LIMIT or not isinstance(path, str) or not path or path in asked:
+            break
+        asked.add(path)
+        collection = read(path)
+        found = found + dicts_in(collection, "Members")
+    return found[:MEMBER_LIMIT]
 
 
-def _paths(collection: dict[str, Any]) -> list[str]:
-    return [path for path in map(link, members_of(collection)) if path]
+def _links(members: list[dict[str, Any]]) -> list[str]:
+    return [path for path in map(link, members) if path]

@@ -84,7 +84,7 @@ class MediaProbe:
             self._insert(client, media["path"], now)
         except RedfishError as exc:
             # Without an answer of the BMC itself it may be about to insert the medium.
-            late = not exc.status or exc.status in _OF_A_GATEWAY
+            late = not exc.status or exc.status in _OF_A_GATEWAY or exc.kind == "unfinished"
             return self._ejected(client, media, Attempt(REFUSED, media["name"], str(exc), late))
         return self._ejected(client, media, self._inserted(client, media))
 

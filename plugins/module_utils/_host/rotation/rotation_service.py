@@ -16,13 +16,23 @@ from typing import Any
 
 from ..._bmc.passwords.account_service import difference as account_difference
 from ..._bmc.passwords.account_service import title
-from ..._bmc.passwords.accounts import CHANGED, GOOD, LOST, UNPROVEN, Wanted, advice, look_problem
+from ..._bmc.passwords.accounts import (
+    CHANGED,
+    GOOD,
+    LOST,
+    REFUSED,
+    RESTORED,
+    UNPROVEN,
+    Wanted,
+    advice,
+    look_problem,
+)
 from ..._bmc.passwords.password_change import PasswordChange
 from ..._bmc.protocols.gather import Settings
 from ..._common.files.run_locks import RunLocks
 from ..._common.options import confirmation
 from ..._common.problems.errors import RefusedError
-from ..._common.problems.problem import Problem
+from ..._common.problems.problem import Problem, renamed
 from ..._common.problems.problem import text as problem_text
 from ..._common.redaction.quoted_secrets import without_secrets
 from ..._common.waiting import parallel
@@ -257,7 +267,7 @@ class RotationService:
                 of_whom = f"{', '.join(wanted.names)}: " if len(group.names) > 1 else ""
                 said, all_back = self._taken_back(done)
                 group.may_count = group.may_count or not all_back or outcome.status in (UNPROVEN, LOST)
-                group.error = "; ".join([of_whom + advice(outcome), *said])
+                group.error = "; ".join([of_whom + advice(outcome), *self._kept_one(group, outcome.status), *said])
                 return
             if outcome.status == CHANGED:
                 done.append((wanted, old))
@@ -277,6 +287,14 @@ class RotationService:
                 group.changed = True
                 self.diff.append(difference(item.entry))
         group.error = ""
+
+    def _kept_one(self, group: Group, status: str) -> list[str]:
+        """Return what it takes to have another password than one of the file's, which the next run would use again."""
+        kept = [name for name in group.names if name in self._known.generated]
+        if status not in (REFUSED, RESTORED) or not kept or self._known.file is None:
+            return []
+        return [f"remove {', '.join(kept)} from {self._known.file.path}, so that the next run generates another one, "
+                f"of {renamed('password_length', self.names)} characters"]
 
     def _taken_back(self, done: Sequence[tuple[Wanted, str]]) -> tuple[list[str], bool]:
         """Set the old passwords of accounts again whose Secret keeps the old one; return what became of them.
