@@ -11,9 +11,10 @@ from typing import Any
 
 from .._bmc.addresses import address as bmc_address
 from .._cluster.checks.hosts import shortages
+from .._cluster.checks.numbers import surge
 from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
-from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
+from .._cluster.checks.validation import addresses_needed, check_description, description_problems
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.description.reader import read_option
 from .._cluster.description.spec import METALSTACK

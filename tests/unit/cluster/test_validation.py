@@ -10,6 +10,7 @@ import pytest
 import yaml
 from fakes.options import with_change
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import numbers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
@@ -99,7 +100,7 @@ def test_a_dictionary_where_a_name_belongs_is_refused_by_its_name():
 @pytest.mark.parametrize("value, replicas, expected", [
     (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 1)])
 def test_surge(value, replicas, expected):
-    assert cluster_validation.surge(
+    assert numbers.surge(
         Group("c1", WORKER, "a", {"max_surge": value, "replicas": replicas})) == expected
 
 
@@ -118,6 +119,13 @@ BAD = [
     ("pod_cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "pod_cidrs: found 10.0.0.0/16, 10.1.0.0/16, expected at most one"),
     ("service_cidrs", ["10.244.8.0/24"], "pod_cidrs[0]: found 10.244.0.0/16, which overlaps service_cidrs[0]"),
     ("pod_cidrs", ["198.18.0.0/16"], "pod_cidrs[0]: found 198.18.0.0/16, which overlaps networks.prov.ipv4.ranges[0]"),
+    ("pod_cidrs", ["10.244.0.0/25"], 'pod_cidrs[0]: found "10.244.0.0/25", expected a prefix of 8 to 24 bits'),
+    ("pod_cidrs", ["fd00:1::/47"], 'pod_cidrs[0]: found "fd00:1::/47", expected a prefix of 48 to 64 bits'),
+    ("service_cidrs", ["10.64.0.0/11"], 'service_cidrs[0]: found "10.64.0.0/11", expected a prefix of 12 to 28 bits'),
+    ("service_cidrs", ["10.96.0.0/29"], 'service_cidrs[0]: found "10.96.0.0/29", expected a prefix of 12 to 28 bits'),
+    ("service_cidrs", ["10.96.0.0/16", "fd00:2::/64"],
+     'service_cidrs[1]: found "fd00:2::/64", expected a prefix of 108 to 124 bits'),
+    ("service_cidrs", ["fd00:2::/112"], 'service_cidrs[0]: found "fd00:2::/112", expected a network of IPv4, of which'),
     ("node_ip_network", "nope", "node_ip_network: found \"nope\", expected one of prov"),
     ("failure_domains", [{"name": "a"}, {"name": "a"}], "failure_domains: found a twice"),
     ("image", None, "image: not set"),
@@ -217,6 +225,51 @@ BAD = [
 def test_one_mistake_is_named(path, value, words):
     found = problems(changed(path, value))
     assert any(words in str(line) for line in found), found
+
+
+def arguments(**values):
+    return {"controllerManager": {"extraArgs": [
+        {"name": name.replace("_", "-"), "value": value} for name, value in values.items()]}}
+
+
+@pytest.mark.parametrize("network, given, accepted", [
+    ("10.244.0.0/25", arguments(node_cidr_mask_size_ipv4="26"), True),
+    ("10.244.0.0/25", {"controllerManager": {"extraArgs": {"node-cidr-mask-size-ipv4": "28"}}}, True),
+    ("10.244.0.0/16", arguments(node_cidr_mask_size_ipv4="15"), False),
+    ("10.244.0.0/25", arguments(allocate_node_cidrs="false"), True),
+    ("fd00:1::/112", arguments(node_cidr_mask_size_ipv6="120"), True),
+    ("fd00:1::/112", {}, False)])
+def test_the_size_of_the_pods_network_fits_that_of_a_nodes_part(network, given, accepted):
+    params = changed("pod_cidrs", [network])
+    params["control_plane"]["cluster_configuration"] = given
+    assert (problems(params) == []) is accepted
+
+
+@pytest.mark.parametrize("network, given, parts", [
+    ("10.244.0.0/21", {}, 8), ("10.244.0.0/20", {}, None), ("10.244.0.0/20", arguments(node_cidr_mask_size="23"), 8),
+    ("fd00:1::/61", {}, 8)])
+def test_each_node_has_a_part_of_the_pods_network(network, given, parts):
+    """Three and four machines, and one more of each during a rollout."""
+    params = dict(changed("pod_cidrs", [network]), network_addon="flannel")
+    params["control_plane"]["cluster_configuration"] = given
+    text = f"bits for {parts} nodes, expected one for each of 9 machines"
+    assert [text in str(line) for line in problems(params)] == ([True] if parts else [])
+    params["network_addon"] = "none"
+    assert problems(params) == []
+    warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
+    assert [text in line for line in warnings] == ([True] if parts else [])
+
+
+def test_the_first_network_of_services_is_of_the_family_that_all_addresses_have():
+    family = {"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99"}], "prefix": 64}
+    params = dict(changed("networks/prov", {"interface": "eth0", "ipv6": family}), endpoint={
+        "host": "2001:db8::5", "holder": "none"}, pod_cidrs=["fd00:1::/56"])
+    assert "service_cidrs[0]: found \"10.96.0.0/16\", expected a network of IPv6" in str(problems(params)[0])
+    params["service_cidrs"] = ["fd00:2::/112", "10.96.0.0/16"]
+    assert problems(params) == []
+    params["service_cidrs"] = ["10.96.0.0/16"]
+    params["networks"]["prov"]["ipv4"] = {"mode": "dhcp"}
+    assert problems(params) == []
 
 
 def test_preallocations_are_for_claims_that_can_occur():

@@ -20,9 +20,9 @@ from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
+from .numbers import surge
 from .pool_fields import of_networks
 from .reservation import reservation_problems
-from .validation import surge
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
