@@ -134,6 +134,16 @@ def test_addresses_that_a_pool_keeps_for_the_hosts_of_the_machines_are_free(kept
     assert [f"shared with {free} free addresses" in str(line) for line in found] == ([] if free is None else [True])
 
 
+@pytest.mark.parametrize("family, settings, changes, words", [
+    ("ipv6", {}, {}, "networks.prov.ipv6.pool: found shared with addresses of IPv4, expected a pool"),
+    ("ipv4", {"default_route": True}, {}, "networks.prov.ipv4.pool: found shared with addresses without a gateway"),
+    ("ipv4", {"default_route": True}, {"gateway": "198.18.0.1"}, None), ("ipv4", {}, {}, None)])
+def test_a_pool_that_is_there_fits_the_network(family, settings, changes, words):
+    networks = {"prov": {"interface": "eth0", family: dict(settings, pool="shared")}}
+    found = problems(facts(pools={"shared": pool("shared", **changes)}), networks=networks)
+    assert [words in str(line) for line in found] == ([True] if words else [])
+
+
 def going(obj):
     obj["metadata"].update(deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["ippool.ipam.metal3.io"])
     return obj

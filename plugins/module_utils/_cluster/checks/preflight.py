@@ -15,7 +15,7 @@ from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
-from ..render.network import attached
+from ..render.network import attached, has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
@@ -129,6 +129,7 @@ def _pools(subject, description, facts, wanted):
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue
+        found += _unfit(subject, f"networks.{network}.{family}", family, settings, describe(facts.pools[pool]))
         if more.get(pool):
             found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
         free = _free(description, network, facts, pool)
@@ -136,6 +137,20 @@ def _pools(subject, description, facts, wanted):
             found.append(Problem(
                 "pool-capacity", subject, f"networks.{network}.{family}.pool",
                 f"{pool} with {free} free addresses", f"at least {more[pool]}", "widen the pool's ranges"))
+    return found
+
+
+def _unfit(subject, field, family, settings, pool):
+    """Return why addresses of a pool that is there are none for a network's machines, or lead nowhere."""
+    versions = sorted(set(span_of(range_).first.version for range_ in pool["ranges"] if _is_readable(range_)))
+    found = [Problem("network", subject, f"{field}.pool", f"{pool['name']} with addresses of IPv{version}",
+                     f"a pool with addresses of IPv{family[-1]}", f"name it below ipv{version} of the network")
+             for version in versions if family != f"ipv{version}"]
+    if has_default_route(settings) and not pool.get("gateway") and not all(
+            range_.get("gateway") for range_ in pool["ranges"]):
+        found.append(Problem("network", subject, f"{field}.pool", f"{pool['name']} with addresses without a gateway",
+                             "a pool with a gateway, because the machines have a default route",
+                             "give the pool one (module ip_pool), or set default_route to false"))
     return found
 
 
