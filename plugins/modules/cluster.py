@@ -134,7 +134,8 @@ options:
   neighbours:
     description:
       - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
-        too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes them of an inventory.
+        and addresses of pools too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes
+        them of an inventory.
     type: list
     elements: dict
     default: []
@@ -175,6 +176,11 @@ options:
             description: See O(host_selector_expressions).
             type: list
             elements: dict
+          pools:
+            description: Names of the pools that each of these machines takes an address of.
+            type: list
+            elements: str
+            default: []
   check_network:
     description:
       - Whether the image, its checksum file and the endpoint of a new cluster are looked at over the network, from

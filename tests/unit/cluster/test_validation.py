@@ -284,11 +284,34 @@ def test_the_first_network_of_services_is_of_the_family_that_all_addresses_have(
     assert problems(params) == []
 
 
+@pytest.mark.parametrize("extra", [
+    {"gateway": "2001:0db8:0::5"}, {"gateway": "2001:db8::1", "dns_servers": ["2001:DB8::5"]},
+    {"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99", "dns_servers": ["2001:db8:0:0::5"]}]}])
+def test_a_virtual_address_is_compared_with_others_however_they_are_spelled(extra):
+    family = dict({"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99"}], "prefix": 64}, **extra)
+    params = dict(changed("networks/prov", {"interface": "eth0", "ipv6": family}), endpoint={
+        "host": "2001:db8::5"}, pod_cidrs=["fd00:1::/56"], service_cidrs=["fd00:2::/112"])
+    assert [line.actual for line in problems(params)] == [
+        "2001:db8::5, gateway or DNS server of networks.prov"]
+
+
 def test_preallocations_are_for_claims_that_can_occur():
     description, _mistakes = cluster_description.read(GOOD)
     template = cluster_render.data_template_name(description, description.groups[1])
     for name in (template + "-0-c1-prov", "some-host-c1-prov", "c1-pool-a-host-c1-prov", "endpoint", "c1"):
         assert problems(changed("networks/prov/ipv4/pre_allocations", {name: "198.18.0.20"})) == []
+
+
+@pytest.mark.parametrize("last, name, refused", [
+    (28, "storage", True), (29, "storage", False), (28, "host-a-c1-prov", False)])
+def test_what_a_pool_keeps_for_others_is_for_no_machine(last, name, refused):
+    """Nine machines, those included that a rollout adds."""
+    found = problems(changed("networks/prov/ipv4", {
+        "ranges": [{"start": "198.18.0.20", "end": f"198.18.0.{last}"}], "prefix": 24,
+        "pre_allocations": {name: "198.18.0.22"}}))
+    assert [str(line).partition(": ")[2] for line in found] == ([
+        "networks.prov.ipv4.ranges: found 9 addresses, of which 1 is kept for others (storage), expected at least 9; "
+        "widen a range or add one"] if refused else [])
 
 
 def test_a_pool_is_large_enough_for_the_autoscalers_largest():

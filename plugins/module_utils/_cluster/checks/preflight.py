@@ -7,9 +7,11 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
+from ..._common.addresses import ip_texts
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..._ipam.pool import describe
+from ..._ipam.pool import render as render_pool
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
@@ -121,8 +123,15 @@ def _pools(subject, description, facts, wanted):
         for group, count in wanted:
             if network in attached(description, group):
                 more[pool] = more.get(pool, 0) + count
+    theirs: dict[str, int] = {}
+    for _needs, group, count in neighbours_wanted(description, facts):
+        for pool in group.get("pools") or ():
+            theirs[pool] = theirs.get(pool, 0) + count
+    rendered = dict((pool["name"], render_pool(pool, description.namespace)) for pool in own)
     for network, family, settings, pool in description.pool_uses:
         if settings.get("ranges"):
+            found += _exhausted(description, network, facts, rendered[pool], f"networks.{network}.{family}.ranges",
+                                more.get(pool, 0), theirs.get(pool, 0))
             continue
         if pool not in facts.pools:
             found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", shown(pool),
@@ -132,11 +141,8 @@ def _pools(subject, description, facts, wanted):
         found += _unfit(subject, f"networks.{network}.{family}", family, settings, describe(facts.pools[pool]))
         if more.get(pool):
             found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
-        free = _free(description, network, facts, pool)
-        if free < more.get(pool, 0):
-            found.append(Problem(
-                "pool-capacity", subject, f"networks.{network}.{family}.pool",
-                f"{pool} with {free} free addresses", f"at least {more[pool]}", "widen the pool's ranges"))
+        found += _exhausted(description, network, facts, facts.pools[pool], f"networks.{network}.{family}.pool",
+                            more.get(pool, 0), theirs.get(pool, 0))
     return found
 
 
@@ -154,16 +160,36 @@ def _unfit(subject, field, family, settings, pool):
     return found
 
 
-def _free(description, network, facts, name):
-    """Return how many addresses of a pool a cluster's machines can have, those included that it keeps for them."""
-    used, pool = usage(facts.pools[name], facts.addresses, facts.claims), describe(facts.pools[name])
+def _exhausted(description, network, facts, stored, field, more, theirs):
+    """Return the Problem of a pool with too few addresses, in a list.
+
+    :param stored: the IPPool, as it is or will be
+    :param more: how many addresses the cluster's machines still need
+    :param theirs: the same for clusters that are made in the same run
+    """
+    name = stored["metadata"]["name"]
+    used, pool = usage(stored, facts.addresses, facts.claims), describe(stored)
     taken = set(ipaddress.ip_address(entry["address"]) for entry in used["allocations"])
+    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
+    kept = dict((claim, ipaddress.ip_address(text)) for claim, text in (pool.get("pre_allocations") or {}).items())
+
+    def free(claims):
+        return used["free"] + sum(any(contains(span, address) for span in spans)
+                                  for address in set(kept[claim] for claim in claims) - taken)
+
     hosts = [host["metadata"]["name"] for host in facts.hosts
              if any(matches(host, group) for group in description.groups if network in attached(description, group))]
-    kept = pool.get("pre_allocations") or {}
-    mine = set(ipaddress.ip_address(kept[claim]) for claim in kept_for(description, network, name, kept, hosts))
-    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
-    return used["free"] + sum(any(contains(span, address) for span in spans) for address in mine - taken)
+    mine = free(kept_for(description, network, name, kept, hosts))
+    if mine < more:
+        return [Problem("pool-capacity", description.subject, field, f"{name} with {mine} free addresses",
+                        f"at least {more}", "widen the pool's ranges")]
+    # What the pool keeps for machines of others is not known better.
+    every = free([claim for claim in kept if claim.endswith("-" + name)])
+    if more and theirs and every < more + theirs:
+        return [Problem("pool-capacity", description.subject, field, f"{name} with {every} free addresses",
+                        f"at least {more + theirs}, of which other clusters of this run need {theirs}",
+                        "widen the pool's ranges")]
+    return []
 
 
 def _is_readable(range_):
@@ -182,7 +208,8 @@ def _endpoint(subject, description, facts):
         names = (other["metadata"]["name"], (other["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
         same = other["metadata"]["namespace"] == description.namespace and description.name in names
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
-        if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
+        if not same and theirs.get("host") and theirs.get("port") == endpoint["port"] \
+                and ip_texts.is_same_host(str(theirs["host"]), endpoint["host"]):
             found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
                 endpoint["host"], endpoint["port"], other["metadata"]["namespace"], other["metadata"]["name"]),
                 "an endpoint of its own", "set endpoint.host to a free address"))
@@ -199,7 +226,7 @@ def _endpoint(subject, description, facts):
     own = set(pool["name"] for pool in description.pools)
     for name in sorted(set(facts.pools) - own):
         pool = describe(facts.pools[name])
-        if str(address) in (pool.get("pre_allocations") or {}).values():
+        if address in [ipaddress.ip_address(text) for text in (pool.get("pre_allocations") or {}).values()]:
             # Reserved there, which is a way of keeping it free.
             continue
         for range_ in pool["ranges"]:

@@ -25,16 +25,8 @@ def pools(description):
 
 
 def attached(description, group):
-    """Return the names of the networks of a group of machines, sorted; those that a VLAN rides on come along."""
-    wanted = group.get("attached_networks")
-    names = set(description.networks) if wanted is None else set(wanted)
-    due = list(names)
-    while due:
-        below = ((description.networks.get(due.pop()) or {}).get("vlan") or {}).get("network")
-        if below and below not in names:
-            names.add(below)
-            due.append(below)
-    return sorted(name for name in names if name in description.networks)
+    """Return the names of the networks of a group of machines, see ``ClusterDescription.attached``."""
+    return description.attached(group)
 
 
 def address_key(network, family):
