@@ -217,6 +217,23 @@ def test_endpoints_of_ipv6_are_compared_however_they_are_spelled(theirs, refused
     assert problems(facts(pools={"p": kept}), endpoint={"host": "2001:db8::a"}) == []
 
 
+@pytest.mark.parametrize("network, initialized, changes, words", [
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, True, {"pod_cidrs": ["10.245.0.0/16"]},
+     'pod_cidrs: found ["10.245.0.0/16"], expected ["10.244.0.0/16"], for a cluster keeps what it was made with'),
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, True, {}, 'pod_cidrs: found ["192.168.0.0/18"]'),
+    ({"services": {"cidrBlocks": ["10.96.0.0/16"]}}, True, {"service_cidrs": ["10.96.0.0/16", "fd00::/112"]},
+     "service_cidrs: found"),
+    ({"serviceDomain": "example.org"}, True, {}, 'service_domain: found "cluster.local", expected "example.org"'),
+    ({"pods": {"cidrBlocks": ["FD00:1::/56"]}}, True, {"pod_cidrs": ["fd00:1:0::/56"]}, None),
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, False, {"pod_cidrs": ["10.245.0.0/16"]}, None), ({}, True, {}, None)])
+def test_a_cluster_keeps_the_networks_that_it_was_made_with(network, initialized, changes, words):
+    there = existing()
+    there["Cluster"][0]["spec"]["clusterNetwork"] = network
+    there["Cluster"][0]["status"] = {"initialization": {"controlPlaneInitialized": initialized}}
+    found = problems(facts(there), **changes)
+    assert [words in str(line) for line in found] == ([True] if words else [])
+
+
 SHARED = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
 
 

@@ -8,7 +8,8 @@ import ipaddress
 from collections import namedtuple
 
 from ..._common.addresses import ip_texts
-from ..._common.options.field_checks import shown
+from ..._common.documents.tolerant import dict_in, list_in
+from ..._common.options.field_checks import show, shown
 from ..._common.problems.problem import Problem
 from ..._ipam.pool import describe
 from ..._ipam.pool import render as render_pool
@@ -44,6 +45,7 @@ def preflight_problems(description, facts):
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    found += _networks_kept(subject, description, facts.snapshot.cluster)
     if description.provider == METALSTACK or description.cluster_class:
         # Of a class of the user's nobody knows which hosts it selects.
         return found + (_endpoint(subject, description, facts) if description.endpoint else [])
@@ -198,6 +200,31 @@ def _is_readable(range_):
     except ValueError:
         return False
     return True
+
+
+def _networks_kept(subject, description, cluster):
+    """Return the options that count for the first machine of a cluster alone, and are other ones now.
+
+    Cluster API stores another value, and no machine follows it; flannel does, which then works with none of them.
+    """
+    initialization = dict_in(dict_in(cluster, "status"), "initialization")
+    if not initialization.get("controlPlaneInitialized"):
+        return []
+    stored, found = dict_in(dict_in(cluster, "spec"), "clusterNetwork"), []
+    for option, value in (("pod_cidrs", _networks(list_in(dict_in(stored, "pods"), "cidrBlocks"))),
+                          ("service_cidrs", _networks(list_in(dict_in(stored, "services"), "cidrBlocks"))),
+                          ("service_domain", stored.get("serviceDomain"))):
+        given = getattr(description, option)
+        if value and value != (given if isinstance(given, str) else _networks(given)):
+            found.append(Problem("network", subject, option, shown(given),
+                                 f"{show(value)}, for a cluster keeps what it was made with",
+                                 "set it to that; another one needs a new cluster"))
+    return found
+
+
+def _networks(texts):
+    """Return the networks in their usual spelling, texts that are none as they are."""
+    return [str(ip_texts.network(text)) if ip_texts.is_network(text) else text for text in texts]
 
 
 def _endpoint(subject, description, facts):
