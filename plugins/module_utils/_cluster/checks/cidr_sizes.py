@@ -123,7 +123,8 @@ def _lacking(description, network, prefix):
     if network.prefixlen > prefix:
         return None
     general = _arguments(description).get("node-cidr-mask-size", "")
-    if len(description.pod_cidrs) == 1 and general.isdecimal() and int(general) >= network.prefixlen:
+    if len(description.pod_cidrs) == 1 and general.isdecimal() \
+            and network.prefixlen <= int(general) <= network.max_prefixlen:
         prefix = int(general)
     parts, nodes = 2 ** (prefix - network.prefixlen), sum(machines_at_most(group) for group in description.groups)
     if nodes <= parts:

@@ -110,6 +110,11 @@ def _family(subject, field, settings):
     if settings.get("pool_annotation") and len(sources) > 1:
         found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone",
                              "remove the others"))
+    # The addresses of another pool, or of DHCP, are not kept or chosen by what is written here.
+    found += [Problem("network", subject, f"{field}.{option}", shown(settings[option]), "nothing without ranges",
+                      "set it for the pool itself (module ip_pool)" if settings.get("pool") else "remove it")
+              for option in ("pre_allocations", "allocation_strategy")
+              if settings.get(option) and not settings.get("ranges")]
     targets = [route.get("network") for route in settings.get("routes") or []]
     for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
         found.append(Problem("network", subject, field + ".routes", f"{target} twice",
