@@ -271,15 +271,22 @@ options:
       - With O(registry_mirrors) names stay as they are, and nodes ask the mirror for them.
     type: str
   pod_cidrs:
-    description: Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said.
+    description:
+      - Networks of the pods, one of each address family at most; V(192.168.0.0/18) when they are not said. They stay as
+        the cluster was made with them.
+      - Each must be as large as the part of it that Kubernetes keeps for a node, 24 bits of IPv4 and 64 of IPv6 by
+        default, and for O(network_addon=flannel) have such a part for each machine.
     type: list
     elements: str
   service_cidrs:
-    description: Networks of the services, one of each address family at most; V(10.96.0.0/12) when they are not said.
+    description:
+      - Networks of the services, one of each address family at most; V(10.96.0.0/12) when they are not said. They stay
+        as the cluster was made with them.
+      - The largest of IPv4 has 12 bits, of IPv6 108. The first one is of the family of the control plane's addresses.
     type: list
     elements: str
   service_domain:
-    description: DNS domain of the services.
+    description: DNS domain of the services. It stays as the cluster was made with it.
     type: str
     default: cluster.local
   cloud_provider_enabled:
@@ -371,8 +378,8 @@ options:
         C(ipv4) and C(ipv6) say where addresses come from. C(mode) is V(pool) (default), V(dhcp), V(slaac) or V(none).
         With C(ranges), C(prefix), C(gateway), C(dns_servers), C(pre_allocations) and C(allocation_strategy), as in
         M(metal3.baremetal.ip_pool), a pool is made for the cluster; C(pool) names one that is there,
-        C(pool_annotation) an annotation that does. C(routes) are those of CAPM3; C(default_route) says whether there
-        is one to the gateway.
+        C(pool_annotation) an annotation that does. A machine gets one address of each pool, so that two of its networks
+        cannot share one. C(routes) are those of CAPM3; C(default_route) says whether there is one to the gateway.
       - >-
         Each key of C(pre_allocations) is the name of a claim. Of machines' claims it is C(<host>-<pool>) where CAPM3
         preallocates by the names of hosts (variable C(capm3_name_based_preallocation) of the role C(capm3)), and

@@ -88,7 +88,8 @@ options:
   dhcp:
     description:
       - What DHCP lends on the nodes' network, for O(check_hosts) of a new cluster. Where O(endpoint.host) is among it,
-        it must be kept for the one host that the control plane selects, and O(endpoint.holder) be V(none).
+        it must be kept for the one host that the control plane selects, and O(endpoint.holder) be V(none). Ranges of
+        O(networks) must have none of it, but for kept addresses that are preallocated there.
       - Its suboptions are those of O(metal3.baremetal.provisioning_network#module:dhcp) that are about addresses.
     type: dict
     version_added: "0.1.0"
@@ -134,7 +135,8 @@ options:
   neighbours:
     description:
       - Other clusters that are created at the same time, for O(check_hosts). Those of the same O(namespace) take hosts
-        too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes them of an inventory.
+        and addresses of pools too, so that there must be enough for all. P(metal3.baremetal.cluster_needs#filter) makes
+        them of an inventory.
     type: list
     elements: dict
     default: []
@@ -175,6 +177,11 @@ options:
             description: See O(host_selector_expressions).
             type: list
             elements: dict
+          pools:
+            description: Names of the pools that each of these machines takes an address of.
+            type: list
+            elements: str
+            default: []
   check_network:
     description:
       - Whether the image, its checksum file and the endpoint of a new cluster are looked at over the network, from

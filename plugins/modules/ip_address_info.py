@@ -11,7 +11,8 @@ short_description: Report who has which address, how many are free, and which ar
 version_added: "0.1.0"
 description:
   - Reads pools, addresses and claims of Metal3's IP address manager and of Cluster API in a namespace.
-  - An address is leaked when its claim is gone or can't go, or when it is in no range of its pool.
+  - An address is leaked when its claim is gone or can't go, or when it is in no range of its pool. One whose claim is
+    being deleted, and which IPAM alone still has to take back, is not.
   - An IPAddress that somebody has made by hand has no owner. Without a claim it is not leaked - IPAM hands it to nobody
     but a claim of the name in its C(spec.claim), which need not exist.
 options:

@@ -13,6 +13,8 @@ from .pool import describe
 from .range import Span, contains, size, span_of
 
 CLAIM_KINDS = ("IPClaim", "IPAddressClaim")
+# IPAM's own, with which alone it takes the address back (updateAddress, capiUpdateAddress).
+_RELEASING = frozenset(("ipclaim.ipam.metal3.io", "ipam.metal3.io/ipaddressclaim"))
 
 
 def usage(pool: dict[str, Any], addresses: list[dict[str, Any]], claims: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,6 +98,9 @@ def _leak(item: dict[str, Any], claim: dict[str, Any] | None, kind: str, claim_n
     if claim is None and not _by_hand(item):
         return f"its {kind} {claim_name or '(none)'} does not exist"
     if claim is not None and deletion_of(claim):
+        # CAPM3 takes its finalizer away before it deletes a claim (releaseAddressFromM3Pool).
+        if _RELEASING.issuperset(claim["metadata"].get("finalizers") or ()):
+            return None
         return f"its {kind} {claim_name} is {deletion_of(claim)}"
     if not any(contains(span, ipaddress.ip_address(item["spec"]["address"])) for span in spans):
         return "it is in no range of its pool"

@@ -12,6 +12,7 @@ from typing import Any
 from .._common.addresses import ip_texts
 from .._common.options.field_checks import shown
 from .._common.problems.problem import Problem
+from .._common.texts.plain_text import few
 from .._kube.objects.finalizers import deletion_of
 from .range import LONGEST_SEARCH, Span, contains, network_of, overlap, size, span_of, too_far
 
@@ -43,7 +44,7 @@ def pool_problems(pools: list[dict[str, Any]], namespace: str, existing: Iterabl
         found += mistakes
         spans[number] = [(subject, field, span) for field, span in own]
         found += _preallocations(subject, pool, [span for _field, span in own])
-        found += _capacity(subject, [span for _field, span in own], (needed or {}).get(pool.get("name") or ""))
+        found += _capacity(subject, pool, [span for _field, span in own], (needed or {}).get(pool.get("name") or ""))
     found += _doubled(pools, namespace)
     others = []
     for pool in existing:
@@ -248,15 +249,30 @@ def _preallocations(subject: str, pool: dict[str, Any], spans: list[Span]) -> li
     return found
 
 
-def _capacity(subject: str, spans: list[Span], needed: int | None) -> list[Problem]:
+def _capacity(subject: str, pool: Mapping[str, Any], spans: list[Span], needed: int | None) -> list[Problem]:
     if not spans or not needed:
         return []
-    total = sum(size(span) for span in spans)
-    if total >= needed:
+    total, kept = sum(size(span) for span in spans), _kept_for_others(pool, spans)
+    if total - len(kept) >= needed:
         return []
-    return [Problem(
-        "pool-capacity", subject, "ranges", f"{total} addresses", f"at least {needed}",
-        "widen a range or add one")]
+    actual = f"{total} addresses"
+    if kept:
+        actual += f", of which {len(kept)} {'is' if len(kept) == 1 else 'are'} kept for others ({few(kept, 5)})"
+    return [Problem("pool-capacity", subject, "ranges", actual, f"at least {needed}", "widen a range or add one")]
+
+
+def _kept_for_others(pool: Mapping[str, Any], spans: list[Span]) -> list[str]:
+    """Return the names under which a pool keeps addresses that no claim of a machine can have.
+
+    Those are named ``<Metal3Data>-<pool>`` or ``<host>-<pool>`` (CAPM3, ``m3IPClaimObjectMeta``).
+    """
+    found: dict[Any, str] = {}
+    for claim, text in sorted((pool.get("pre_allocations") or {}).items()):
+        if ip_texts.is_address(text) and not claim.endswith(f"-{pool.get('name')}"):
+            address = ipaddress.ip_address(text)
+            if any(contains(span, address) for span in spans):
+                found.setdefault(address, claim)
+    return list(found.values())
 
 
 def _doubled(pools: list[dict[str, Any]], namespace: str) -> list[Problem]:

@@ -11,9 +11,10 @@ from typing import Any
 
 from .._bmc.addresses import address as bmc_address
 from .._cluster.checks.hosts import shortages
+from .._cluster.checks.numbers import surge
 from .._cluster.checks.pool_fields import of_networks
 from .._cluster.checks.reservation import lent_mistakes, reservation_problems
-from .._cluster.checks.validation import addresses_needed, check_description, description_problems, surge
+from .._cluster.checks.validation import addresses_needed, check_description, description_problems
 from .._cluster.checks.versions import newest_providers, version_problems
 from .._cluster.description.reader import read_option
 from .._cluster.description.spec import METALSTACK
@@ -190,10 +191,12 @@ def _between_clusters(descriptions: dict[str, Any]) -> list[Finding]:
         # A class of the user's may know it alone.
         if not description.endpoint:
             continue
-        key = "%(host)s:%(port)d" % description.endpoint
+        endpoint = description.endpoint
+        key = ip_texts.host_text(endpoint["host"]), endpoint["port"]
         if key in endpoints:
             found.append(finding("cluster-duplicate", "cluster", name, "endpoint",
-                                 f"{key}, as in {endpoints[key]}", "one of its own", "change one of them"))
+                                 "%(host)s:%(port)d" % endpoint + f", as in {endpoints[key]}", "one of its own",
+                                 "change one of them"))
         endpoints.setdefault(key, name)
     return found
 
@@ -279,7 +282,8 @@ def _addresses(site: Site, descriptions: dict[str, Any]) -> list[Finding]:
     found = []
     for owner, pool, field, span in _spans(descriptions, site.pools):
         for kind, name, option, address in _taken(site, descriptions):
-            reserved = str(address) in (pool.get("pre_allocations") or {}).values()
+            reserved = address in [ipaddress.ip_address(text) for text in (pool.get("pre_allocations") or {}).values()
+                                   if ip_texts.is_address(text)]
             if contains(span, address) and not reserved and not (kind == "cluster" and name == owner):
                 networks = dict((used, f"networks.{network}.{family}") for network, family, _settings, used in (
                     descriptions[owner].pool_uses if owner else ()))

@@ -4,6 +4,8 @@
 """A bond that carries VLANs: what CAPM3 gets of it, what cannot be, and what cloud-init calls the devices."""
 from __future__ import annotations
 
+import copy
+
 import pytest
 from fakes.options import with_change
 
@@ -49,6 +51,29 @@ def test_a_bond_that_carries_vlans_is_rendered():
     assert all(entry["macAddress"] == {"fromHostInterface": "eno1"} for entry in [bond, *data["links"]["vlans"]])
     assert [(entry["link"], [route["prefix"] for route in entry.get("routes", [])])
             for entry in data["networks"]["ipv4"]] == [("bond-ports.100", [0]), ("bond-ports.200", [])]
+
+
+def two_of_a_vlan(**workers):
+    """The control plane has a card, the workers have a bond; both are on VLAN 100 and share its pool."""
+    shared = {"ipv4": {"pool": "shared"}}
+    params = copy.deepcopy(GOOD)
+    params["networks"] = {
+        "card": {"interface": "eno1"}, "ports": {"bond": {"mode": "802.3ad", "interfaces": ["eno2", "eno3"]}},
+        "single": dict(shared, vlan={"id": 100, "network": "card"}),
+        "double": dict(shared, vlan={"id": 100, "network": "ports"})}
+    params["control_plane"]["attached_networks"] = ["single"]
+    params["workers"]["a"].update({"attached_networks": ["double"]}, **workers)
+    return params
+
+
+def test_groups_of_machines_may_have_one_vlan_and_one_pool_on_different_links():
+    assert lines(two_of_a_vlan()) == []
+
+
+def test_a_machine_has_one_vlan_of_a_number_and_one_address_of_a_pool():
+    found = lines(two_of_a_vlan(attached_networks=["single", "double"]))
+    assert [line.partition(", expected")[0] for line in found] == [
+        "networks.single: found VLAN 100 twice", "networks.single.ipv4.pool: found shared, as in networks.double.ipv4"]
 
 
 def test_what_carries_a_vlan_of_a_vlan_comes_along():

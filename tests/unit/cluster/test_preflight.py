@@ -134,6 +134,16 @@ def test_addresses_that_a_pool_keeps_for_the_hosts_of_the_machines_are_free(kept
     assert [f"shared with {free} free addresses" in str(line) for line in found] == ([] if free is None else [True])
 
 
+@pytest.mark.parametrize("family, settings, changes, words", [
+    ("ipv6", {}, {}, "networks.prov.ipv6.pool: found shared with addresses of IPv4, expected a pool"),
+    ("ipv4", {"default_route": True}, {}, "networks.prov.ipv4.pool: found shared with addresses without a gateway"),
+    ("ipv4", {"default_route": True}, {"gateway": "198.18.0.1"}, None), ("ipv4", {}, {}, None)])
+def test_a_pool_that_is_there_fits_the_network(family, settings, changes, words):
+    networks = {"prov": {"interface": "eth0", family: dict(settings, pool="shared")}}
+    found = problems(facts(pools={"shared": pool("shared", **changes)}), networks=networks)
+    assert [words in str(line) for line in found] == ([True] if words else [])
+
+
 def going(obj):
     obj["metadata"].update(deletionTimestamp="2026-11-25T20:00:00Z", finalizers=["ippool.ipam.metal3.io"])
     return obj
@@ -197,14 +207,72 @@ def test_clusters_of_the_same_run_count():
     assert [(group.name, count) for _needs, group, count in rows] == [("control-plane", 1), ("one", 0)]
 
 
+@pytest.mark.parametrize("theirs, refused", [("2001:DB8:0::a", True), ("2001:db8::b", False)])
+def test_endpoints_of_ipv6_are_compared_however_they_are_spelled(theirs, refused):
+    known = facts(clusters=[other_cluster("c2", theirs)])
+    found = problems(known, endpoint={"host": "2001:db8::a"})
+    assert ["the endpoint of cluster metal3/c2" in str(line) for line in found] == ([True] if refused else [])
+    kept = pool("p", ranges=[{"start": "2001:db8::a", "end": "2001:db8::f"}], prefix=64)
+    kept["spec"]["preAllocations"] = {"endpoint": "2001:0db8::a"}
+    assert problems(facts(pools={"p": kept}), endpoint={"host": "2001:db8::a"}) == []
+
+
+@pytest.mark.parametrize("network, initialized, changes, words", [
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, True, {"pod_cidrs": ["10.245.0.0/16"]},
+     'pod_cidrs: found ["10.245.0.0/16"], expected ["10.244.0.0/16"], for a cluster keeps what it was made with'),
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, True, {}, 'pod_cidrs: found ["192.168.0.0/18"]'),
+    ({"services": {"cidrBlocks": ["10.96.0.0/16"]}}, True, {"service_cidrs": ["10.96.0.0/16", "fd00::/112"]},
+     "service_cidrs: found"),
+    ({"serviceDomain": "example.org"}, True, {}, 'service_domain: found "cluster.local", expected "example.org"'),
+    ({"pods": {"cidrBlocks": ["FD00:1::/56"]}}, True, {"pod_cidrs": ["fd00:1:0::/56"]}, None),
+    ({"pods": {"cidrBlocks": ["10.244.0.0/16"]}}, False, {"pod_cidrs": ["10.245.0.0/16"]}, None), ({}, True, {}, None)])
+def test_a_cluster_keeps_the_networks_that_it_was_made_with(network, initialized, changes, words):
+    there = existing()
+    there["Cluster"][0]["spec"]["clusterNetwork"] = network
+    there["Cluster"][0]["status"] = {"initialization": {"controlPlaneInitialized": initialized}}
+    found = problems(facts(there), **changes)
+    assert [words in str(line) for line in found] == ([True] if words else [])
+
+
+SHARED = {"prov": {"interface": "eth0", "ipv4": {"pool": "shared"}}}
+
+
+@pytest.mark.parametrize("last, kept, namespace, refused", [
+    (2, {}, "metal3", True), (3, {}, "metal3", False), (2, {}, "other", False),
+    (3, {"endpoint": "198.18.0.103"}, "metal3", True), (3, {"z-shared": "198.18.0.103"}, "metal3", False)])
+def test_clusters_of_the_same_run_share_the_addresses_of_a_pool(last, kept, namespace, refused):
+    """Two machines each; names of hosts may be those of the other cluster's."""
+    given = cluster_needs.needs(dict(copy.deepcopy(PARAMS), name="c2", networks=SHARED, namespace=namespace))
+    shared = pool("shared", pre_allocations=kept, ranges=[{"start": "198.18.0.100", "end": f"198.18.0.10{last}"}])
+    known = facts(hosts=[host(name) for name in "abcd"], pools={"shared": shared}, neighbours=[
+        (cluster_needs.of_parameter(given), workflow_snapshot.Snapshot({}, "c2"))])
+    found = [str(line) for line in problems(known, networks=SHARED)]
+    assert [line.partition(": ")[2] for line in found] == ([
+        "networks.prov.ipv4.pool: found shared with 3 free addresses, expected at least 4, of which other clusters of "
+        "this run need 2; widen the pool's ranges"] if refused else [])
+
+
+@pytest.mark.parametrize("number, refused", [(8, False), (9, True)])
+def test_addresses_of_a_clusters_own_pool_that_others_have_are_not_free(number, refused):
+    """Leaked ones, and those of claims by hand."""
+    taken = [dict(copy.deepcopy(ADDRESS), metadata={"name": f"x{at}"}) for at in range(number)]
+    for at, item in enumerate(taken):
+        item["spec"].update(address=f"198.18.0.{20 + at}", pool={"name": "c1-prov"}, claim={"name": f"gone-{at}"})
+    own = pool("c1-prov", ranges=[{"start": "198.18.0.20", "end": "198.18.0.29"}])
+    found = problems(facts(pools={"c1-prov": own}, addresses=taken))
+    assert ["networks.prov.ipv4.ranges: found c1-prov with 1 free addresses, expected at least 2" in str(line)
+            for line in found] == ([True] if refused else [])
+
+
 def test_needs_hold_nothing_but_what_chooses_hosts():
     params = dict(copy.deepcopy(PARAMS), host_selector={"rack": "r1"}, files=[{"path": "/a", "content": "hidden"}],
-                  workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {}})
+                  workers={"one": {"replicas": 2, "host_selector": {"size": "s"}}, "two": {"attached_networks": []}})
     needs = cluster_needs.needs(params)
     assert needs == {"name": "c1", "namespace": "metal3", "groups": [
-        {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}},
-        {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"}},
-        {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}}]}
+        {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}, "pools": ["c1-prov"]},
+        {"role": "worker", "name": "one", "replicas": 2, "host_selector": {"rack": "r1", "size": "s"},
+         "pools": ["c1-prov"]},
+        {"role": "worker", "name": "two", "host_selector": {"rack": "r1"}, "pools": []}]}
     assert cluster_needs.needs(dict(params, workers={"one": {"replics": 2}})) is None
     assert ArgumentSpecValidator(cluster_needs.needs_options()).validate(needs).error_messages == []
 

@@ -95,6 +95,22 @@ def test_another_is_named(changes, expected):
     assert len(found) == 1 and expected in found[0], found
 
 
+@pytest.mark.parametrize("pool, expected", [
+    ({"start": "198.18.3.20", "end": "198.18.3.29"}, []),
+    ({"start": "198.18.3.8", "end": "198.18.3.29"}, ["198.18.3.8 - 198.18.3.9, which DHCP may lend to any server"]),
+    ({"start": "198.18.3.40", "end": "198.18.3.49"}, [f"198.18.3.44, which DHCP keeps for {MACS['a']}"]),
+    ({"start": "198.18.3.50", "end": "198.18.3.59"}, [])])
+def test_a_pool_has_no_address_that_dhcp_gives_to_other_servers(pool, expected):
+    dhcp = {"ranges": [{"first": "198.18.3.1", "last": "198.18.3.9"}, {"first": "fd00::1", "last": "198.18.3.1"}],
+            "hosts": [{"mac": MACS["a"].upper(), "addresses": ["198.18.3.44"]},
+                      {"mac": MACS["b"], "addresses": ["198.18.3.55"]}]}
+    networks = {"nodes": {"interface": "eth0", "ipv4": {
+        "ranges": [pool], "prefix": 24, "pre_allocations": {"b-c1-nodes": "198.18.3.55"}}}}
+    for endpoint in ("198.18.3.90", "c1.example.org"):
+        assert [line.partition("found ")[2].partition(", expected")[0] for line in problems(
+            dhcp=dhcp, networks=networks, endpoint={"host": endpoint})] == expected
+
+
 def test_only_a_new_cluster_is_asked():
     cluster = {"kind": "Cluster", "metadata": {"name": "c1", "namespace": "metal3"}, "spec": {}}
     description = cluster_description.read(dict(PARAMS, endpoint={"host": "198.18.3.7", "holder": "none"}))[0]

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from fakes.options import with_change
 
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import numbers
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.checks import validation as cluster_validation
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.description import (
     reader as cluster_description,
@@ -99,7 +100,7 @@ def test_a_dictionary_where_a_name_belongs_is_refused_by_its_name():
 @pytest.mark.parametrize("value, replicas, expected", [
     (None, 4, 1), (0, 4, 0), ("25%", 4, 1), ("30%", 4, 2), (2, 4, 2), (None, 0, 0), (None, None, 1)])
 def test_surge(value, replicas, expected):
-    assert cluster_validation.surge(
+    assert numbers.surge(
         Group("c1", WORKER, "a", {"max_surge": value, "replicas": replicas})) == expected
 
 
@@ -118,6 +119,13 @@ BAD = [
     ("pod_cidrs", ["10.0.0.0/16", "10.1.0.0/16"], "pod_cidrs: found 10.0.0.0/16, 10.1.0.0/16, expected at most one"),
     ("service_cidrs", ["10.244.8.0/24"], "pod_cidrs[0]: found 10.244.0.0/16, which overlaps service_cidrs[0]"),
     ("pod_cidrs", ["198.18.0.0/16"], "pod_cidrs[0]: found 198.18.0.0/16, which overlaps networks.prov.ipv4.ranges[0]"),
+    ("pod_cidrs", ["10.244.0.0/25"], 'pod_cidrs[0]: found "10.244.0.0/25", expected a prefix of 8 to 24 bits'),
+    ("pod_cidrs", ["fd00:1::/47"], 'pod_cidrs[0]: found "fd00:1::/47", expected a prefix of 48 to 64 bits'),
+    ("service_cidrs", ["10.64.0.0/11"], 'service_cidrs[0]: found "10.64.0.0/11", expected a prefix of 12 to 28 bits'),
+    ("service_cidrs", ["10.96.0.0/29"], 'service_cidrs[0]: found "10.96.0.0/29", expected a prefix of 12 to 28 bits'),
+    ("service_cidrs", ["10.96.0.0/16", "fd00:2::/64"],
+     'service_cidrs[1]: found "fd00:2::/64", expected a prefix of 108 to 124 bits'),
+    ("service_cidrs", ["fd00:2::/112"], 'service_cidrs[0]: found "fd00:2::/112", expected a network of IPv4, of which'),
     ("node_ip_network", "nope", "node_ip_network: found \"nope\", expected one of prov"),
     ("failure_domains", [{"name": "a"}, {"name": "a"}], "failure_domains: found a twice"),
     ("image", None, "image: not set"),
@@ -130,6 +138,22 @@ BAD = [
     ("networks/prov/ipv4/ranges", [{"start": "198.18.0.20", "end": "198.18.0.22"}],
      "networks.prov.ipv4.ranges: found 3 addresses, expected at least 9"),
     ("networks/prov/ipv4/ranges", [], "networks.prov.ipv4: found no addresses"),
+    ("networks/prov/ipv4/ranges", [{"start": "2001:db8::20", "end": "2001:db8::99"}],
+     'networks.prov.ipv4.ranges[0].start: found "2001:db8::20", expected IPv4; describe it below ipv6'),
+    ("networks/prov/ipv6", {"ranges": [{"subnet": "198.18.4.0/24"}], "prefix": 24},
+     'networks.prov.ipv6.ranges[0].subnet: found "198.18.4.0/24", expected IPv6; describe it below ipv4'),
+    ("networks/prov/ipv4", {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24,
+                            "default_route": True}, "prov.ipv4.ranges[0].gateway: not set, expected a gateway"),
+    ("networks/prov/ipv4", {"ranges": [
+        {"start": "198.18.0.20", "end": "198.18.0.29", "gateway": "198.18.0.1"},
+        {"start": "198.18.1.20", "end": "198.18.1.29"}], "prefix": 24},
+     "networks.prov.ipv4.ranges[1].gateway: not set, expected a gateway, because the machines have a default route"),
+    ("networks/two", {"interface": "eth0", "ipv4": {"mode": "dhcp"}, "mac_address": {"string": "00:5c:52:00:00:01"}},
+     "networks.two.mac_address: found"),
+    ("networks/prov/ipv4", {"pool": "shared", "pre_allocations": {"storage": "198.18.0.20"}},
+     "networks.prov.ipv4.pre_allocations: found"),
+    ("networks/prov/ipv4", {"pool": "shared", "allocation_strategy": "random"},
+     'ipv4.allocation_strategy: found "random", expected nothing without ranges; set it for the pool itself ('),
     ("networks/prov/ipv4/mode", "dhcp", "networks.prov.ipv4.mode: found dhcp with ranges"),
     ("networks/prov/ipv4/routes", [{"network": "10.0.0.0", "prefix": 8, "gateway": {}}] * 2,
      "networks.prov.ipv4.routes: found 10.0.0.0 twice"),
@@ -219,11 +243,79 @@ def test_one_mistake_is_named(path, value, words):
     assert any(words in str(line) for line in found), found
 
 
+def arguments(**values):
+    return {"controllerManager": {"extraArgs": [
+        {"name": name.replace("_", "-"), "value": value} for name, value in values.items()]}}
+
+
+@pytest.mark.parametrize("network, given, accepted", [
+    ("10.244.0.0/25", arguments(node_cidr_mask_size_ipv4="26"), True),
+    ("10.244.0.0/25", {"controllerManager": {"extraArgs": {"node-cidr-mask-size-ipv4": "28"}}}, True),
+    ("10.244.0.0/16", arguments(node_cidr_mask_size_ipv4="15"), False),
+    ("10.244.0.0/25", arguments(allocate_node_cidrs="false"), True),
+    ("fd00:1::/112", arguments(node_cidr_mask_size_ipv6="120"), True),
+    ("fd00:1::/112", {}, False)])
+def test_the_size_of_the_pods_network_fits_that_of_a_nodes_part(network, given, accepted):
+    params = changed("pod_cidrs", [network])
+    params["control_plane"]["cluster_configuration"] = given
+    assert (problems(params) == []) is accepted
+
+
+@pytest.mark.parametrize("network, given, parts", [
+    ("10.244.0.0/21", {}, 8), ("10.244.0.0/20", {}, None), ("10.244.0.0/20", arguments(node_cidr_mask_size="23"), 8),
+    ("fd00:1::/61", {}, 8)])
+def test_each_node_has_a_part_of_the_pods_network(network, given, parts):
+    """Three and four machines, and one more of each during a rollout."""
+    params = dict(changed("pod_cidrs", [network]), network_addon="flannel")
+    params["control_plane"]["cluster_configuration"] = given
+    text = f"bits for {parts} nodes, expected one for each of 9 machines"
+    assert [text in str(line) for line in problems(params)] == ([True] if parts else [])
+    params["network_addon"] = "none"
+    assert problems(params) == []
+    warnings = cluster_validation.description_warnings(cluster_description.read(params)[0])
+    assert [text in line for line in warnings] == ([True] if parts else [])
+
+
+def test_the_first_network_of_services_is_of_the_family_that_all_addresses_have():
+    family = {"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99"}], "prefix": 64}
+    params = dict(changed("networks/prov", {"interface": "eth0", "ipv6": family}), endpoint={
+        "host": "2001:db8::5", "holder": "none"}, pod_cidrs=["fd00:1::/56"])
+    assert "service_cidrs[0]: found \"10.96.0.0/16\", expected a network of IPv6" in str(problems(params)[0])
+    params["service_cidrs"] = ["fd00:2::/112", "10.96.0.0/16"]
+    assert problems(params) == []
+    params["service_cidrs"] = ["10.96.0.0/16"]
+    params["networks"]["prov"]["ipv4"] = {"mode": "dhcp"}
+    assert problems(params) == []
+
+
+@pytest.mark.parametrize("extra", [
+    {"gateway": "2001:0db8:0::5"}, {"gateway": "2001:db8::1", "dns_servers": ["2001:DB8::5"]},
+    {"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99", "dns_servers": ["2001:db8:0:0::5"]}]}])
+def test_a_virtual_address_is_compared_with_others_however_they_are_spelled(extra):
+    family = dict({"ranges": [{"start": "2001:db8::10", "end": "2001:db8::99"}], "prefix": 64}, **extra)
+    params = dict(changed("networks/prov", {"interface": "eth0", "ipv6": family}), endpoint={
+        "host": "2001:db8::5"}, pod_cidrs=["fd00:1::/56"], service_cidrs=["fd00:2::/112"])
+    assert [line.actual for line in problems(params)] == [
+        "2001:db8::5, gateway or DNS server of networks.prov"]
+
+
 def test_preallocations_are_for_claims_that_can_occur():
     description, _mistakes = cluster_description.read(GOOD)
     template = cluster_render.data_template_name(description, description.groups[1])
     for name in (template + "-0-c1-prov", "some-host-c1-prov", "c1-pool-a-host-c1-prov", "endpoint", "c1"):
         assert problems(changed("networks/prov/ipv4/pre_allocations", {name: "198.18.0.20"})) == []
+
+
+@pytest.mark.parametrize("last, name, refused", [
+    (28, "storage", True), (29, "storage", False), (28, "host-a-c1-prov", False)])
+def test_what_a_pool_keeps_for_others_is_for_no_machine(last, name, refused):
+    """Nine machines, those included that a rollout adds."""
+    found = problems(changed("networks/prov/ipv4", {
+        "ranges": [{"start": "198.18.0.20", "end": f"198.18.0.{last}"}], "prefix": 24,
+        "pre_allocations": {name: "198.18.0.22"}}))
+    assert [str(line).partition(": ")[2] for line in found] == ([
+        "networks.prov.ipv4.ranges: found 9 addresses, of which 1 is kept for others (storage), expected at least 9; "
+        "widen a range or add one"] if refused else [])
 
 
 def test_a_pool_is_large_enough_for_the_autoscalers_largest():

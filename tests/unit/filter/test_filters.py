@@ -370,4 +370,5 @@ def test_needs_of_clusters_come_from_their_variables():
     hostvars = {"prod-cluster": good, "broken": {"cluster_control_plane": {"replics": 3}}}
     assert load("filter", "cluster_needs")(hostvars, ["prod-cluster", "broken"]) == [
         {"name": "prod", "namespace": "metal3", "groups": [
-            {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"}}]}]
+            {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"},
+             "pools": []}]}]

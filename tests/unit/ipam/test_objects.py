@@ -89,6 +89,16 @@ def test_a_claim_that_never_goes_leaks_its_address():
         "its IPClaim first is being deleted since 2026-01-01T00:00:00Z, held by x/y")
 
 
+@pytest.mark.parametrize("finalizers, leaked", [
+    (["ipclaim.ipam.metal3.io"], False), (["ipam.metal3.io/ipaddressclaim"], False), ([], False),
+    (["ipclaim.ipam.metal3.io", "metal3data.infrastructure.cluster.x-k8s.io"], True)])
+def test_an_address_that_is_given_back_has_not_leaked(finalizers, leaked):
+    going = claim("first", address={"name": "p-20"})
+    going["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=finalizers)
+    result = ipam_usage.usage(ipam_pool.render(POOL, "m"), [address("p-20", "198.51.100.20", "first")], [going])
+    assert (len(result["leaked"]), result["used"]) == (leaked, 1)
+
+
 def test_claims_of_both_kinds():
     fixed = ipam_claim.render({"name": "vip", "pool": "prov", "address": "198.51.100.21"}, "metal3")
     assert fixed["metadata"]["annotations"] == {"ipAddress": "198.51.100.21"}

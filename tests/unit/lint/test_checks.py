@@ -116,7 +116,7 @@ BROKEN = {
                            "root_device_hints", "/dev/sda"),
     "external-deploy": (site(more(server(4, externally_provisioned=True, meta_data={"content": "{}"}))), "server-04",
                         "meta_data", "deploys nothing"),
-    "network-overlap": (site(clusters=one(pod_cidrs=["192.0.2.0/25"])), "prod-cluster", "pod_cidrs[0]", "overlaps"),
+    "network-overlap": (site(clusters=one(pod_cidrs=["192.0.0.0/16"])), "prod-cluster", "pod_cidrs[0]", "overlaps"),
     "network": (site(clusters=one(pod_cidrs=["10.244.0.1/16"])), "prod-cluster", "pod_cidrs[0]", "host bits"),
     "endpoint": (site(clusters=one(endpoint={"host": "192.0.2.30"})), "prod-cluster", "endpoint.host", "is in"),
     "version": (site(clusters=one(kubernetes_version="v1.20.1")), "prod-cluster", "kubernetes_version", "supports"),

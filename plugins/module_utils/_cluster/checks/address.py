@@ -64,7 +64,7 @@ def endpoint_problems(subject, description):
             if contains(span_of(range_), address):
                 found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, which is in {field}",
                                      "an address outside the ranges", "IPAM would give it to a node"))
-        if str(address) in (settings.get("pre_allocations") or {}).values():
+        if _is_among(address, (settings.get("pre_allocations") or {}).values()):
             found.append(Problem("endpoint", subject, "endpoint.host", f"{address}, preallocated in pool {pool}",
                                  "an address of its own", "take it out of pre_allocations, or choose another"))
     # A load balancer is where its operator has put it: on the router, or on another network.
@@ -80,12 +80,19 @@ def endpoint_problems(subject, description):
     return found
 
 
+def _is_among(address, texts):
+    """Say whether an address is one of some texts, however that is spelled."""
+    return any(ip_texts.is_address(text) and ip_texts.address(text) == address for text in texts)
+
+
 def _virtual_address_problems(subject, description, address):
     """Return what keeps a machine of the control plane from holding the endpoint's address."""
     found = []
     for name, _family, settings, _pool in description.pool_uses:
-        gateways = [settings.get("gateway")] + [range_.get("gateway") for range_ in settings.get("ranges") or []]
-        if str(address) in gateways + list(settings.get("dns_servers") or []):
+        taken: list[str] = []
+        for part in (settings, *(settings.get("ranges") or [])):
+            taken += [part.get("gateway") or "", *(part.get("dns_servers") or [])]
+        if _is_among(address, taken):
             found.append(Problem(
                 "endpoint", subject, "endpoint.host", f"{address}, gateway or DNS server of networks.{name}",
                 "an address of its own", _ELSEWHERE))

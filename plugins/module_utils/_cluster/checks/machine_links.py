@@ -27,11 +27,39 @@ def machine_link_problems(subject: str, description: ClusterDescription) -> list
     found: list[Problem] = []
     for group in description.groups:
         data = network_data(description, group) or {}
+        links = list(_links(description, group, data))
+        found += _same_vlan(subject, links) + _same_pool(subject, description, group)
         found += link_stack.problems(
-            "network", subject, list(_links(description, group, data)), list(_networks(description, group, data)),
+            "network", subject, links, list(_networks(description, group, data)),
             "set default_route to false for one of them, or attach the machines to one of them alone")
     # Groups have networks in common.
     return list(dict.fromkeys(found))
+
+
+def _same_vlan(subject: str, links: list[link_stack.Link]) -> list[Problem]:
+    """Return the VLANs of a number on different links; on the same one nothing could have both."""
+    found, first = [], {}
+    for link in links:
+        if link.vlan is not None and first.setdefault(link.vlan, link).below[1] != link.below[1]:
+            found.append(Problem("network", subject, link.field, f"VLAN {link.vlan} twice",
+                                 f"one VLAN of each number for a machine ({first[link.vlan].field}; CAPM3's list is "
+                                 "keyed by vlanID)", "give one of them another number, or attach the machines to one "
+                                 "of them alone"))
+    return found
+
+
+def _same_pool(subject: str, description: ClusterDescription, group: Group) -> list[Problem]:
+    """Return the networks of a machine that share a pool: CAPM3 asks each pool for one address for each machine."""
+    found: list[Problem] = []
+    first: dict[str, str] = {}
+    names = attached(description, group)
+    for network, family, _settings, pool in description.pool_uses:
+        field = f"networks.{network}.{family}"
+        if network in names and first.setdefault(pool, field) != field:
+            found.append(Problem("network", subject, f"{field}.pool", f"{pool}, as in {first[pool]}",
+                                 "a pool of its own, for a machine gets one address of each pool",
+                                 "name another pool, or attach the machines to one of the networks alone"))
+    return found
 
 
 def _links(description: ClusterDescription, group: Group, data: Mapping[str, Any]) -> Iterator[link_stack.Link]:

@@ -4,6 +4,7 @@
 """Rules for the networks of a cluster description; pure."""
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Iterable
 
@@ -11,6 +12,7 @@ from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
 from ..description.model import ClusterDescription
 from ..description.spec import NAME_RULE
+from ..render.network import has_default_route
 
 # CAPM3's CRD of the Metal3DataTemplate, links[].name.
 _DEVICE = re.compile(r"[a-zA-Z][a-zA-Z0-9._-]{0,14}")
@@ -42,12 +44,9 @@ def network_problems(subject: str, description: ClusterDescription) -> list[Prob
                 "network", subject, field + ".bond.interfaces", ", ".join(network["bond"]["interfaces"]) or None,
                 "at least two interfaces", "add one, or give interface in place of bond"))
         for family in ("ipv4", "ipv6"):
-            found += _family(subject, f"{field}.{family}", network.get(family))
-    identities = [networks[name]["vlan"]["id"] for name in networks if networks[name].get("vlan")]
-    for identity in sorted(set(entry for entry in identities if identities.count(entry) > 1)):
-        found.append(Problem("network", subject, "networks", f"VLAN {identity} twice",
-                             "one network for each VLAN (CAPM3's list is keyed by vlanID)",
-                             "give one of them another vlan.id, or remove it"))
+            settings = network.get(family)
+            found += _family(subject, f"{field}.{family}", settings)
+            found += _of_family(subject, f"{field}.{family}", family, settings or {})
     return found
 
 
@@ -61,7 +60,8 @@ def _interface(subject, field, name, networks):
                              "(CAPM3 CRD)", "choose another name"))
     card = _card(name, network)
     others = [other for other in sorted(networks) if other < name and card and _card(other, networks[other]) == card]
-    for key in ("mtu", "link_name", "link_type"):
+    # One that does not name a MAC address takes the other's.
+    for key in ("mtu", "link_name", "link_type") + (("mac_address",) if network.get("mac_address") else ()):
         if others and network.get(key) != networks[others[0]].get(key):
             found.append(Problem("network", subject, f"{field}.{key}", shown(network.get(key)),
                                  f"{shown(networks[others[0]].get(key))}, as networks.{others[0]} has for the same "
@@ -110,6 +110,11 @@ def _family(subject, field, settings):
     if settings.get("pool_annotation") and len(sources) > 1:
         found.append(Problem("network", subject, field, " and ".join(sources), "pool_annotation alone",
                              "remove the others"))
+    # The addresses of another pool, or of DHCP, are not kept or chosen by what is written here.
+    found += [Problem("network", subject, f"{field}.{option}", shown(settings[option]), "nothing without ranges",
+                      "set it for the pool itself (module ip_pool)" if settings.get("pool") else "remove it")
+              for option in ("pre_allocations", "allocation_strategy")
+              if settings.get(option) and not settings.get("ranges")]
     targets = [route.get("network") for route in settings.get("routes") or []]
     for target in sorted(set(str(entry) for entry in targets if targets.count(entry) > 1)):
         found.append(Problem("network", subject, field + ".routes", f"{target} twice",
@@ -120,3 +125,30 @@ def _family(subject, field, settings):
                 found.append(Problem("network", subject, f"{field}.routes[{number}].{key}", None, "a value",
                                      "set it: a route needs network, prefix and gateway"))
     return found
+
+
+def _of_family(subject, field, family, settings):
+    """Return the ranges of the other address family, and those whose addresses would have an empty gateway."""
+    found = []
+    ranges = settings.get("ranges") or []
+    for number, range_ in enumerate(ranges):
+        for key in ("start", "end", "subnet"):
+            version = _version(range_.get(key))
+            if version and family != f"ipv{version}":
+                found.append(Problem("network", subject, f"{field}.ranges[{number}].{key}", shown(range_[key]),
+                                     f"IPv{family[-1]}", f"describe it below ipv{version} of the network"))
+                break
+    if has_default_route(settings) and not settings.get("gateway"):
+        found += [Problem("network", subject, f"{field}.ranges[{number}].gateway", None,
+                          "a gateway, because the machines have a default route",
+                          "set one for this range or for all of them, or set default_route to false")
+                  for number, range_ in enumerate(ranges) if not range_.get("gateway")]
+    return found
+
+
+def _version(text):
+    try:
+        return ipaddress.ip_interface(text).version if text else None
+    except ValueError:
+        # Reported with the pool.
+        return None

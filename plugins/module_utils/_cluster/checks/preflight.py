@@ -7,22 +7,25 @@ from __future__ import annotations
 import ipaddress
 from collections import namedtuple
 
-from ..._common.options.field_checks import shown
+from ..._common.addresses import ip_texts
+from ..._common.documents.tolerant import dict_in, list_in
+from ..._common.options.field_checks import show, shown
 from ..._common.problems.problem import Problem
 from ..._ipam.pool import describe
+from ..._ipam.pool import render as render_pool
 from ..._ipam.range import contains, span_of
 from ..._ipam.usage import usage
 from ..._ipam.validation import change_problems, deletion_problems, pool_problems
 from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
-from ..render.network import attached
+from ..render.network import attached, has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
 from ..workflow.snapshot import CLUSTER_LABEL
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
+from .numbers import surge
 from .pool_fields import of_networks
 from .reservation import reservation_problems
-from .validation import surge
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
@@ -42,6 +45,7 @@ def preflight_problems(description, facts):
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
     found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    found += _networks_kept(subject, description, facts.snapshot.cluster)
     if description.provider == METALSTACK or description.cluster_class:
         # Of a class of the user's nobody knows which hosts it selects.
         return found + (_endpoint(subject, description, facts) if description.endpoint else [])
@@ -121,34 +125,73 @@ def _pools(subject, description, facts, wanted):
         for group, count in wanted:
             if network in attached(description, group):
                 more[pool] = more.get(pool, 0) + count
+    theirs: dict[str, int] = {}
+    for _needs, group, count in neighbours_wanted(description, facts):
+        for pool in group.get("pools") or ():
+            theirs[pool] = theirs.get(pool, 0) + count
+    rendered = dict((pool["name"], render_pool(pool, description.namespace)) for pool in own)
     for network, family, settings, pool in description.pool_uses:
         if settings.get("ranges"):
+            found += _exhausted(description, network, facts, rendered[pool], f"networks.{network}.{family}.ranges",
+                                more.get(pool, 0), theirs.get(pool, 0))
             continue
         if pool not in facts.pools:
             found.append(Problem("pool-capacity", subject, f"networks.{network}.{family}.pool", shown(pool),
                                  "one of %s" % (", ".join(sorted(facts.pools)) or "no pools, for there are none"),
                                  "make the pool (module ip_pool) or give ranges"))
             continue
+        found += _unfit(subject, f"networks.{network}.{family}", family, settings, describe(facts.pools[pool]))
         if more.get(pool):
             found += deletion_problems(subject, f"networks.{network}.{family}.pool", facts.pools[pool])
-        free = _free(description, network, facts, pool)
-        if free < more.get(pool, 0):
-            found.append(Problem(
-                "pool-capacity", subject, f"networks.{network}.{family}.pool",
-                f"{pool} with {free} free addresses", f"at least {more[pool]}", "widen the pool's ranges"))
+        found += _exhausted(description, network, facts, facts.pools[pool], f"networks.{network}.{family}.pool",
+                            more.get(pool, 0), theirs.get(pool, 0))
     return found
 
 
-def _free(description, network, facts, name):
-    """Return how many addresses of a pool a cluster's machines can have, those included that it keeps for them."""
-    used, pool = usage(facts.pools[name], facts.addresses, facts.claims), describe(facts.pools[name])
+def _unfit(subject, field, family, settings, pool):
+    """Return why addresses of a pool that is there are none for a network's machines, or lead nowhere."""
+    versions = sorted(set(span_of(range_).first.version for range_ in pool["ranges"] if _is_readable(range_)))
+    found = [Problem("network", subject, f"{field}.pool", f"{pool['name']} with addresses of IPv{version}",
+                     f"a pool with addresses of IPv{family[-1]}", f"name it below ipv{version} of the network")
+             for version in versions if family != f"ipv{version}"]
+    if has_default_route(settings) and not pool.get("gateway") and not all(
+            range_.get("gateway") for range_ in pool["ranges"]):
+        found.append(Problem("network", subject, f"{field}.pool", f"{pool['name']} with addresses without a gateway",
+                             "a pool with a gateway, because the machines have a default route",
+                             "give the pool one (module ip_pool), or set default_route to false"))
+    return found
+
+
+def _exhausted(description, network, facts, stored, field, more, theirs):
+    """Return the Problem of a pool with too few addresses, in a list.
+
+    :param stored: the IPPool, as it is or will be
+    :param more: how many addresses the cluster's machines still need
+    :param theirs: the same for clusters that are made in the same run
+    """
+    name = stored["metadata"]["name"]
+    used, pool = usage(stored, facts.addresses, facts.claims), describe(stored)
     taken = set(ipaddress.ip_address(entry["address"]) for entry in used["allocations"])
+    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
+    kept = dict((claim, ipaddress.ip_address(text)) for claim, text in (pool.get("pre_allocations") or {}).items())
+
+    def free(claims):
+        return used["free"] + sum(any(contains(span, address) for span in spans)
+                                  for address in set(kept[claim] for claim in claims) - taken)
+
     hosts = [host["metadata"]["name"] for host in facts.hosts
              if any(matches(host, group) for group in description.groups if network in attached(description, group))]
-    kept = pool.get("pre_allocations") or {}
-    mine = set(ipaddress.ip_address(kept[claim]) for claim in kept_for(description, network, name, kept, hosts))
-    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
-    return used["free"] + sum(any(contains(span, address) for span in spans) for address in mine - taken)
+    mine = free(kept_for(description, network, name, kept, hosts))
+    if mine < more:
+        return [Problem("pool-capacity", description.subject, field, f"{name} with {mine} free addresses",
+                        f"at least {more}", "widen the pool's ranges")]
+    # What the pool keeps for machines of others is not known better.
+    every = free([claim for claim in kept if claim.endswith("-" + name)])
+    if more and theirs and every < more + theirs:
+        return [Problem("pool-capacity", description.subject, field, f"{name} with {every} free addresses",
+                        f"at least {more + theirs}, of which other clusters of this run need {theirs}",
+                        "widen the pool's ranges")]
+    return []
 
 
 def _is_readable(range_):
@@ -159,6 +202,31 @@ def _is_readable(range_):
     return True
 
 
+def _networks_kept(subject, description, cluster):
+    """Return the options that count for the first machine of a cluster alone, and are other ones now.
+
+    Cluster API stores another value, and no machine follows it; flannel does, which then works with none of them.
+    """
+    initialization = dict_in(dict_in(cluster, "status"), "initialization")
+    if not initialization.get("controlPlaneInitialized"):
+        return []
+    stored, found = dict_in(dict_in(cluster, "spec"), "clusterNetwork"), []
+    for option, value in (("pod_cidrs", _networks(list_in(dict_in(stored, "pods"), "cidrBlocks"))),
+                          ("service_cidrs", _networks(list_in(dict_in(stored, "services"), "cidrBlocks"))),
+                          ("service_domain", stored.get("serviceDomain"))):
+        given = getattr(description, option)
+        if value and value != (given if isinstance(given, str) else _networks(given)):
+            found.append(Problem("network", subject, option, shown(given),
+                                 f"{show(value)}, for a cluster keeps what it was made with",
+                                 "set it to that; another one needs a new cluster"))
+    return found
+
+
+def _networks(texts):
+    """Return the networks in their usual spelling, texts that are none as they are."""
+    return [str(ip_texts.network(text)) if ip_texts.is_network(text) else text for text in texts]
+
+
 def _endpoint(subject, description, facts):
     found = []
     endpoint = description.endpoint
@@ -167,7 +235,8 @@ def _endpoint(subject, description, facts):
         names = (other["metadata"]["name"], (other["metadata"].get("labels") or {}).get(CLUSTER_LABEL))
         same = other["metadata"]["namespace"] == description.namespace and description.name in names
         theirs = (other.get("spec") or {}).get("controlPlaneEndpoint") or {}
-        if not same and (theirs.get("host"), theirs.get("port")) == (endpoint["host"], endpoint["port"]):
+        if not same and theirs.get("host") and theirs.get("port") == endpoint["port"] \
+                and ip_texts.is_same_host(str(theirs["host"]), endpoint["host"]):
             found.append(Problem("endpoint", subject, "endpoint", "%s:%d, the endpoint of cluster %s/%s" % (
                 endpoint["host"], endpoint["port"], other["metadata"]["namespace"], other["metadata"]["name"]),
                 "an endpoint of its own", "set endpoint.host to a free address"))
@@ -184,7 +253,7 @@ def _endpoint(subject, description, facts):
     own = set(pool["name"] for pool in description.pools)
     for name in sorted(set(facts.pools) - own):
         pool = describe(facts.pools[name])
-        if str(address) in (pool.get("pre_allocations") or {}).values():
+        if address in [ipaddress.ip_address(text) for text in (pool.get("pre_allocations") or {}).values()]:
             # Reserved there, which is a way of keeping it free.
             continue
         for range_ in pool["ranges"]:

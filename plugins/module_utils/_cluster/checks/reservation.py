@@ -1,7 +1,10 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An endpoint among the addresses that DHCP lends: kept for the control plane's one machine, else somebody's; pure."""
+"""An endpoint, and ranges of pools, among the addresses that DHCP lends; pure.
+
+The endpoint may be kept for the control plane's one machine; all others are somebody's.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +14,7 @@ from ..._common.addresses import ip_texts
 from ..._common.addresses.mac_address import mac_error
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
+from ..._ipam.range import Span, overlap, span_of
 from ..description.model import ClusterDescription
 from ..description.spec import ENDPOINT_HOLDERS
 from .hardware import hardware_of
@@ -41,11 +45,43 @@ def reservation_problems(description: ClusterDescription, hosts: Iterable[Object
     :param dhcp: what DHCP lends, see :func:`dhcp_lent.lent_options`; None when nobody says
     """
     subject, endpoint = description.subject, description.endpoint or {}
-    if not dhcp or not ip_texts.is_address(endpoint.get("host") or ""):
+    if not dhcp:
         return []
     wrong = lent_mistakes(subject, dhcp)
     if wrong:
         return wrong
+    return _of_pools(subject, description, dhcp) + _of_endpoint(subject, description, endpoint, hosts, hardware, dhcp)
+
+
+def _of_pools(subject: str, description: ClusterDescription, dhcp: Mapping[str, Any]) -> list[Problem]:
+    """Return the ranges of the cluster's own pools with addresses that DHCP gives to other servers."""
+    lent = [(Span(first, last), "may lend to any server") for first, last in (
+        [ip_texts.address(range_[end]) for end in ("first", "last")] for range_ in dhcp.get("ranges") or ())
+            if first.version == last.version]
+    lent += [(Span(ip_texts.address(text), ip_texts.address(text)), f"keeps for {host['mac'].lower()}")
+             for host in dhcp.get("hosts") or () for text in host.get("addresses") or ()]
+    found = []
+    for name, family, settings, _pool in description.pool_uses:
+        kept = {ip_texts.address(text) for text in (settings.get("pre_allocations") or {}).values()}
+        for number, range_ in enumerate(settings.get("ranges") or ()):
+            for span, words in lent:
+                common = overlap(span_of(range_), span)
+                if common is None or (common.first == common.last and common.first in kept):
+                    continue
+                which = str(common.first) if common.first == common.last else f"{common.first} - {common.last}"
+                found.append(Problem(
+                    "network", subject, f"networks.{name}.{family}.ranges[{number}]",
+                    f"{which}, which DHCP {words}",
+                    "ranges without addresses of DHCP",
+                    "two servers would have one address: choose other ranges, or others for "
+                    "provisioning_network_dhcp_ranges"))
+    return found
+
+
+def _of_endpoint(subject: str, description: ClusterDescription, endpoint: Mapping[str, Any], hosts: Iterable[Object],
+                 hardware: Mapping[str, Object] | None, dhcp: Mapping[str, Any]) -> list[Problem]:
+    if not ip_texts.is_address(endpoint.get("host") or ""):
+        return []
     address = ip_texts.address(endpoint["host"])
     lent = _lent(address, dhcp)
     if lent is None:

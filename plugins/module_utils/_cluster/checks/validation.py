@@ -27,11 +27,13 @@ from ..render.network import attached
 from ..render.objects import render
 from ..render.preallocations import preallocation_problems
 from .address import endpoint_problems, overlap_problems
+from .cidr_sizes import size_problems, size_warnings
 from .groups import group_problems
 from .links import link_problems
 from .machine_links import machine_link_problems
 from .metalstack import metalstack_problems
 from .networks import network_problems, one_of
+from .numbers import machines_at_most
 from .pool_fields import of_networks
 from .topology import topology_problems
 from .user_data import ignition_warning
@@ -106,6 +108,8 @@ def _checked_and_rendered(description):
     needed = {} if _wrong(found, r".*\.(replicas|autoscaler|max_surge|attached_networks)\b.*") \
         else addresses_needed(sound)
     pools = of_networks(pool_problems(sound.pools, sound.namespace, needed=needed), sound)
+    if not _wrong(found, r".*\.(replicas|autoscaler|max_surge|cluster_configuration|init_configuration)\b.*"):
+        found += size_problems(subject, sound)
     whole = not found and not pools
     found += pools
     if not pools:
@@ -153,6 +157,7 @@ def description_warnings(description):
     if holder:
         field, actual, advice = holder
         warnings.append(f"{subject}: {field}: {actual}; {advice}")
+    warnings += size_warnings(description)
     for group in description.groups:
         unrendered = ignition_warning(subject, description, group)
         warnings += [unrendered] if unrendered else []
@@ -180,27 +185,11 @@ def addresses_needed(description):
     """Return how many addresses each pool must have: one for each machine, and for those that a rollout adds."""
     needed = {}
     for group in description.groups:
-        largest = group.largest_replicas
         names = attached(description, group)
         for network, _family, _settings, pool in description.pool_uses:
             if network in names:
-                needed[pool] = needed.get(pool, 0) + (
-                    group.initial_replicas if largest is None else largest) + surge(group)
+                needed[pool] = needed.get(pool, 0) + machines_at_most(group)
     return needed
-
-
-def surge(group):
-    """Return how many machines more than its replicas a group has during a rollout."""
-    value, replicas = group.get("max_surge"), group.largest_replicas
-    if replicas is None:
-        replicas = group.initial_replicas
-    if replicas == 0:
-        return 0
-    if value is None:
-        return 1
-    if str(value).endswith("%"):
-        return -(-replicas * int(str(value)[:-1]) // 100)
-    return int(value)
 
 
 def _identity(subject, description):

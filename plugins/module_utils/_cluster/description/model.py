@@ -207,6 +207,23 @@ class ClusterDescription:
             for settings in [self.networks[name].get(family)]
             if settings and settings["mode"] == "pool" and not settings.get("pool_annotation"))
 
+    def attached(self, group: Group) -> list[str]:
+        """Return the names of the networks of a group of machines, sorted.
+
+        Those that a VLAN rides on come along.
+
+        :param group: one of this description's
+        """
+        wanted = group.get("attached_networks")
+        names = set(self.networks) if wanted is None else set(wanted)
+        due = list(names)
+        while due:
+            below = ((self.networks.get(due.pop()) or {}).get("vlan") or {}).get("network")
+            if below and below not in names:
+                names.add(below)
+                due.append(below)
+        return sorted(name for name in names if name in self.networks)
+
     @cached_property
     def pools(self) -> tuple[dict[str, Any], ...]:
         """Return the pools that the cluster makes for itself, as the module ``ip_pool`` describes pools."""

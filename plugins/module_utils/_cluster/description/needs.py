@@ -1,7 +1,7 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cluster needs of the hosts that it shares with others, without the rest of its description; pure."""
+"""What a cluster needs of the hosts and pools that it shares with others, without the rest of its description; pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ class ClusterNeeds(NamedTuple):
 
     :param name: of the cluster
     :param namespace: of the cluster and of its hosts
-    :param groups: its groups of machines, with the options that choose hosts
+    :param groups: its groups of machines, with the options that choose hosts, and the names of their ``pools``
     """
 
     name: str
@@ -45,7 +45,13 @@ def needs(params: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     return {"name": description.name, "namespace": description.namespace,
             "groups": [dict(((option, group.get(option)) for option in _OF_GROUP if group.get(option) is not None),
-                            role=group.role, name=group.name) for group in description.groups]}
+                            role=group.role, name=group.name, pools=_pools(description, group))
+                       for group in description.groups]}
+
+
+def _pools(description, group):
+    names = description.attached(group)
+    return sorted(set(use.pool for use in description.pool_uses if use.network in names))
 
 
 def of_parameter(neighbour: Mapping[str, Any]) -> ClusterNeeds:
@@ -63,6 +69,7 @@ def needs_options() -> dict[str, Any]:
         "role": {"type": "str", "required": True, "choices": [CONTROL_PLANE, WORKER, STANDALONE]},
         "name": {"type": "str", "required": True}, "replicas": {"type": "int"}, "autoscaler": {"type": "dict"},
         "host_selector": {"type": "dict"}, "host_selector_expressions": {"type": "list", "elements": "dict"},
+        "pools": {"type": "list", "elements": "str", "default": []},
     }
     return {"name": {"type": "str", "required": True}, "namespace": {"type": "str", "required": True},
             "groups": {"type": "list", "elements": "dict", "required": True, "options": group}}

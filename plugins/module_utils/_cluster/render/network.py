@@ -25,16 +25,8 @@ def pools(description):
 
 
 def attached(description, group):
-    """Return the names of the networks of a group of machines, sorted; those that a VLAN rides on come along."""
-    wanted = group.get("attached_networks")
-    names = set(description.networks) if wanted is None else set(wanted)
-    due = list(names)
-    while due:
-        below = ((description.networks.get(due.pop()) or {}).get("vlan") or {}).get("network")
-        if below and below not in names:
-            names.add(below)
-            due.append(below)
-    return sorted(name for name in names if name in description.networks)
+    """Return the names of the networks of a group of machines, see ``ClusterDescription.attached``."""
+    return description.attached(group)
 
 
 def address_key(network, family):
@@ -211,7 +203,7 @@ def _address(description, name, family, settings):
             reference = _pool_ref(pool_name(description.name, name, family, settings))
             entry["fromPoolRef"] = reference
             gateway = {"fromPoolRef": reference}
-        if _default_route(settings):
+        if has_default_route(settings):
             routes.insert(0, {"network": ANY[family], "prefix": 0, "gateway": gateway})
     if routes:
         entry["routes"] = routes
@@ -219,7 +211,11 @@ def _address(description, name, family, settings):
     return form, entry
 
 
-def _default_route(settings):
+def has_default_route(settings):
+    """Say whether machines have a default route by the gateway of their address.
+
+    :param settings: options of one family of a network
+    """
     if settings.get("default_route") is not None:
         return settings["default_route"]
     return bool(settings.get("gateway")) or any(range_.get("gateway") for range_ in settings.get("ranges") or [])
