@@ -383,7 +383,7 @@ def test_a_port_of_the_boot_mac_address_that_ironic_has_lost_is_created_again_by
         delete_ports(client, uuid)
         lab.playbook("ironic_audit", extra=dict(asking(lab), ironic_audit_repair=[audit.HOST_WITHOUT_PORTS])).failed(
             f"BareMetalHost {NAMESPACE}/{name}: node {NAMESPACE}~{name} has no port",
-            f"the operator creates that of its boot MAC address {boot} again")
+            "it is paused, so that the operator does nothing with it")
         assert ports_of(client, uuid) == []
     eventually(lambda: ports_of(client, uuid) == [boot], 300, "the port again")
     # The others are for nobody to find the server by; what was there comes back with the next inspection.
