@@ -42,8 +42,8 @@ EXAMPLES = r"""
 
 RETURN = r"""
 problems:
-  description: The addresses at which another program has the port, all at once.
-  returned: when the port is taken
+  description: What was refused, all of it at once; nothing was changed then.
+  returned: when the input was refused
   type: list
   elements: dict
   contains:
@@ -54,10 +54,10 @@ problems:
       description: The object that it is about.
       type: str
     field:
-      description: The variable of the role.
+      description: Path of the option; empty when the whole object is meant.
       type: str
     actual:
-      description: What was found.
+      description: What was found, V(null) when it is not set; never a secret value.
       type: str
     expected:
       description: What is allowed.

@@ -205,10 +205,9 @@ def test_webhooks_of_others_are_none_of_the_plane():
 
     deployment = {"metadata": {"name": "a", "namespace": "ipam"}, "spec": {"template": {"spec": {
         "containers": [{"name": "manager", "image": "quay.io/metal3-io/ip-address-manager:v1.13.1"}]}}}}
-    objects = {("ValidatingWebhookConfiguration", None): [
-        called("of-ingress", "ingress-nginx"), called("of-ipam", "ipam"), called("of-capm3", "capm3-system")],
-               ("CustomResourceDefinition", None): [
-                   definition("example.org"), definition("infrastructure.cluster.x-k8s.io")],
+    webhooks = [called("of-ingress", "ingress-nginx"), called("of-ipam", "ipam"), called("of-capm3", "capm3-system")]
+    definitions = [definition("example.org"), definition("infrastructure.cluster.x-k8s.io")]
+    objects = {("ValidatingWebhookConfiguration", None): webhooks, ("CustomResourceDefinition", None): definitions,
                ("Secret", "type=kubernetes.io/tls"): [secret()], ("Deployment", None): [deployment]}
     found = expiry_service.report(params(), Reader(objects), None)
     assert [(row["place"], row["status"]) for row in found["certificates"]] == [
