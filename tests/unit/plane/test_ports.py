@@ -18,14 +18,14 @@ FIGURES = {"name": "lab", "index": 0, "dir": "/nowhere/lab", "ports": {"ironic":
 def test_a_process_that_ends_during_the_search_is_not_reported(monkeypatch):
     looks = [{"ironic": FIGURES["ports"]["ironic"]}] * 2
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses: looks.pop() if looks else {})
-    monkeypatch.setattr(ports, "holders_of", lambda places: dict.fromkeys(places))
+    monkeypatch.setattr(ports, "holders_of", dict.fromkeys)
     assert ports.foreign(FIGURES) == []
 
 
 def test_a_port_that_stays_taken_by_an_unknown_process_is_named(monkeypatch):
     monkeypatch.setattr(ports, "_END_SECONDS", 0.1)
     monkeypatch.setattr(ports, "taken", lambda wanted, addresses: {"ironic": FIGURES["ports"]["ironic"]})
-    monkeypatch.setattr(ports, "holders_of", lambda places: dict.fromkeys(places))
+    monkeypatch.setattr(ports, "holders_of", dict.fromkeys)
     text, = ports.foreign(FIGURES)
     assert text == f"port {FIGURES['ports']['ironic']} (ironic) is taken by a process of another user"
 

@@ -55,9 +55,8 @@ def reservation_problems(description: ClusterDescription, hosts: Iterable[Object
 
 def _of_pools(subject: str, description: ClusterDescription, dhcp: Mapping[str, Any]) -> list[Problem]:
     """Return the ranges of the cluster's own pools with addresses that DHCP gives to other servers."""
-    lent = [(Span(first, last), "may lend to any server") for first, last in (
-        [ip_texts.address(range_[end]) for end in ("first", "last")] for range_ in dhcp.get("ranges") or ())
-            if first.version == last.version]
+    ends = [[ip_texts.address(range_[end]) for end in ("first", "last")] for range_ in dhcp.get("ranges") or ()]
+    lent = [(Span(*pair), "may lend to any server") for pair in ends if pair[0].version == pair[1].version]
     lent += [(Span(ip_texts.address(text), ip_texts.address(text)), f"keeps for {host['mac'].lower()}")
              for host in dhcp.get("hosts") or () for text in host.get("addresses") or ()]
     found = []
