@@ -51,7 +51,9 @@ class Web:
         context = ssl.create_default_context(cafile=ca_file)
         if further:
             context.load_verify_locations(cadata=further)
-        self._opener = urllib.request.build_opener(urllib.request.HTTPSHandler(context=context), _Redirects)
+        # All that a lab asks is on this machine: a proxy of the environment leads to others.
+        self._opener = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context), _Redirects)
 
     def open(self, url, method="GET", data=None, headers=None):
         """Return the open answer, a file-like object with ``status`` and ``headers``.

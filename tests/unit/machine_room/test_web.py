@@ -44,6 +44,16 @@ def serve():
         yield start
 
 
+def test_a_proxy_of_the_environment_is_asked_for_nothing(serve, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    url, seen = serve()
+    with Web(None).open(url + "/to") as answer:
+        assert answer.status == 200 and seen == [None]
+
+
 def test_what_is_trusted_beside_the_file_is_an_authority_more(tmp_path):
     pairs = [issue(tmp_path, name)[0] for name in ("lab", "other")]
     with contextlib.ExitStack() as servers:
