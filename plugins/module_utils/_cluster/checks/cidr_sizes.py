@@ -43,8 +43,10 @@ def size_problems(subject, description):
                 f"{prefix} bits",
                 f"choose another network, or another size for nodes (node-cidr-mask-size-ipv{network.version} of "
                 f"{_CONTROLLERS})"))
-        elif description.network_addon == "flannel" and _lacking(description, network, prefix):
-            found.append(Problem("network", subject, field, *_lacking(description, network, prefix)))
+            continue
+        lacking = _lacking(description, network, prefix)
+        if lacking and description.network_addon == "flannel":
+            found.append(Problem("network", subject, field, *lacking))
     return found
 
 
