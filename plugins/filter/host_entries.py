@@ -60,8 +60,7 @@ def host_entries(hostvars, names, only="all"):
 
     if only == "absent":
         if not isinstance(names, str):
-            named_hosts.require_one_plane("host_entries", dict(
-                (named_hosts.plane_of(hostvars[name]), name) for name in names if name in hostvars))
+            named_hosts.require_one_plane("host_entries", named_hosts.planes_of(hostvars, names))
         return host_selection.absent(names)
     if only not in host_selection.SELECTIONS:
         raise AnsibleFilterError(

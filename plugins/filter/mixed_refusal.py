@@ -1,19 +1,21 @@
 # Copyright (c) 2026, metal3.baremetal contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Filter that refuses servers of one run for which different things are allowed."""
+"""Filter that refuses servers of one run for which different things are allowed, or of several planes."""
 from __future__ import annotations
 
 from ansible.errors import AnsibleFilterError
 
 DOCUMENTATION = r"""
 name: mixed_refusal
-short_description: Message that refuses servers of one run for which different things are allowed
+short_description: Message that refuses servers of one run for which different things are allowed, or of several planes
 version_added: "0.1.0"
 description:
   - Returns what the roles of this collection print when one task is for all servers of a run (C(run_once)), and the
     value of a variable by which it destroys, interrupts or writes is not that of each server. That of the first server
     would count for all, although another one's own variable says something else.
+  - Servers of several planes or namespaces (C(metal3_kubeconfig), C(metal3_namespace)) are refused as well, because the
+    task is for that of the first one.
   - A server without the variable has the role's default, unless the play gives the value, which is the same for all.
   - C(true) and C(yes) are the same where the default is a boolean, and elsewhere a number and its text.
   - A value that cannot be templated for a server is another one than each that can.
@@ -75,7 +77,11 @@ def mixed_refusal(hostvars, names, acting, variables):
                                  "which each variable has its value and its default")
     if named_hosts.list_problem(names):
         return ""
-    found = mixed_values.mixed(hostvars, [str(name) for name in names], acting, variables)
+    names = [str(name) for name in names]
+    several_planes = named_hosts.planes_problem(named_hosts.planes_of(hostvars, names))
+    if several_planes:
+        return several_planes
+    found = mixed_values.mixed(hostvars, names, acting, variables)
     if not found:
         return ""
     differing = "; ".join(

@@ -31,9 +31,7 @@ def require_list(plugin, names):
     :param names: list of names
     :raises AnsibleFilterError: when it is none
     """
-    problem = list_problem(names)
-    if problem:
-        raise AnsibleFilterError(f"{plugin}: {problem}")
+    _require(plugin, list_problem(names))
 
 
 def list_problem(names, variable="<variable>"):
@@ -61,6 +59,19 @@ def plane_of(variables):
     return f"namespace {namespace} of {kubeconfig}"
 
 
+def planes_of(hostvars, names):
+    """Return where servers are managed, as ``{what plane_of returns: name of the first server there}``.
+
+    :param hostvars: mapping of host names to variables
+    :param names: list of names; those that the inventory does not have are left out
+    """
+    planes = {}
+    for name in names:
+        if name in hostvars:
+            planes.setdefault(plane_of(hostvars[name]), name)
+    return planes
+
+
 def require_one_plane(plugin, planes):
     """Refuse servers of several planes or namespaces: what is made of them goes to that of the first one.
 
@@ -68,8 +79,15 @@ def require_one_plane(plugin, planes):
     :param planes: mapping of what :func:`plane_of` returns to the name of a server
     :raises AnsibleFilterError: naming a server of each
     """
-    _require_one(f"{plugin}: metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces",
-                 planes)
+    _require(plugin, planes_problem(planes))
+
+
+def planes_problem(planes):
+    """Return what is wrong with servers of several planes or namespaces, empty when all are of one.
+
+    :param planes: as for :func:`require_one_plane`
+    """
+    return _several_problem("metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces", planes)
 
 
 def ironic_of(variables):
@@ -88,15 +106,21 @@ def require_one_ironic(plugin, ironics):
     :param ironics: mapping of what :func:`ironic_of` returns to the name of a server
     :raises AnsibleFilterError: naming a server of each
     """
-    _require_one(f"{plugin}: ironic_nodes_cloud, ironic_nodes_clouds_file: found servers of several Ironics", ironics)
+    _require(plugin, _several_problem(
+        "ironic_nodes_cloud, ironic_nodes_clouds_file: found servers of several Ironics", ironics))
 
 
-def _require_one(found, places):
-    if len(places) > 1:
-        named = "; ".join(f"{name}: {place}" for place, name in places.items())
-        raise AnsibleFilterError(
-            f"{found} ({named}), expected those of one, because all are asked for where the first one is; repeat the "
+def _several_problem(found, places):
+    if len(places) < 2:
+        return ""
+    named = "; ".join(f"{name}: {place}" for place, name in places.items())
+    return (f"{found} ({named}), expected those of one, because all are asked for where the first one is; repeat the "
             "run with --limit")
+
+
+def _require(plugin, problem):
+    if problem:
+        raise AnsibleFilterError(f"{plugin}: {problem}")
 
 
 def _text(variables, name):

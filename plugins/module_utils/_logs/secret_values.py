@@ -141,7 +141,9 @@ class Hiding:
                              if len(form) >= SHORTEST and form not in redaction.HIDDEN), SHORTEST)
 
     def text(self, text: str) -> tuple[str, int]:
-        """Return a text in which secrets, private keys, logins and queries of URLs are hidden, and how many they were.
+        """Return a text in which secrets are hidden, and how many they were.
+
+        Besides the given values these are private keys, logins and queries of URLs, and what headers and commands have.
 
         :param text: of any origin
         """
@@ -153,12 +155,10 @@ class Hiding:
             text, keys = _without_key_blocks(text)
             text, ends = _without_key_ends(text)
             count += keys + ends
-        if "@" in text or "?" in text:
-            lines = text.split("\n")
-            shown = [redaction.redacted(line, redaction.HIDDEN) for line in lines]
-            count += sum(before != after for before, after in zip(lines, shown))
-            text = "\n".join(shown)
-        return text, count
+        lines = text.split("\n")
+        shown = [redaction.without_given(redaction.redacted(line, redaction.HIDDEN)) for line in lines]
+        count += sum(before != after for before, after in zip(lines, shown))
+        return "\n".join(shown), count
 
     def structure(self, value: Any) -> tuple[Any, int]:
         """Return a structure in whose keys and texts secrets are hidden, and how many they were.

@@ -162,6 +162,15 @@ def test_servers_for_which_other_things_are_allowed_are_named(counts, default, f
     assert not found or found.endswith("or give the value for all by -e x=<value>")
 
 
+@pytest.mark.parametrize("other", ["metal3_kubeconfig", "metal3_namespace", "hosts_namespace"])
+def test_servers_of_several_planes_are_refused_whatever_is_allowed_for_them(other):
+    hostvars = {"h1": {"metal3_namespace": "metal3"}, "h2": {other: "other"}, "h3": {}}
+    refusal = load("filter", "mixed_refusal")
+    assert refusal(hostvars, ["h1", "h2", "h3", "gone"], "h1", {}).startswith(
+        "metal3_kubeconfig, metal3_namespace: found servers of several planes or namespaces (h1: namespace metal3 of the ")
+    assert refusal(hostvars, ["h1", "h3", "gone"], "h2", {}) == ""
+
+
 def test_a_host_that_acts_for_others_is_none_of_them():
     refusal = load("filter", "mixed_refusal")
     hostvars = {"localhost": {}, "h1": {"x": "detach"}, "h2": {}}

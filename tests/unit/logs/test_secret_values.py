@@ -182,6 +182,36 @@ def test_queries_of_urls_are_hidden_in_texts_without_credentials():
         "a?\nGET https://images.example/x.qcow2?(hidden): 403\nb", 1)
 
 
+@pytest.mark.parametrize("text, expected", [
+    ("> Authorization: Bearer abcdef0123456789", "> Authorization: Bearer (hidden)"),
+    ('"authorization": ["Basic YWRtaW46cGFzcw=="], "x": 1', '"authorization": ["Basic (hidden)"], "x": 1'),
+    ("X-Auth-Token: 0123456789abcdef", "X-Auth-Token: (hidden)"),
+    ("got bearer abcdef0123456789.abc==, sent it", "got bearer (hidden), sent it"),
+    ("+ curl -u admin:pass-word-1 https://192.0.2.1/", "+ curl -u admin:(hidden) https://192.0.2.1/"),
+    ("+ curl --user 'admin:pass-word-1' -k x", "+ curl --user 'admin:(hidden)' -k x"),
+    ("+ curl -uadmin:pass-word-1 x", "+ curl -uadmin:(hidden) x"),
+    ("kubeadm join --token abcdef.0123456789abcdef --x", "kubeadm join --token (hidden) --x"),
+    ("wget --http-password=pass-word-1 x", "wget --http-password=(hidden) x"),
+    ("cookie eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ4In0.c2lnbmF0dXJl-_", "cookie (hidden)")])
+def test_what_headers_and_commands_are_given_is_hidden(text, expected):
+    assert Hiding(()).text(f"a\n{text}\nb") == (f"a\n{expected}\nb", 1)
+    assert Hiding(()).text(expected) == (expected, 0)
+    # Of user data, it is known wherever else it occurs.
+    value = text.partition(expected.partition("(hidden)")[0])[2].partition(expected.partition("(hidden)")[2] or "\n")[0]
+    if len(value) >= secret_values.SHORTEST:
+        found = Hiding(secret_values.of_secret(secret("s", value=f"#cloud-config\nruncmd:\n- x\n# {text}\n")))
+        assert found.text(f"other words {value} here")[0] == "other words (hidden) here"
+
+
+@pytest.mark.parametrize("text", [
+    "docker run -u 1000:1000 image", "authorization: none", "authorization-mode=Node,RBAC", "the bearer of it",
+    "--authorization-mode Node,RBAC", "bearer token file is missing", "-u https://192.0.2.1/", "mount -u host:/path",
+    "--token-auth-file=/x", "--password --other", "authorization: denied by policy", "tokens are renewed",
+    "set --user=core", "level=info msg=\"Secret bmc not found\""])
+def test_words_that_begin_like_credentials_stay(text):
+    assert Hiding(()).text(text) == (text, 0)
+
+
 def test_a_certificate_stays():
     text = KEY.replace("RSA PRIVATE KEY", "CERTIFICATE")
     assert Hiding(()).text(text) == (text, 0)

@@ -46,11 +46,25 @@ _TREES = ("boot_commands", "pre_commands", "post_commands", "bootCommands", "pre
 _REFERENCE = re.compile(r"(from|secret)$", re.IGNORECASE)
 # A text among these should have been a structure.
 _LIST = re.compile(r"(files|users|tokens|secrets|passwords)$", re.IGNORECASE)
+# What commands and headers are given, whatever they are part of. Ids of users and groups are numbers (docker run -u).
+_GIVEN = (
+    re.compile(r"(authorization[\"']{0,2}[ \t]{0,8}[:=][ \t]{0,8}[\[\"']{0,2}(?:bearer|basic)[ \t]{1,8})"
+               r"([^\s\"',;\]]{6,})", re.IGNORECASE),
+    re.compile(r"(x-(?:auth|subject|service)-token[\"']{0,2}[ \t]{0,8}[:=][ \t]{0,8}[\[\"']{0,2})([^\s\"',;\]]{6,})",
+               re.IGNORECASE),
+    re.compile(r"(\bbearer[ \t]{1,8})([\w.~+/-]{16,}=*)", re.IGNORECASE),
+    re.compile(r"((?:^|\s)(?:-u|--user|--proxy-user)(?:[ \t]{1,8}|=|(?<=-u))[\"']?(?!\d+:\d+\b)[^\s:/\"'=]{1,256}:)"
+               r"([^\s\"'/][^\s\"']*)"),
+    re.compile(r"((?:^|\s)--(?:[a-z]{1,20}-)?(?:password|token)(?:[ \t]{1,8}|=)[\"']?)([^\s\"'-][^\s\"']*)"),
+    re.compile(r"()(\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,})"))
 # In other texts: credentials and queries of URLs, and assignments, as in options of a mount.
 _PARTS = (
+    *_GIVEN,
     re.compile(f"()({_USER_INFO})"),
     _URL_QUERY,
     re.compile(r"((?:passw\w{0,40}|passphrase|token|secret)[\"']?[ \t]*[=:][ \t]*[\"']?)([^\s,;&\"']+)", re.IGNORECASE))
+# Each of these patterns needs one of them.
+_SIGNS = ("@", "=", ":", "--", " -", "earer", "EARER", "eyJ")
 # A key in place of the path of its file.
 _PRIVATE_KEY = "PRIVATE KEY-----"
 # Deeper structures are hidden as a whole; Python's own limit must not be reached.
@@ -87,6 +101,13 @@ def redacted(text: str, mark: str = "***") -> str:
     """
     text = _URL_CREDENTIALS.sub(mark, text) if "@" in text else text
     return _URL_QUERY.sub(lambda match: match.group(1) + mark, text) if "?" in text else text
+
+
+def without_given(text: str) -> str:
+    """Return a text in which passwords and tokens of headers and of commands' options are hidden."""
+    for pattern in _GIVEN:
+        text = pattern.sub(lambda match: match.group(1) + HIDDEN, text)
+    return text
 
 
 def before_query(text: str) -> str:
@@ -338,8 +359,7 @@ class _Walk:
 
 
 def _parts(text: str) -> list[str]:
-    # Each of the patterns needs one of these signs.
-    if "@" not in text and "=" not in text and ":" not in text:
+    if not any(sign in text for sign in _SIGNS):
         return []
     return [match.group(2) for pattern in _PARTS for match in pattern.finditer(text) if match.group(2)]
 
