@@ -98,7 +98,7 @@ class Site(Operator):
             bootstrap_plane_network_boot=True, provisioning_network_name=INTERFACE,
             provisioning_network_addresses=[f"{self.own}/{self._prefix}"], provisioning_network_tftp_root="/srv/tftp",
             provisioning_network_dhcp_ranges=[dict(zip(("first", "last"), plane_site.lent(self.lab)))],
-            ironic_kernel_params="console=ttyS0",
+            ironic_kernel_params="console=ttyS0 tsc=reliable",
             # An agent goes on to its next step only when it calls, which takes as many seconds at most.
             ironic_settings={"api": {"ramdisk_heartbeat_timeout": 60}},
             backup_recipients=[str(pyrage.x25519.Identity.generate().to_public())])
