@@ -22,7 +22,8 @@ _BOOT_START, _BOOT_SECTORS = 2048, 204800
 _ROOT_START = _BOOT_START + _BOOT_SECTORS
 # The last 34 sectors are the partition table's second copy.
 _ROOT_SECTORS = (DISK_BYTES // _SECTOR_BYTES - 34 - _ROOT_START) // 2048 * 2048
-_ENTRY = f"title {RELEASE}\nlinux /vmlinuz\ninitrd /initrd.img\noptions root=UUID={ROOT_UUID} rw console=ttyS0 tsc=reliable\n"
+_ENTRY = (f"title {RELEASE}\nlinux /vmlinuz\ninitrd /initrd.img\n"
+          f"options root=UUID={ROOT_UUID} rw console=ttyS0 tsc=reliable\n")
 _TABLE = (f"label: gpt\nstart={_BOOT_START}, size={_BOOT_SECTORS}, type=uefi\n"
           f"start={_ROOT_START}, size={_ROOT_SECTORS}, type=linux\n")
 
