@@ -20,6 +20,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._backup import ag
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
+    DETACHED,
     FOR_MOVE,
     FOR_RESTORE,
     PAUSED,
@@ -550,6 +551,11 @@ def host(state="provisioned", image=None, deployed=None, online=True, method=Non
     (host(customDeploy={"method": "a"}, deployed=IMAGE, image=OTHER), True, verdicts.REINSTALLED),
     (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io": ""}), True, verdicts.POWERED),
     (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io/mine": ""}), None, verdicts.POWERED),
+    # What checkDetachedHost leaves out of Ironic.
+    (host(image=OTHER, deployed=IMAGE, annotations={DETACHED: ""}), False, verdicts.NOTHING),
+    (host("available", image=IMAGE, annotations={DETACHED: "{}"}), True, verdicts.NOTHING),
+    (host("deprovisioning", annotations={DETACHED: ""}), True, verdicts.WIPED),
+    (host("deprovisioning", annotations={DETACHED: '{"force": true}'}), True, verdicts.NOTHING),
     # Anybody can have written it.
     (host(bmc=None), True, verdicts.NOTHING), (host(bmc="x"), True, verdicts.NOTHING),
     (host(image="x", customDeploy=1), True, verdicts.WIPED),
