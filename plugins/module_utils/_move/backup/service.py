@@ -71,15 +71,18 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     prefix = files.prefix_of(side.namespace, side.uid)
     name = files.name_of(prefix, taken)
     path = os.path.join(params["directory"], name)
+    warnings = credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "contents": sorted(plain(graph.title(graph.key(obj))) for obj in backup.objects),
-              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")],
-              "warnings": credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread}
+              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
     content = age.encrypt(archive.packed(backup), params["recipients"])
+    sha256 = hashlib.sha256(content).hexdigest()
     if check_mode:
-        return dict(result, verified=False, sha256=None, rehearsal=None,
-                    removed=files.outdated_in(params["directory"], prefix, params["keep"], name))
+        outdated = files.outdated_in(params["directory"], prefix, params["keep"], name)
+        return dict(result, verified=False, sha256=None, rehearsal=None, removed=outdated.paths,
+                    warnings=warnings + outdated.warnings)
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
+    files.record(path, len(content), sha256, False)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
     _require_stored(path, content)
@@ -89,7 +92,7 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     if problems or again is None:
         raise RefusedError(problems)
     verified = bool(params["identity_file"]) and archive.packed(again) == archive.packed(backup)
-    result.update(verified=verified, sha256=hashlib.sha256(content).hexdigest(), rehearsal=None)
+    result.update(verified=verified, sha256=sha256, rehearsal=None)
     if params["rehearsal_programs"]:
         outcome = rehearse(params["rehearsal_programs"], params["clusterctl"], side.namespace, again.objects,
                            side.contents(), progress)
@@ -99,8 +102,9 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
                 "correct what is named above, then back up again; the file stays")])
         result["rehearsal"] = outcome.result()
     # Only now: one that cannot be used must not take the place of one that can.
+    files.record(path, len(content), sha256, True)
     outdated = files.outdated_in(params["directory"], prefix, params["keep"], name)
-    return dict(result, removed=files.remove(outdated, progress))
+    return dict(result, removed=files.remove(outdated, progress), warnings=warnings + outdated.warnings)
 
 
 def _require_stored(path: str, content: bytes) -> None:

@@ -453,8 +453,13 @@ def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, r
     problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
     with pytest.raises(RefusedError, match="BareMetalHost used: found a refusal") as refused:
         back_up(here, tmp_path, recipient, rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
-    path, = tmp_path.iterdir()
+    path, = tmp_path.glob("*.age")
     assert refused.value.problems[-1].subject == str(path)
+
+
+def visible(folder):
+    """Return the paths of a folder without records."""
+    return {str(path) for path in folder.iterdir() if not path.name.startswith(".")}
 
 
 def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
@@ -465,10 +470,10 @@ def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
         (tmp_path / name).write_text("x")
     paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]
     would = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400, check_mode=True)
-    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 7
+    assert would["removed"] == paths[:2] and len(visible(tmp_path)) == 7
     made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400)
     assert made["removed"] == paths[:2]
-    assert {str(path) for path in tmp_path.iterdir()} == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
+    assert visible(tmp_path) == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
     assert back_up(here, tmp_path, recipient, now=1795000000 + 4 * 86400)["removed"] == []
 
 
@@ -479,6 +484,21 @@ def test_a_backup_that_does_not_come_back_takes_no_others_place(here, tmp_path, 
         back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 86400,
                 rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
     assert Path(old).exists()
+    # Nor later: it would be one of those that are kept.
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 2 * 86400)
+    assert made["removed"] == [] and Path(old).exists()
+    newest = back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 3 * 86400)
+    assert visible(tmp_path) == {newest["path"]} and newest["removed"][0] == old and len(newest["removed"]) == 3
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_file_that_somebody_has_copied_into_the_folder_stays(here, tmp_path, recipient, check_mode):
+    old = back_up(here, tmp_path, recipient)["path"]
+    copied = tmp_path / Path(old).name.replace("2026", "2025")
+    copied.write_bytes(Path(old).read_bytes())
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 86400, check_mode=check_mode)
+    assert made["removed"] == [] and copied.exists() and Path(old).exists()
+    assert any(copied.name in warning for warning in made["warnings"])
 
 
 def packed(**changes):
