@@ -22,7 +22,7 @@ from ..._host.description import annotations as host_annotations
 from ..._host.state import handed_over
 from ..._host.state.reading import hosts_everywhere
 from ..._plane.parts import catalogue, fit, fit_service
-from ..checks import admission, credentials, other_namespaces
+from ..checks import admission, credentials, other_namespaces, rotations
 from ..checks import rules as checks
 from ..checks.other_hosts import OtherHosts
 from ..nodes import now as nodes_now
@@ -71,7 +71,9 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     prefix = files.prefix_of(side.namespace, side.uid)
     name = files.name_of(prefix, taken)
     path = os.path.join(params["directory"], name)
-    warnings = credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread
+    warnings = credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread + [
+        f"{problem.subject}: {problem.actual}; the backup has the password of before, and the BMC may have another "
+        f"one: {problem.hint}, then back up again" for problem in rotations.problems(side.objects)]
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "contents": sorted(plain(graph.title(graph.key(obj))) for obj in backup.objects),
               "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}

@@ -27,6 +27,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._host.description
     PAUSED_BY_CAPM3,
     STATUS,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive, verdicts
@@ -174,6 +175,18 @@ def test_secrets_that_hosts_and_nodes_name_are_in_a_backup_whoever_owns_them(her
         graph.kinds([item for (of, _name), item in there.objects.items() if of == "CustomResourceDefinition"]))
     assert set(named) <= {item["metadata"]["name"] for item in taken.moved}
     assert there.objects["Secret", "bmc-of-free"]["data"] == {"value": "c2VjcmV0"}
+
+
+def test_a_password_that_is_being_replaced_is_said_to_be_in_no_backup(here, tmp_path, recipient):
+    """The claim of the rotation, which alone has it, is none of the hosts' Secrets."""
+    found = claim.claim("free-bmc", NAMESPACE, "new-password", "node:/locks")
+    found["metadata"].update(uid="claim", resourceVersion="1")
+    here.objects["Secret", "free-bmc-rotation"] = found
+    made = back_up(here, tmp_path, recipient)
+    assert any("Secret free-bmc-rotation: a rotation of a BMC's password that has not ended; the backup has" in text
+               for text in made["warnings"]) and "new-password" not in str(made)
+    del here.objects["Secret", "free-bmc-rotation"]
+    assert back_up(here, tmp_path, recipient, now=1795000060)["warnings"] == []
 
 
 def test_hosts_of_other_namespaces_are_said_to_be_in_no_backup(here, tmp_path, recipient, monkeypatch):
