@@ -31,7 +31,7 @@ from ..objects import clusterctl, copies, graph, named_secrets, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
 from ..rehearsal import service as rehearsal
-from . import archive, restored_hosts, servers, verdicts
+from . import archive, restored_hosts, same_names, servers, verdicts
 
 Object = dict[str, Any]
 
@@ -171,11 +171,13 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     tried = admission.tried(side, map(copies.without_updates, due), params["accept"])
     problems = _problems(backup, side) + tried.problems + restored_hosts.problems(leaving, params["accept"])
     problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
+    problems += same_names.problems(backup.objects, side.by_key, params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
     warnings += [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
                  "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
     warnings += restored_hosts.warnings(hosts, due, left_out, arrives_in_move)
+    warnings += same_names.warnings(backup.objects, side.by_key)
     warnings += tried.warnings
     if check_mode or not (due or unsettled):
         return dict(result, warnings=[*map(str, problems), *warnings])

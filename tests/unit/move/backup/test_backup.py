@@ -939,3 +939,67 @@ def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, ide
     clustered(here)
     made = back_up(here, tmp_path, recipient)
     assert restore(here, made["path"], identity, nodes=lambda _objects: pytest.fail("asked"))["changed"] is False
+
+
+def authority(name, certificate):
+    return obj("v1", "Secret", f"{name}-ca", ("Cluster", name), data={
+        "tls.crt": base64.b64encode(certificate.encode()).decode()})
+
+
+@pytest.mark.parametrize("mine, other, endpoint, words", [
+    ("one", "two", "a", "another authority"), ("one", "one", "b", ""), ("one", None, "a", ""),
+    (None, None, "b", "another endpoint"), (None, "two", "b", "another endpoint"), (None, None, "", "")])
+def test_another_cluster_of_a_name_gets_no_machines(here, tmp_path, recipient, identity, mine, other, endpoint, words):
+    """Its control plane would have those of both, and delete some."""
+    clustered(here)
+    here.objects["Cluster", "c"]["spec"] = {"controlPlaneEndpoint": {"host": "a", "port": 6443}}
+    here.objects["Machine", "m"]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c"}
+    if mine:
+        here.objects["Secret", "c-ca"] = authority("c", mine)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Cluster", "c"] = obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={
+        "controlPlaneEndpoint": {"host": endpoint, "port": 6443}})
+    if other:
+        there.objects["Secret", "c-ca"] = authority("c", other)
+    if not words:
+        assert restore(there, made["path"], identity)["changed"]
+        return
+    with pytest.raises(RefusedError, match=f"Cluster c: accept: .*with {words} than the backup has"):
+        restore(there, made["path"], identity)
+    assert ("Machine", "m") not in there.objects
+    assert any(words in text for text in restore(there, made["path"], identity, check_mode=True)["warnings"])
+    assert restore(there, made["path"], identity, accept=["Cluster c"])["changed"]
+    # Nothing of it comes any more.
+    assert restore(there, made["path"], identity)["changed"] is False
+
+
+@pytest.mark.parametrize("links", [{"labels": {"cluster.x-k8s.io/cluster-name": "c"}}, {"ownerReferences": [
+    {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "uid-Cluster-c"}]}])
+def test_nothing_is_restored_under_what_is_being_deleted(here, tmp_path, recipient, identity, links):
+    """The machine would be deleted with its Cluster, and its server wiped."""
+    clustered(here)
+    here.objects["Machine", "m"]["metadata"].update(links)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Cluster", "c"] = obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={})
+    there.objects["Cluster", "c"]["metadata"].update(deletionTimestamp="2026-11-25T00:00:00Z", finalizers=["a"])
+    with pytest.raises(RefusedError, match=r"Cluster c: metadata\.deletionTimestamp: found an object that is"):
+        restore(there, made["path"], identity)
+    assert ("Machine", "m") not in there.objects
+    del there.objects["Cluster", "c"]
+    assert restore(there, made["path"], identity)["changed"]
+
+
+@pytest.mark.parametrize("data, is_named", [({"password": "b3RoZXI="}, True), ({"password": "b25l"}, False)])
+def test_another_password_that_is_there_is_named(here, tmp_path, recipient, identity, data, is_named):
+    """The operator logs in with it."""
+    clustered(here)
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "free-bmc"
+    here.objects["Secret", "free-bmc"]["data"] = {"password": "b25l"}
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Secret", "free-bmc"] = obj("v1", "Secret", "free-bmc", data=data)
+    found = restore(there, made["path"], identity)["warnings"]
+    assert "b3RoZXI=" not in str(found)
+    assert any("Secret free-bmc: it is there" in text for text in found) is is_named
