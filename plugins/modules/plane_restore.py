@@ -41,6 +41,8 @@ description:
   - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move) or
     M(metal3.baremetal.host_move). Two planes would manage its server.
   - And for a host whose BMC or boot MAC address another host of the plane has, as after it was renamed.
+  - Hosts that had left the plane when the backup was taken are noted in the plane, so that
+    M(metal3.baremetal.baremetal_host) does not enrol them.
   - A Cluster that is there and is another one than that of the backup, by its authority (Secret C(<cluster>-ca)) or its
     endpoint, gets no machines of the backup. Cluster API would delete machines of either, since there are too many.
   - While an object is being deleted nothing is restored under it: machines would go with their Cluster, and their

@@ -1003,3 +1003,25 @@ def test_another_password_that_is_there_is_named(here, tmp_path, recipient, iden
     found = restore(there, made["path"], identity)["warnings"]
     assert "b3RoZXI=" not in str(found)
     assert any("Secret free-bmc: it is there" in text for text in found) is is_named
+
+
+def test_who_had_left_the_plane_is_noted_again(here, tmp_path, recipient, identity):
+    """Whoever enrols by the same inventory would give a server to two planes."""
+    clustered(here)
+    note = handed_over.note(host(), "https://192.0.2.8:6443", TAKEN)
+    data = {"gone": note, "there": note, "free": note, "broken": "none", "a b": note}
+    here.objects["ConfigMap", handed_over.NAME] = obj("v1", "ConfigMap", handed_over.NAME, data=data)
+    made = back_up(here, tmp_path, recipient, identity)
+    assert made["verified"]
+    there = server("b", "https://198.18.0.2:6443", [dict(
+        obj("metal3.io/v1alpha1", "BareMetalHost", "there", spec={}), status={})])
+    words = "1 hosts had left the plane when the backup was taken (gone): they are noted here"
+    assert any(words in text for text in restore(there, made["path"], identity, check_mode=True)["warnings"])
+    assert ("ConfigMap", handed_over.NAME) not in there.objects
+    assert restore(there, made["path"], identity)["changed"]
+    assert there.objects["ConfigMap", handed_over.NAME]["data"] == {"gone": note}
+    assert restore(there, made["path"], identity)["changed"] is False
+    # Of an earlier run that was killed before, or lost since.
+    del there.objects["ConfigMap", handed_over.NAME]
+    assert restore(there, made["path"], identity)["due"]
+    assert there.objects["ConfigMap", handed_over.NAME]["data"] == {"gone": note}
