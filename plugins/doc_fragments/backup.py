@@ -28,7 +28,11 @@ options:
     description:
       - How many files whose names differ in the time only are kept in O(directory), the new one counted. Older ones
         are deleted once the new one is written, and verified as far as that was asked for. Without it all are kept.
-      - Files with other names stay.
+      - A file counts, and is deleted, by the record that the run which has written it leaves beside it
+        (C(.<name>.json), with its length and digest). What somebody has copied into the folder, renamed or written over
+        stays and does not count; a warning names what has the name of such a file and no record that fits.
+      - A file that has turned out to be none that can be used does not count, and goes with those of its time. Files
+        whose time is later than that of the new one, as of a clock that was wrong, stay and do not count.
     type: int
 requirements:
   - pyrage >= 1.2

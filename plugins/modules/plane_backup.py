@@ -17,6 +17,10 @@ description:
     whoever owns them. Those that C(clusterctl) would leave behind have in the file, and then in the plane that is
     restored, the label C(clusterctl.cluster.x-k8s.io/move), and no owner that is not in the file. One of a BMC that is
     not there is a warning; so are hosts of other namespaces, of which each needs a backup of its own.
+  - The notes of hosts that have left the plane, by M(metal3.baremetal.host_move) or M(metal3.baremetal.plane_move), are
+    written, too.
+  - A rotation of a BMC's password that has not ended is a warning, since the BMC may have another password than the
+    backup.
   - Nothing in the plane is changed or paused. Objects are read kind by kind, so that a backup is best taken while
     nothing is being deployed; M(metal3.baremetal.plane_restore) says what would become of each host.
   - While a move of the namespace by M(metal3.baremetal.plane_move) has not ended, no backup is made. One would have

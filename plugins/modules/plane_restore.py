@@ -41,6 +41,13 @@ description:
   - And for a host that this plane has handed over to another one since, by M(metal3.baremetal.plane_move) or
     M(metal3.baremetal.host_move). Two planes would manage its server.
   - And for a host whose BMC or boot MAC address another host of the plane has, as after it was renamed.
+  - Hosts that had left the plane when the backup was taken are noted in the plane, so that
+    M(metal3.baremetal.baremetal_host) does not enrol them.
+  - A Cluster that is there and is another one than that of the backup, by its authority (Secret C(<cluster>-ca)) or its
+    endpoint, gets no machines of the backup. Cluster API would delete machines of either, since there are too many.
+  - While an object is being deleted nothing is restored under it: machines would go with their Cluster, and their
+    servers would be wiped.
+  - The Secret of a BMC that is there with another content is a warning, because the operator logs in with it.
   - What a webhook or an admission policy of the plane refuses is found by a dry run of each object, which stores
     nothing and has no values of Secrets.
   - While a move of the namespace to another plane has not ended, nothing is restored. What a move to this plane has
@@ -94,6 +101,8 @@ options:
         free for other machines although they may be nodes since, or managed by two planes or two hosts, once they are
         released.
       - Kind and name, as V(Secret rack1-01-bmc), of objects whose refusal by a dry run is a warning.
+      - Kind and name, as V(Cluster prod), of Clusters that are those of the backup although their authority is another
+        one.
       - Also those of hosts that are in the plane and that restored machines would take, although they are
         no longer theirs.
     type: list

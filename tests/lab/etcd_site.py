@@ -65,7 +65,7 @@ class EtcdSite:
         return self.lab.start("etcd_restore", extra=dict(self.variables, **extra))
 
     def files(self):
-        return sorted(self.folder.glob("snapshots/*"))
+        return sorted(self.folder.glob("snapshots/*.age"))
 
 
 @contextlib.contextmanager

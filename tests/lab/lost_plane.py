@@ -45,7 +45,7 @@ def back_up(lab, folder, identity):
     run = lab.playbook("backup", extra=backup_variables(folder, identity), seconds=SECONDS).ok()
     assert "read again: True" in run.output and lab.versions() == versions
     assert re.search(r"restored into an API server that lived for it: [1-9]", " ".join(run.output.split())), run.output
-    path, = folder.iterdir()
+    path, = folder.glob("*.age")
     return path
 
 

@@ -53,8 +53,8 @@ def test_a_backup_of_the_plane_takes_one_on_request(site, workload, tmp_path):
     folder = tmp_path / "both"
     site.run(playbook="backup", backup_directory=str(folder), backup_recipients=[site.recipient], backup_etcd=True,
              backup_identity_file=str(site.identity_file)).ok()
-    snapshots = [path for path in folder.iterdir() if NAME in path.name and "etcd" in path.name]
-    assert len(snapshots) == 1 and len(list(folder.iterdir())) == 2
+    snapshots = [path for path in folder.glob("*.age") if NAME in path.name and "etcd" in path.name]
+    assert len(snapshots) == 1 and len(list(folder.glob("*.age"))) == 2
 
 
 def test_older_snapshots_go(site, workload):

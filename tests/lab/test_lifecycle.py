@@ -71,7 +71,7 @@ def backed_up(tmp_path_factory):
 def backups(backed_up):
     """Return the names of the backups that there are."""
     folder = Path(backed_up["backup_directory"])
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    return sorted(path.name for path in folder.glob("*.age")) if folder.exists() else []
 
 
 @pytest.fixture(scope="module")

@@ -235,7 +235,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
         eventually(lambda: target.get(KNOWN["ConfigMap"], NAMESPACE, RECORD), SECONDS, "record of the move")
         running.kill()
         # Read again and rehearsed, before the first write; the run that goes on makes no other one.
-        backup, = backups.iterdir()
+        backup, = backups.glob("*.age")
         assert "read again: True" in running.output and backup.stat().st_mode & 0o777 == 0o600
         run = lab.playbook("pivot", extra=variables, seconds=SECONDS, environment=journals).ok()
     print(run.output)
@@ -246,7 +246,7 @@ def test_a_run_that_is_killed_is_taken_up_and_no_server_is_touched(
     assert [line["step"] for line in lines[-2:]] == ["goes on", "has ended"] and journal.stat().st_mode & 0o777 == 0o600
     assert "hosts: 1 reach the Ironic over there, asked from their nodes" in " ".join(running.output.split())
     assert "No backup is made before the move, for it has begun" in " ".join(run.output.split())
-    assert list(backups.iterdir()) == [backup]
+    assert list(backups.glob("*.age")) == [backup]
     assert managed(target) == had and managed(lab.kube) == []
     assert facts(target) == before
     assert touched.resets() == {} and logs.mistakes() == [] and polled.asked > 50 and polled.failed == []

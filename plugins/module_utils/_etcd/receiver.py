@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from .._cluster.workflow.snapshot import CLUSTER_LABEL
+from .._metal3.kinds import KNOWN
 
 Object = dict[str, Any]
 
@@ -48,14 +49,19 @@ def secret_name(cluster: str) -> str:
     return f"{cluster}-etcd-restore"
 
 
-def secret(namespace: str, cluster: str, program: str, certificate: bytes, key: bytes) -> Object:
+def secret(cluster: Object, program: str, certificate: bytes, key: bytes) -> Object:
     """Return the Secret with the files of the machine, which Cluster API reads when it makes the user data.
 
+    :param cluster: the Cluster, with which it goes when nobody ends what a killed run has begun
     :param program: source of ``_elsewhere/etcd_receiver.py``
     """
     contents = {PROGRAM: program.encode(), CERTIFICATE: certificate, KEY: key}
+    metadata, resource = cluster["metadata"], KNOWN["Cluster"]
     return {"apiVersion": "v1", "kind": "Secret", "metadata": {
-        "name": secret_name(cluster), "namespace": namespace, "labels": {CLUSTER_LABEL: cluster}},
+        "name": secret_name(metadata["name"]), "namespace": metadata["namespace"],
+        "labels": {CLUSTER_LABEL: metadata["name"]}, "ownerReferences": [{
+            "apiVersion": resource.api_version, "kind": resource.kind, "name": metadata["name"],
+            "uid": metadata["uid"]}]},
         "data": dict((name, base64.b64encode(content).decode()) for name, content in contents.items())}
 
 

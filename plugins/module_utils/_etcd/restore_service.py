@@ -213,7 +213,7 @@ class Restore:
         self._steps.patch("KubeadmControlPlane", site.control_plane, planes.released)
         machine, config, infrastructure = self._steps.wait(self._made_machine, "Cluster API makes the machine")
         self._steps.patch("KubeadmControlPlane", site.control_plane, planes.paused)
-        self._give_files(data)
+        self._give_files(site.cluster, data)
         self._steps.patch("KubeadmConfig", config,
                           lambda obj: receiver.with_receiver(obj, self._name, machine["metadata"]["name"], data.size,
                                                              data.sha256))
@@ -266,15 +266,14 @@ class Restore:
 
         self._steps.patch_all("Machine", list(filter(is_due, snapshot.mine("Machine"))), cluster_node.give_back)
 
-    def _give_files(self, data: delivery.Data) -> None:
+    def _give_files(self, cluster: Object, data: delivery.Data) -> None:
         """Write the Secret with the files of the machine, over one that a run of before has left."""
         stored = self._files()
         found = self._of_others(stored)
         if found:
             raise RefusedError(found)
         self._client.apply(BASE["Secret"], self._namespace,
-                           receiver.secret(self._namespace, self._name, inspect.getsource(etcd_receiver),
-                                           data.certificate, data.key),
+                           receiver.secret(cluster, inspect.getsource(etcd_receiver), data.certificate, data.key),
                            checked=stored or ABSENT)
 
     def _files(self) -> Object | None:

@@ -63,6 +63,7 @@ class Snapshots:
                  now: Callable[[], float] = time.time):
         self._client, self._params, self._check_mode, self._progress = client, params, check_mode, progress
         self._now = now
+        self._warnings: list[str] = []
 
     def taken(self) -> Object:
         """Return the module's result; ``errors`` has a line for each cluster without a snapshot.
@@ -80,7 +81,8 @@ class Snapshots:
                 "name": name, "changed": False, "path": None, "sha256": None, "taken_at": None, "bytes": None,
                 "node": None, "revision": None, "etcd_version": None, "kubernetes_version": None, "verified": False,
                 "removed": [], "error": error})
-        return {"changed": any(item["changed"] for item in results), "clusters": results, "errors": errors}
+        return {"changed": any(item["changed"] for item in results), "clusters": results, "errors": errors,
+                "warnings": sorted(self._warnings)}
 
     def _of_cluster(self, name: str) -> Object:
         namespace = self._params["namespace"]
@@ -96,13 +98,14 @@ class Snapshots:
                   "revision": about.revision, "etcd_version": about.etcd_version,
                   "kubernetes_version": about.kubernetes_version, "error": None}
         if self._check_mode:
-            return dict(result, sha256=None, bytes=None, verified=False, removed=self._outdated(about, path))
+            outdated = self._outdated(about, path)
+            return dict(result, sha256=None, bytes=None, verified=False, removed=outdated.paths)
         self._progress.event(f"{sites.subject_of(namespace, name)}: snapshot of etcd on Node {member.node}")
         written = self._write(path, about, member)
         self._progress.wrote(path, "created")
         verified = self._verified(path, written)
         # Only now: one that cannot be used must not take the place of one that can.
-        removed = files.remove(self._outdated(about, path), self._progress)
+        removed = self._counted(path, written, about)
         return dict(result, sha256=written.sha256, bytes=written.snapshot_bytes, verified=verified, removed=removed)
 
     def _write(self, path: str, about: About, member: Any) -> _Written:
@@ -113,7 +116,9 @@ class Snapshots:
                 blobs = Blobs(messages, f"etcd on Node {member.node}")
                 chunks, target = Chunks(packed(about, blobs.size, blobs)), _Digest(stream)
                 age.encrypt_stream(chunks, target, self._params["recipients"])
-                return _Written(blobs.size, chunks.sha256(), target.size, target.sha256.hexdigest())
+                written = _Written(blobs.size, chunks.sha256(), target.size, target.sha256.hexdigest())
+                files.record(path, written.bytes, written.sha256, False)
+                return written
         except OSError as exc:
             raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; correct directory, or make room") from exc
 
@@ -137,9 +142,20 @@ class Snapshots:
                             "the folder, then run again")
         return bool(identity_file)
 
-    def _outdated(self, about: About, path: str) -> list[str]:
-        return files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
-                                 os.path.basename(path))
+    def _counted(self, path: str, written: _Written, about: About) -> list[str]:
+        """Have a snapshot count, and return the paths of those that were removed for it."""
+        try:
+            files.record(path, written.bytes, written.sha256, True)
+            return files.remove(self._outdated(about, path), self._progress)
+        except OSError as exc:
+            raise EtcdError(f"{exc.filename or path}: {exc.strerror or exc}; look who may write into the folder, then "
+                            "run again") from exc
+
+    def _outdated(self, about: About, path: str) -> files.Outdated:
+        found = files.outdated_in(self._params["directory"], prefix_of(about), self._params["keep"],
+                                  os.path.basename(path))
+        self._warnings += found.warnings
+        return found
 
 
 class _Digest(io.RawIOBase):

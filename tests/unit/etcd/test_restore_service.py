@@ -496,7 +496,7 @@ FILES = ("Secret", receiver.secret_name(NAME))
 def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run, is_applied):
     run.plane.add("Secret", FILES[1], data={"own": "b3du"})
     if is_applied:
-        secret = receiver.secret(NAMESPACE, NAME, "", b"", b"")
+        secret = receiver.secret(run.plane.of("Cluster"), "", b"", b"")
         run.plane.apply(BASE["Secret"], NAMESPACE, dict(secret, data={"own": "b3du"}))
     writes = run.plane.writes()
     before = copy.deepcopy(run.plane.objects[FILES])
@@ -509,7 +509,7 @@ def test_a_secret_of_somebody_else_is_neither_written_over_nor_deleted(run, is_a
 def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, is_there):
     """With the machine's key others would get etcd's data; with theirs it would take data from them."""
     if is_there:
-        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, "", b"of before", b"of before"))
+        run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(run.plane.of("Cluster"), "", b"old", b"old"))
 
     def meanwhile():
         run.plane.add("Secret", FILES[1], data={"own": "b3du"}, metadata={"uid": "another", "resourceVersion": "7"})
@@ -521,7 +521,7 @@ def test_a_secret_that_comes_between_the_look_and_the_write_stays_as_it_is(run, 
 
 
 def test_a_secret_that_a_killed_run_has_left_is_written_over(run):
-    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(NAMESPACE, NAME, "", b"of before", b"of before"))
+    run.plane.apply(BASE["Secret"], NAMESPACE, receiver.secret(run.plane.of("Cluster"), "", b"old", b"old"))
     assert run.restore()["machine"] == NEW and is_as_described(run.plane)
 
 
@@ -535,6 +535,9 @@ def test_a_run_that_was_killed_before_the_data_arrived_begins_again(run):
 
     with pytest.raises(Killed):
         run.restore(send=send)
+    # It goes with the cluster when nobody restores it any more.
+    owner, = run.plane.objects[FILES]["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"]) == ("Cluster", run.plane.of("Cluster")["metadata"]["uid"])
     assert control_plane.note_of(run.plane.of("KubeadmControlPlane"))[:3] == (3, hashlib.sha256(
         Path(run.folder, "snapshot.age").read_bytes()).hexdigest(), None)
     # The machine that waits has a key that nobody knows any more; its number is asked for as well.
@@ -546,7 +549,7 @@ def test_a_run_that_was_killed_before_the_data_arrived_begins_again(run):
 
 def test_a_run_that_was_killed_while_the_new_machine_was_kept_from_its_controllers_begins_again(run, monkeypatch):
     """Cluster API deletes no Machine that is paused."""
-    def give_files(_restore, _data):
+    def give_files(_restore, _cluster, _data):
         raise Killed
 
     with monkeypatch.context() as patch:

@@ -675,6 +675,19 @@ def test_a_renewed_certificate_of_cert_manager_starts_the_pod_again_and_its_auth
     assert run(server, given).present()["changed"] and digest() != before
 
 
+def test_a_plan_says_that_a_certificate_is_renewed(monkeypatch):
+    server, given = Server(), options(tls="cert_manager")
+    for name in ("ironic-cacert", "ironic-cert"):
+        server.store("Secret", NAMESPACE, secret_of(name, name))
+    run(server, given).present()
+    server.writes.clear()
+    planned = run(server, dict(given, renew_certificate=True), True).present()
+    assert planned["changed"] and server.writes == []
+    monkeypatch.setattr(ironic_service.renewal, "renew", lambda *_arguments: None)
+    assert run(server, dict(given, renew_certificate=True)).present()["diff"] == planned["diff"]
+    assert not run(server, given, True).present()["changed"]
+
+
 class SlowIssuer(Server):
     """cert-manager issues a certificate when it has been looked at three times."""
 

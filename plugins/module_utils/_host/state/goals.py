@@ -40,6 +40,16 @@ def state_of(bmh):
     return ((bmh.get("status") or {}).get("provisioning") or {}).get("state") or "new"
 
 
+def stays_detached(bmh):
+    """Say whether BMO leaves a host alone for as long as it has the annotation of a detached one.
+
+    So it does in states in which nothing is done with the server, and in others when it is forced (checkDetachedHost).
+    """
+    found = host_annotations.of(bmh)
+    return host_annotations.DETACHED in found and (state_of(bmh) in AVAILABLE + RUNNING or host_annotations.arguments(
+        found[host_annotations.DETACHED]).get("force") is True)
+
+
 def error_of(bmh):
     """Return ``(type, message, count)`` of a host's present error; empty texts when it has none.
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..._bmc.addresses.servers import Servers
 from ..._common.documents.document_text import from_json
-from ..._common.options.field_checks import show
+from ..._common.options.field_checks import is_name, show
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import shortened
 
@@ -64,6 +64,14 @@ def read(config: Object | None) -> dict[str, HandedOver]:
             server, at, bmc = parts
             found[name] = HandedOver(shortened(server), shortened(at), bmc)
     return found
+
+
+def texts(config: Object | None) -> dict[str, str]:
+    """Return the notes of a ConfigMap as it has them, by the hosts' names, for another one.
+
+    :param config: the ConfigMap, or None
+    """
+    return dict((name, (config or {})["data"][name]) for name in read(config) if is_name(name))
 
 
 def problems(hosts: Iterable[Object], known: Mapping[str, HandedOver], namespace: str) -> list[Problem]:

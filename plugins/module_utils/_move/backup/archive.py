@@ -8,13 +8,14 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..._common.documents.document_text import from_json
 from ..._common.options.field_checks import is_name
 from ..._common.problems.problem import Problem
 from ..._common.texts.plain_text import plain
+from ..._host.state import handed_over
 from ..objects.graph import file_name, key
 
 Object = dict[str, Any]
@@ -34,6 +35,7 @@ class Backup(NamedTuple):
     :ivar plane: uid of its Namespace kube-system
     :ivar namespace: name of the namespace
     :ivar objects: objects as they were read, with status, owners before what they own
+    :ivar notes: of hosts that had left the plane, by their names, see ``handed_over.texts``
     """
 
     taken_at: str
@@ -41,6 +43,7 @@ class Backup(NamedTuple):
     plane: str
     namespace: str
     objects: list[Object]
+    notes: Mapping[str, str] = {}
 
 
 def packed(backup: Backup) -> bytes:
@@ -76,7 +79,8 @@ def unpacked(content: bytes, where: str) -> tuple[Backup | None, list[Problem]]:
             or not is_name(data["namespace"]) or not isinstance(objects, list) \
             or not all(_is_object(obj, data["namespace"]) for obj in objects):
         return wrong("entries that are no objects of one namespace")
-    return Backup(data["taken_at"], data["server"], data["plane"], data["namespace"], objects), []
+    return Backup(data["taken_at"], data["server"], data["plane"], data["namespace"], objects,
+                  handed_over.texts({"data": data.get("notes")})), []
 
 
 def _is_object(obj: Any, namespace: str) -> bool:

@@ -17,26 +17,28 @@ from ..._common.files import private_folder, regular_file, whole_file
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 from ..._common.texts.formats import timestamp
-from ..._common.texts.plain_text import plain
+from ..._common.texts.plain_text import few, plain
 from ..._host.description import annotations as host_annotations
 from ..._host.state import handed_over
 from ..._host.state.reading import hosts_everywhere
 from ..._plane.parts import catalogue, fit, fit_service
-from ..checks import admission, credentials, other_namespaces
+from ..checks import admission, credentials, other_namespaces, rotations
 from ..checks import rules as checks
 from ..checks.other_hosts import OtherHosts
 from ..nodes import now as nodes_now
 from ..nodes import since as nodes_since
-from ..objects import clusterctl, copies, graph, named_secrets, record
+from ..objects import clusterctl, copies, graph, handed_over_notes, named_secrets, record
 from ..objects.reading import Side
 from ..pauses import clusters as cluster_pauses
 from ..rehearsal import service as rehearsal
-from . import archive, restored_hosts, servers, verdicts
+from . import archive, restored_hosts, same_names, servers, verdicts
 
 Object = dict[str, Any]
 
+_NOTES = ("", "ConfigMap", handed_over.NAME)
 # Of namespaces that are Kubernetes' own.
 _RESERVED = "kube-"
+_SHOWN = 5
 
 
 def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: Any,
@@ -67,19 +69,25 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     taken = timestamp(now())
     # Without them hosts would come back into error: clusterctl takes them by the label that they have in the file.
     backup = archive.Backup(taken, client.server, side.uid, side.namespace,
-                            moving.moved + named_secrets.labelled(left, moving))
+                            moving.moved + named_secrets.labelled(left, moving),
+                            handed_over.texts(side.by_key.get(_NOTES)))
     prefix = files.prefix_of(side.namespace, side.uid)
     name = files.name_of(prefix, taken)
     path = os.path.join(params["directory"], name)
+    warnings = credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread + [
+        f"{problem.subject}: {problem.actual}; the backup has the password of before, and the BMC may have another "
+        f"one: {problem.hint}, then back up again" for problem in rotations.problems(side.objects)]
     result = {"changed": True, "path": path, "taken_at": taken, "objects": archive.counts(backup.objects),
               "contents": sorted(plain(graph.title(graph.key(obj))) for obj in backup.objects),
-              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")],
-              "warnings": credentials.missing(left) + other_namespaces.warnings(elsewhere) + unread}
+              "hosts": [host["metadata"]["name"] for host in moving.of("BareMetalHost")]}
     content = age.encrypt(archive.packed(backup), params["recipients"])
+    sha256 = hashlib.sha256(content).hexdigest()
     if check_mode:
-        return dict(result, verified=False, sha256=None, rehearsal=None,
-                    removed=files.outdated_in(params["directory"], prefix, params["keep"], name))
+        outdated = files.outdated_in(params["directory"], prefix, params["keep"], name)
+        return dict(result, verified=False, sha256=None, rehearsal=None, removed=outdated.paths,
+                    warnings=warnings + outdated.warnings)
     os.makedirs(params["directory"], mode=0o700, exist_ok=True)
+    files.record(path, len(content), sha256, False)
     whole_file.write(path, content, 0o600, False)
     progress.wrote(path, "created")
     _require_stored(path, content)
@@ -89,7 +97,7 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
     if problems or again is None:
         raise RefusedError(problems)
     verified = bool(params["identity_file"]) and archive.packed(again) == archive.packed(backup)
-    result.update(verified=verified, sha256=hashlib.sha256(content).hexdigest(), rehearsal=None)
+    result.update(verified=verified, sha256=sha256, rehearsal=None)
     if params["rehearsal_programs"]:
         outcome = rehearse(params["rehearsal_programs"], params["clusterctl"], side.namespace, again.objects,
                            side.contents(), progress)
@@ -99,8 +107,9 @@ def backed_up(client: Any, params: dict[str, Any], check_mode: bool, progress: A
                 "correct what is named above, then back up again; the file stays")])
         result["rehearsal"] = outcome.result()
     # Only now: one that cannot be used must not take the place of one that can.
+    files.record(path, len(content), sha256, True)
     outdated = files.outdated_in(params["directory"], prefix, params["keep"], name)
-    return dict(result, removed=files.remove(outdated, progress))
+    return dict(result, removed=files.remove(outdated, progress), warnings=warnings + outdated.warnings)
 
 
 def _require_stored(path: str, content: bytes) -> None:
@@ -153,8 +162,10 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     # Of those that are there and work nothing is decided.
     leaving = [host for host in hosts if host.is_held or not host.is_there]
     arrives_in_move = _arrives_in_move(side)
+    notes = handed_over_notes.lacking(side, backup.notes, [host["metadata"]["name"] for host, _there in pairs])
+    is_due = bool(due or unsettled or notes)
     result = {
-        "changed": bool(due or unsettled), "due": bool(due or unsettled), "namespace": backup.namespace,
+        "changed": is_due, "due": is_due, "namespace": backup.namespace,
         "cluster_uid": side.uid, "sha256": sha256, "taken_at": backup.taken_at, "from_server": backup.server,
         "verdicts": [dict(host.verdict._asdict(), not_asked=list(host.verdict.not_asked if host in leaving else ()),
                           is_there=host.is_there, is_held=host.is_held,
@@ -165,13 +176,17 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
     tried = admission.tried(side, map(copies.without_updates, due), params["accept"])
     problems = _problems(backup, side) + tried.problems + restored_hosts.problems(leaving, params["accept"])
     problems += restored_hosts.taken(pairs, [(obj["kind"], obj["metadata"]["name"]) for obj in due], params["accept"])
+    problems += same_names.problems(backup.objects, side.by_key, params["accept"])
     if problems and not check_mode:
         raise RefusedError(problems)
     warnings += [f"a move to this plane has not ended ({problem.subject}): hosts arrive held for it, and the playbook "
                  "pivot releases them" for problem in [record.not_ended(side.namespace)] if due and arrives_in_move]
     warnings += restored_hosts.warnings(hosts, due, left_out, arrives_in_move)
+    warnings += same_names.warnings(backup.objects, side.by_key)
+    warnings += [f"{len(notes)} hosts had left the plane when the backup was taken ({few(sorted(notes), _SHOWN)}): "
+                 "they are noted here, so that enroll refuses them"] if notes else []
     warnings += tried.warnings
-    if check_mode or not (due or unsettled):
+    if check_mode or not is_due:
         return dict(result, warnings=[*map(str, problems), *warnings])
     if due:
         cluster_pauses.keep(side, keys, progress, sleep)
@@ -184,6 +199,7 @@ def restored(client: Any, params: dict[str, Any], check_mode: bool, progress: An
         raise RefusedError([Problem("restore-missing", name, "", "none after clusterctl has ended", "the object",
                                     "look at clusterctl's lines, then run again") for name in missing])
     cluster_pauses.settle(side, keys, progress, sleep)
+    handed_over_notes.add(side, notes)
     for obj in due:
         progress.wrote(graph.title(graph.key(obj)), "created")
     return dict(result, warnings=warnings)
@@ -222,7 +238,7 @@ def _hosts(backup: archive.Backup, pairs: list[tuple[Object, Object | None]], si
 
 def _left(side: Side) -> dict[str, str]:
     """Return the hosts that this plane has handed over, each with the plane that has it."""
-    notes = handed_over.read(side.by_key.get(("", "ConfigMap", handed_over.NAME)))
+    notes = handed_over.read(side.by_key.get(_NOTES))
     found = dict((name, note.server) for name, note in notes.items())
     if side.record is not None and side.record.state == record.MOVED and side.record.source == side.uid:
         found.update(dict.fromkeys(side.record.hosts, side.record.target))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..._common.documents.object_shape import of_kind
 from ..._common.texts.plain_text import plain
 from ..._host.description import annotations as host_annotations
+from ..._host.state.goals import stays_detached
 from ..._kube.objects.finalizers import is_going
 from ..checks.rules import STEADY
 
@@ -162,6 +163,8 @@ def _by_itself(host: Object, powered_on: bool | None) -> Verdict:
         return Verdict(name, NOTHING, "it is not managed")
     if is_going(host):
         return Verdict(name, WIPED, "it was being deleted")
+    if stays_detached(host):
+        return Verdict(name, NOTHING, "it is detached, and the operator leaves its server alone until it is attached")
     if spec.get("externallyProvisioned"):
         return Verdict(name, ADOPTED, "its system was installed by somebody else")
     again = REINSTALLED if wanted or method else WIPED

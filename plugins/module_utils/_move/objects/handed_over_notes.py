@@ -4,7 +4,7 @@
 """Notes in the plane that hosts have left which plane manages them, so that nobody enrols them there again."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._common.problems.problem import Problem
@@ -41,13 +41,47 @@ def write(here: Side, there: Side, hosts: Iterable[Object], names: Iterable[str]
     :raises KubeError: when an API server refuses
     """
     notes = dict((host["metadata"]["name"], handed_over.note(host, there.client.server, at)) for host in hosts)
-    if notes and not _created(here, notes):
-        # Each host is a key of its own: what another run notes meanwhile stays.
-        here.client.patch(_CONFIG_MAP, here.namespace, handed_over.NAME, {"data": notes})
+    # Each host is a key of its own: what another run notes meanwhile stays.
+    add(here, notes)
     known = handed_over.read(there.client.get(_CONFIG_MAP, there.namespace, handed_over.NAME))
     come = set(known) & set(names)
     if come:
         there.client.patch(_CONFIG_MAP, there.namespace, handed_over.NAME, {"data": dict.fromkeys(come)})
+
+
+def carry(here: Side, there: Side, names: Iterable[str]) -> None:
+    """Note hosts that had left a plane before in the one to which all else has moved: there they could be enrolled.
+
+    :param here: the plane that all have left
+    :param there: the plane that has them, as it was read since
+    :param names: of the hosts that have come
+    :raises KubeError: when an API server refuses
+    """
+    add(there, lacking(there, handed_over.texts(here.client.get(_CONFIG_MAP, here.namespace, handed_over.NAME)), names))
+
+
+def lacking(side: Side, notes: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    """Return those of the notes that a plane lacks: of hosts that it has not, and that another plane manages.
+
+    :param side: the plane
+    :param notes: from :func:`handed_over.texts`
+    :param names: of hosts that come into it
+    :raises KubeError: when its API server can't be asked
+    """
+    if not notes:
+        return {}
+    known = {*handed_over.read(side.client.get(_CONFIG_MAP, side.namespace, handed_over.NAME)), *names}
+    return dict((name, notes[name]) for name, note in handed_over.read({"data": notes}).items()
+                if name not in known and side.host(name) is None and note.server != side.client.server)
+
+
+def add(side: Side, notes: dict[str, str]) -> None:
+    """Write notes besides those that a plane has.
+
+    :raises KubeError: when the API server refuses
+    """
+    if notes and not _created(side, notes):
+        side.client.patch(_CONFIG_MAP, side.namespace, handed_over.NAME, {"data": notes})
 
 
 def _created(side: Side, notes: dict[str, str]) -> bool:

@@ -17,7 +17,7 @@ from ..._common.waiting.wait_report import REACHED, WAITING, Awaited, Verdict
 from ..._host.actions.actions import has_status
 from ..._host.description import annotations as host_annotations
 from ..._host.state import power_due, redeploy
-from ..._host.state.goals import HostHistory, error_of, state_of
+from ..._host.state.goals import HostHistory, error_of, state_of, stays_detached
 from ..._host.state.reading import BMH, hosts_everywhere, hosts_of
 from ..._host.state.wait import wait_for_hosts
 from ..._kube.api.follow import follow
@@ -247,6 +247,8 @@ def _history(host: Object, now: float, moved: record.Record | None, is_of_paused
     facts = moved.hosts.get(host["metadata"]["name"], {}) if moved else {}
     # At once: nobody may see it as what it was.
     goes_on = loses is not None and loses(dict(host, status=before))
+    # A move takes none along.
+    is_detached = stays_detached(dict(host, status=before))
 
     def is_reached(bmh: Object | None) -> bool:
         if is_of_paused and _is_paused_by_capm3(bmh):
@@ -257,9 +259,12 @@ def _history(host: Object, now: float, moved: record.Record | None, is_of_paused
             return False
         if record.differences(facts, record.host_facts(bmh)):
             return False
+        if is_detached:
+            return bmh["status"].get("operationalStatus") == "detached"
         return state == "unmanaged" or not known or bmh["status"]["provisioning"].get("ID") not in ("", known)
 
-    return HostHistory("registered" if goes_on else "what it was", host, now, is_reached=is_reached)
+    return HostHistory("registered" if goes_on else "what it was", host, now, is_reached=is_reached,
+                       tolerated=("detached",) if is_detached else ())
 
 
 def _is_paused_by_capm3(bmh: Object | None) -> bool:

@@ -235,15 +235,21 @@ class Move:
         return unknown
 
     def _noted(self, begun: record.Record) -> list[str]:
-        """Note here where the hosts are by now, and return warnings: a move does not fail for it."""
+        """Note where hosts are by now, here and over there, and return warnings: a move does not fail for it."""
         names = move_texts.hosts(begun)
         hosts = [host for name in names for host in [self._there.host(name)] if host is not None]
+        found = []
         try:
             handed_over_notes.write(self._here, self._there, hosts, names, timestamp(self._now()))
         except KubeError as exc:
-            return [f"which hosts have left {self._here.client.server} was not noted, so that enroll does not refuse "
-                    f"them there: {exc.message}"]
-        return []
+            found.append(f"which hosts have left {self._here.client.server} was not noted, so that enroll does not "
+                         f"refuse them there: {exc.message}")
+        try:
+            handed_over_notes.carry(self._here, self._there, names)
+        except KubeError as exc:
+            found.append(f"which hosts had left {self._here.client.server} before was not noted at "
+                         f"{self._there.client.server}, so that enroll does not refuse them there: {exc.message}")
+        return found
 
     def _require_still_held(self, begun: record.Record) -> None:
         """Look once more at the hosts before clusterctl takes them, since the checks take their time.

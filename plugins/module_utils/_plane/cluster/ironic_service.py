@@ -154,10 +154,12 @@ class IronicComponents(Components):
             if self.params["renew_certificate"]:
                 renewal.renew(self.client, self.writes.persist, self.params["namespace"], ironic.CERTIFICATE,
                               self.params["wait_timeout_seconds"], self.progress, self.clock, self.sleep)
-                results.append({"changed": True, "objects": [], "diff": []})
+                results.append(renewal.result(self.params["namespace"], ironic.CERTIFICATE))
             if self.params.get("tls_issuer"):
                 # Before the pod starts with it, and the operator with its authority.
                 ironic_issuer.refuse_unfit(self.client, self.writes.persist, self.params, self.clock, self.sleep)
+        elif self.params["renew_certificate"]:
+            results.append(renewal.result(self.params["namespace"], ironic.CERTIFICATE))
         # In check mode the API server would refuse Secrets of another type.
         results.append(self._written(made, lambda obj: not (self.check_mode and issued.replaces(obj))))
         result = _joined(results)

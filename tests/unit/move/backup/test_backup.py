@@ -20,12 +20,14 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._backup import ag
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description.annotations import (
+    DETACHED,
     FOR_MOVE,
     FOR_RESTORE,
     PAUSED,
     PAUSED_BY_CAPM3,
     STATUS,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._host.rotation import claim
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import handed_over
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._move.backup import archive, verdicts
@@ -173,6 +175,18 @@ def test_secrets_that_hosts_and_nodes_name_are_in_a_backup_whoever_owns_them(her
         graph.kinds([item for (of, _name), item in there.objects.items() if of == "CustomResourceDefinition"]))
     assert set(named) <= {item["metadata"]["name"] for item in taken.moved}
     assert there.objects["Secret", "bmc-of-free"]["data"] == {"value": "c2VjcmV0"}
+
+
+def test_a_password_that_is_being_replaced_is_said_to_be_in_no_backup(here, tmp_path, recipient):
+    """The claim of the rotation, which alone has it, is none of the hosts' Secrets."""
+    found = claim.claim("free-bmc", NAMESPACE, "new-password", "node:/locks")
+    found["metadata"].update(uid="claim", resourceVersion="1")
+    here.objects["Secret", "free-bmc-rotation"] = found
+    made = back_up(here, tmp_path, recipient)
+    assert any("Secret free-bmc-rotation: a rotation of a BMC's password that has not ended; the backup has" in text
+               for text in made["warnings"]) and "new-password" not in str(made)
+    del here.objects["Secret", "free-bmc-rotation"]
+    assert back_up(here, tmp_path, recipient, now=1795000060)["warnings"] == []
 
 
 def test_hosts_of_other_namespaces_are_said_to_be_in_no_backup(here, tmp_path, recipient, monkeypatch):
@@ -452,8 +466,13 @@ def test_a_backup_that_does_not_come_back_is_refused_and_stays(here, tmp_path, r
     problem = rehearsal.Problem("rehearsal-refused", "BareMetalHost used", "", "a refusal", "an object")
     with pytest.raises(RefusedError, match="BareMetalHost used: found a refusal") as refused:
         back_up(here, tmp_path, recipient, rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
-    path, = tmp_path.iterdir()
+    path, = tmp_path.glob("*.age")
     assert refused.value.problems[-1].subject == str(path)
+
+
+def visible(folder):
+    """Return the paths of a folder without records."""
+    return {str(path) for path in folder.iterdir() if not path.name.startswith(".")}
 
 
 def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
@@ -464,10 +483,10 @@ def test_older_backups_are_deleted_and_nothing_else(here, tmp_path, recipient):
         (tmp_path / name).write_text("x")
     paths = [back_up(here, tmp_path, recipient, now=1795000000 + day * 86400)["path"] for day in range(3)]
     would = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400, check_mode=True)
-    assert would["removed"] == paths[:2] and len(list(tmp_path.iterdir())) == 7
+    assert would["removed"] == paths[:2] and len(visible(tmp_path)) == 7
     made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 3 * 86400)
     assert made["removed"] == paths[:2]
-    assert {str(path) for path in tmp_path.iterdir()} == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
+    assert visible(tmp_path) == {paths[2], made["path"], *(str(tmp_path / o) for o in others)}
     assert back_up(here, tmp_path, recipient, now=1795000000 + 4 * 86400)["removed"] == []
 
 
@@ -478,6 +497,21 @@ def test_a_backup_that_does_not_come_back_takes_no_others_place(here, tmp_path, 
         back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 86400,
                 rehearse=lambda *_arguments: rehearsal.Outcome([problem], [], 0, 1.0, 0))
     assert Path(old).exists()
+    # Nor later: it would be one of those that are kept.
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 2 * 86400)
+    assert made["removed"] == [] and Path(old).exists()
+    newest = back_up(here, tmp_path, recipient, keep=1, now=1795000000 + 3 * 86400)
+    assert visible(tmp_path) == {newest["path"]} and newest["removed"][0] == old and len(newest["removed"]) == 3
+
+
+@pytest.mark.parametrize("check_mode", [True, False])
+def test_a_file_that_somebody_has_copied_into_the_folder_stays(here, tmp_path, recipient, check_mode):
+    old = back_up(here, tmp_path, recipient)["path"]
+    copied = tmp_path / Path(old).name.replace("2026", "2025")
+    copied.write_bytes(Path(old).read_bytes())
+    made = back_up(here, tmp_path, recipient, keep=2, now=1795000000 + 86400, check_mode=check_mode)
+    assert made["removed"] == [] and copied.exists() and Path(old).exists()
+    assert any(copied.name in warning for warning in made["warnings"])
 
 
 def packed(**changes):
@@ -550,6 +584,11 @@ def host(state="provisioned", image=None, deployed=None, online=True, method=Non
     (host(customDeploy={"method": "a"}, deployed=IMAGE, image=OTHER), True, verdicts.REINSTALLED),
     (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io": ""}), True, verdicts.POWERED),
     (host(image=IMAGE, deployed=IMAGE, annotations={"reboot.metal3.io/mine": ""}), None, verdicts.POWERED),
+    # What checkDetachedHost leaves out of Ironic.
+    (host(image=OTHER, deployed=IMAGE, annotations={DETACHED: ""}), False, verdicts.NOTHING),
+    (host("available", image=IMAGE, annotations={DETACHED: "{}"}), True, verdicts.NOTHING),
+    (host("deprovisioning", annotations={DETACHED: ""}), True, verdicts.WIPED),
+    (host("deprovisioning", annotations={DETACHED: '{"force": true}'}), True, verdicts.NOTHING),
     # Anybody can have written it.
     (host(bmc=None), True, verdicts.NOTHING), (host(bmc="x"), True, verdicts.NOTHING),
     (host(image="x", customDeploy=1), True, verdicts.WIPED),
@@ -900,3 +939,89 @@ def test_nobody_is_asked_when_all_hosts_are_there(here, tmp_path, recipient, ide
     clustered(here)
     made = back_up(here, tmp_path, recipient)
     assert restore(here, made["path"], identity, nodes=lambda _objects: pytest.fail("asked"))["changed"] is False
+
+
+def authority(name, certificate):
+    return obj("v1", "Secret", f"{name}-ca", ("Cluster", name), data={
+        "tls.crt": base64.b64encode(certificate.encode()).decode()})
+
+
+@pytest.mark.parametrize("mine, other, endpoint, words", [
+    ("one", "two", "a", "another authority"), ("one", "one", "b", ""), ("one", None, "a", ""),
+    (None, None, "b", "another endpoint"), (None, "two", "b", "another endpoint"), (None, None, "", "")])
+def test_another_cluster_of_a_name_gets_no_machines(here, tmp_path, recipient, identity, mine, other, endpoint, words):
+    """Its control plane would have those of both, and delete some."""
+    clustered(here)
+    here.objects["Cluster", "c"]["spec"] = {"controlPlaneEndpoint": {"host": "a", "port": 6443}}
+    here.objects["Machine", "m"]["metadata"]["labels"] = {"cluster.x-k8s.io/cluster-name": "c"}
+    if mine:
+        here.objects["Secret", "c-ca"] = authority("c", mine)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Cluster", "c"] = obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={
+        "controlPlaneEndpoint": {"host": endpoint, "port": 6443}})
+    if other:
+        there.objects["Secret", "c-ca"] = authority("c", other)
+    if not words:
+        assert restore(there, made["path"], identity)["changed"]
+        return
+    with pytest.raises(RefusedError, match=f"Cluster c: accept: .*with {words} than the backup has"):
+        restore(there, made["path"], identity)
+    assert ("Machine", "m") not in there.objects
+    assert any(words in text for text in restore(there, made["path"], identity, check_mode=True)["warnings"])
+    assert restore(there, made["path"], identity, accept=["Cluster c"])["changed"]
+    # Nothing of it comes any more.
+    assert restore(there, made["path"], identity)["changed"] is False
+
+
+@pytest.mark.parametrize("links", [{"labels": {"cluster.x-k8s.io/cluster-name": "c"}}, {"ownerReferences": [
+    {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "name": "c", "uid": "uid-Cluster-c"}]}])
+def test_nothing_is_restored_under_what_is_being_deleted(here, tmp_path, recipient, identity, links):
+    """The machine would be deleted with its Cluster, and its server wiped."""
+    clustered(here)
+    here.objects["Machine", "m"]["metadata"].update(links)
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Cluster", "c"] = obj("cluster.x-k8s.io/v1beta2", "Cluster", "c", spec={})
+    there.objects["Cluster", "c"]["metadata"].update(deletionTimestamp="2026-11-25T00:00:00Z", finalizers=["a"])
+    with pytest.raises(RefusedError, match=r"Cluster c: metadata\.deletionTimestamp: found an object that is"):
+        restore(there, made["path"], identity)
+    assert ("Machine", "m") not in there.objects
+    del there.objects["Cluster", "c"]
+    assert restore(there, made["path"], identity)["changed"]
+
+
+@pytest.mark.parametrize("data, is_named", [({"password": "b3RoZXI="}, True), ({"password": "b25l"}, False)])
+def test_another_password_that_is_there_is_named(here, tmp_path, recipient, identity, data, is_named):
+    """The operator logs in with it."""
+    clustered(here)
+    here.objects["BareMetalHost", "free"]["spec"]["bmc"]["credentialsName"] = "free-bmc"
+    here.objects["Secret", "free-bmc"]["data"] = {"password": "b25l"}
+    made = back_up(here, tmp_path, recipient)
+    there = server("b", "https://198.18.0.2:6443")
+    there.objects["Secret", "free-bmc"] = obj("v1", "Secret", "free-bmc", data=data)
+    found = restore(there, made["path"], identity)["warnings"]
+    assert "b3RoZXI=" not in str(found)
+    assert any("Secret free-bmc: it is there" in text for text in found) is is_named
+
+
+def test_who_had_left_the_plane_is_noted_again(here, tmp_path, recipient, identity):
+    """Whoever enrols by the same inventory would give a server to two planes."""
+    clustered(here)
+    note = handed_over.note(host(), "https://192.0.2.8:6443", TAKEN)
+    data = {"gone": note, "there": note, "free": note, "broken": "none", "a b": note}
+    here.objects["ConfigMap", handed_over.NAME] = obj("v1", "ConfigMap", handed_over.NAME, data=data)
+    made = back_up(here, tmp_path, recipient, identity)
+    assert made["verified"]
+    there = server("b", "https://198.18.0.2:6443", [dict(
+        obj("metal3.io/v1alpha1", "BareMetalHost", "there", spec={}), status={})])
+    words = "1 hosts had left the plane when the backup was taken (gone): they are noted here"
+    assert any(words in text for text in restore(there, made["path"], identity, check_mode=True)["warnings"])
+    assert ("ConfigMap", handed_over.NAME) not in there.objects
+    assert restore(there, made["path"], identity)["changed"]
+    assert there.objects["ConfigMap", handed_over.NAME]["data"] == {"gone": note}
+    assert restore(there, made["path"], identity)["changed"] is False
+    # Of an earlier run that was killed before, or lost since.
+    del there.objects["ConfigMap", handed_over.NAME]
+    assert restore(there, made["path"], identity)["due"]
+    assert there.objects["ConfigMap", handed_over.NAME]["data"] == {"gone": note}

@@ -45,3 +45,29 @@ def test_notes_that_can_not_be_written_end_the_run(monkeypatch):
     with pytest.raises(KubeError, match="forbidden"):
         write(here, there, "a")
     assert noted(here) == []
+
+
+def config(**data):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "data": data, "metadata": {
+        "name": handed_over.NAME, "namespace": NAMESPACE, "uid": "u", "resourceVersion": "1"}}
+
+
+@pytest.mark.parametrize("stored", [{}, {"c": "https://c:6443"}])
+def test_hosts_that_had_left_before_are_noted_where_all_else_goes(stored):
+    """Else enroll would let them in there, and two planes would switch one server."""
+    here, there = (server(uid, f"https://{uid}:6443", objects) for uid, objects in (
+        ("here", []), ("there", [host("is-there")])))
+    here.objects["ConfigMap", handed_over.NAME] = config(**dict(
+        (name, handed_over.note(host(name), url, "2026-11-25T00:00:00Z")) for name, url in (
+            ("left", "https://other:6443"), ("came", "https://other:6443"), ("is-there", "https://other:6443"),
+            ("went-there", "https://there:6443"), ("c", "https://other:6443"))), broken="none")
+    if stored:
+        there.objects["ConfigMap", handed_over.NAME] = config(**dict(
+            (name, handed_over.note(host(name), url, "2026-11-25T00:00:00Z")) for name, url in stored.items()))
+    handed_over_notes.carry(Side(here, NAMESPACE), Side(there, NAMESPACE), ["came"])
+    found = handed_over.read(there.objects["ConfigMap", handed_over.NAME])
+    assert dict((name, note.server) for name, note in found.items()) == {
+        "left": "https://other:6443", "c": "https://other:6443", **stored}
+    writes = len(there.writes())
+    handed_over_notes.carry(Side(here, NAMESPACE), Side(there, NAMESPACE), ["came"])
+    assert len(there.writes()) == writes

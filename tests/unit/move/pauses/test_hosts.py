@@ -206,6 +206,12 @@ def moved(server):
         item.pop("status")
 
 
+def restored(server, name):
+    """Bring a host to where a restore leaves it: held, without a status."""
+    host_of_backup = server.objects["BareMetalHost", name]
+    annotations(server, name).update({PAUSED: FOR_RESTORE, STATUS: json.dumps(host_of_backup.pop("status"))})
+
+
 def status(name, state, node, **more):
     return dict(host(name, state)["status"], provisioning={"state": state, "ID": node}, **more)
 
@@ -354,6 +360,18 @@ def test_a_restored_host_that_the_operator_wipes_is_waited_for_until_it_is_regis
     result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
                                     names=["used"], what_for=FOR_RESTORE, loses=verdicts.loses)
     assert result["changed"] and error in "".join(result["errors"]) and len(result["errors"]) == bool(error)
+
+
+def test_a_restored_host_that_was_detached_is_so_again(server, monkeypatch):
+    """The operator does not register it, so that it keeps the ID of before."""
+    annotations(server, "used")[DETACHED] = ""
+    before = status("used", "provisioned", "node-used", operationalStatus="detached")
+    server.objects["BareMetalHost", "used"]["status"] = before
+    restored(server, "used")
+    monkeypatch.setattr(host_wait, "follow", Operator(server, {"used": before}))
+    result = hosts_service.released(server, NAMESPACE, False, Progress(None), 60, lambda: 0.0, lambda _seconds: None,
+                                    names=["used"], what_for=FOR_RESTORE, loses=verdicts.loses)
+    assert result["changed"] and result["errors"] == []
 
 
 @pytest.mark.parametrize("paused", [True, False])

@@ -180,6 +180,19 @@ def test_a_run_that_finishes_another_one_notes_them_too(here, there, steps):
     assert set(handed_over.read(here.objects[NOTES])) == {"free", "used"}
 
 
+@pytest.mark.parametrize("steps", [None, 5, 13])
+def test_who_has_left_before_is_not_enrolled_in_the_plane_that_takes_over(here, there, steps):
+    here.objects[NOTES] = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {
+        "name": handed_over.NAME, "namespace": NAMESPACE, "uid": "u", "resourceVersion": "1"}, "data": {
+            "gone": handed_over.note(host("gone"), "https://192.0.2.9:6443", "2026-11-25T00:00:00Z")}}
+    if steps:
+        interrupted(here, there, steps)
+    move(here, there).moved()
+    assert handed_over.read(there.objects[NOTES]) == {"gone": handed_over.HandedOver(
+        "https://192.0.2.9:6443", "2026-11-25T00:00:00Z", "ipmi://192.0.2.1")}
+    assert set(handed_over.read(here.objects[NOTES])) == {"free", "used", "gone"}
+
+
 def test_a_note_that_cannot_be_written_is_a_warning(here, there):
     def refused(*_arguments, **_options):
         raise KubeError("configmaps is forbidden", 403)
