@@ -53,6 +53,18 @@ def test_files_of_the_collection_follow_no_link(root, tmp_path):
     assert (tmp_path / "machine" / "UTC").read_text() == "of this machine"
 
 
+def test_compiled_copies_of_a_recipe_s_scripts_are_no_part_of_it(root, tmp_path):
+    folder = tmp_path / "source" / "etc"
+    folder.mkdir(parents=True)
+    (folder / "script.py").write_text("")
+    before = debian_root.tree_digest(str(tmp_path / "source"))
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "script.cpython-311.pyc").write_bytes(b"\xa7\r\r\n")
+    assert debian_root.tree_digest(str(tmp_path / "source")) == before
+    debian_root.add_files(str(tmp_path / "source"), str(root))
+    assert sorted(os.listdir(root / "etc")) == ["apt", "script.py"]
+
+
 def test_what_is_added_is_read_by_users_of_the_system_whatever_the_umask_is(root, tmp_path, monkeypatch):
     """systemd-networkd reads drop-ins with a user of its own."""
     monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: "")

@@ -68,16 +68,21 @@ def apt_sources(index_targets: str) -> list[str]:
 
 
 def tree_digest(directory: str) -> str:
-    """Return a digest of a folder's files: paths, modes and contents."""
+    """Return a digest of a recipe's files: paths, modes and contents."""
     digest = hashlib.sha256()
     for parent, folders, names in os.walk(directory):
-        folders.sort()
+        folders[:] = sorted(_of_recipe(folders))
         for name in sorted(names):
             path = os.path.join(parent, name)
             digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
             with open(path, "rb") as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
     return digest.hexdigest()
+
+
+def _of_recipe(folders: Iterable[str]) -> list[str]:
+    """Return folders without that of Python's compiled copies, which whoever imports a script has left there."""
+    return [name for name in folders if name != "__pycache__"]
 
 
 def run(arguments: Sequence[str], step: str, if_late: str = "look at this machine's disk and load, then run again",
@@ -203,7 +208,8 @@ def add_files(source: str, root: str, replaced: dict[str, str] | None = None) ->
     :param root: the root file system
     :param replaced: text in the files → what is written in its place
     """
-    for parent, dummy, names in os.walk(source):
+    for parent, folders, names in os.walk(source):
+        folders[:] = _of_recipe(folders)
         for name in names:
             path = os.path.join(parent, name)
             target = place(root, os.path.relpath(path, source))
