@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -23,6 +24,10 @@ COPY_TIMEOUT_SECONDS = 3600
 _RETRIES = 3
 # A registry may send a layer without end, whatever size its manifest names.
 _LARGEST_FILE_BYTES = 16 * 1024 ** 3
+# What registries say of an image or a repository that they do not have: by the codes of the specification; Harbor and
+# Red Hat's, whose codes skopeo does not know; and those that say it by HTTP status alone, as the specification allows.
+_ABSENT = re.compile(
+    r"manifest unknown|name unknown|reading manifest .*(unknown: .*not found|(StatusCode:|HTTP) 404\b)", re.IGNORECASE)
 # Of the folder with a login.
 _FOLDER_PREFIX = "metal3-registry-"
 
@@ -87,7 +92,7 @@ def manifest(registry: Registry, name: str) -> bytes | None:
     if done.returncode == 0:
         return done.stdout
     text = _text(done.stderr)
-    if "manifest unknown" in text or "name unknown" in text:
+    if _ABSENT.search(text):
         return None
     raise RegistryError(f"{registry.reference(name)}: {text}; {_hint(text)}")
 
@@ -199,6 +204,6 @@ def _hint(text: str) -> str:
         return "give the file of the authority that signed the registry's certificate"
     if "nauthorized" in text or "denied" in text:
         return "correct user name and password"
-    if "manifest unknown" in text or "name unknown" in text:
+    if _ABSENT.search(text):
         return "correct the image's name"
     return "correct the registry's address, or run again"
