@@ -59,3 +59,17 @@ def test_a_registry_that_cannot_be_asked_is_an_error(answer, text):
     answer(text)
     with pytest.raises(registry.RegistryError):
         registry.digest(registry.Registry("r.test"), "a/b:1")
+
+
+@pytest.mark.parametrize("text, step", [
+    ("writing blob: write /var/tmp/x: no space left on device", r"free space in the work folder, in /var/tmp"),
+    (READING + "toomanyrequests: You have reached your pull rate limit", "wait until the registry answers again"),
+    ("copying: too many requests to registry", "wait until the registry answers again"),
+    ("unauthorized: project mirror not found: project mirror not found", "make the project at the registry"),
+    ("unauthorized: authentication required", "correct user name and password"),
+    ("name unknown: The repository with name a/b does not exist in the registry", "or make the repository at"),
+    ("pinging container registry r.test: connection refused", "correct the registry's address, or run again")])
+def test_an_error_says_what_to_do(answer, tmp_path, text, step):
+    answer(text)
+    with pytest.raises(registry.RegistryError, match=step):
+        registry.fetch(registry.Registry("r.test"), "a/b:1", "sha256:0", str(tmp_path / "image"))

@@ -200,10 +200,17 @@ def _hint(text: str) -> str:
     # By the limit of _limited().
     if "file too large" in text:
         return "find out why the registry sends a file without end"
+    if "no space left on device" in text:
+        # skopeo keeps layers there for a while, whatever folder they go to.
+        return "free space in the work folder, in /var/tmp (or what TMPDIR names) and at the registry, then run again"
+    if "toomanyrequests" in text or "too many requests" in text:
+        return "wait until the registry answers again, or log in to it (username_file, password_file), then run again"
     if "certificate" in text:
         return "give the file of the authority that signed the registry's certificate"
+    if re.search(r"\bproject \S+ not found", text):
+        return "make the project at the registry, or correct the path behind the registry's name"
     if "nauthorized" in text or "denied" in text:
         return "correct user name and password"
     if _ABSENT.search(text):
-        return "correct the image's name"
+        return "correct the image's name, or make the repository at a registry that makes none by itself"
     return "correct the registry's address, or run again"
