@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._cluster.render import images as cluster_images
-from .._common.files import file_digest, regular_file, user_folders, whole_file
+from .._common.files import file_digest, open_folder, regular_file, user_folders, whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.texts.formats import timestamp
@@ -311,7 +311,7 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: 
 
 def _place(entry: Mapping[str, Any], source: str, directory: str) -> None:
     """Copy a file into the image server's folder; it may be long ago that it was extracted."""
-    os.makedirs(directory, mode=0o755, exist_ok=True)
+    open_folder.make(directory)
     with open(source, "rb") as stream:
         found = verified_copy.write(stream, os.path.join(directory, entry["name"]), entry["digest"], _DOCUMENT_MODE)
     if found != entry["digest"]:

@@ -194,6 +194,16 @@ def test_a_download_is_published_once_with_its_checksum_and_its_version(cache, s
     assert server.ranges == [0] and not cache(image, check_mode=True)["changed"]
 
 
+def test_the_web_server_can_enter_the_folder_whatever_the_umask_is(cache, source):
+    (source / "kernel").write_bytes(b"kernel")
+    before = os.umask(0o077)
+    try:
+        cache({"name": "vmlinuz", "path": str(source / "kernel")})
+    finally:
+        os.umask(before)
+    assert cache.folder.stat().st_mode & 0o777 == 0o755
+
+
 def test_what_somebody_has_changed_is_published_again(cache, server, source):
     (source / "kernel").write_bytes(b"kernel")
     image = {"name": "vmlinuz", "url": server.url("kernel"), "checksum": sha256(source / "kernel")}

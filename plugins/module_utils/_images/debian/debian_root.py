@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..._common import timed_run
-from ..._common.files import file_digest
+from ..._common.files import file_digest, open_folder
 from ..._common.problems.errors import ReportedError
 from ..._common.redaction.redaction import redacted
 
@@ -181,24 +181,11 @@ def place(root: str, path: str) -> str:
     if os.path.commonpath([folder, top]) != top:
         raise ImageBuildError(f"{path}: found a folder that is a link to {folder}, expected one without links; use "
                               "that path")
-    make_folder(folder)
+    open_folder.make(folder)
     target = os.path.join(folder, name)
     if os.path.islink(target):
         os.unlink(target)
     return target
-
-
-def make_folder(path: str) -> None:
-    """Make a folder of a root file system and those above it, which the system's users may enter.
-
-    Whatever this machine's umask is: systemd-networkd, for one, reads its files with a user of its own.
-
-    :param path: of the folder; one that is there keeps its mode
-    """
-    if not os.path.isdir(path):
-        make_folder(os.path.dirname(path))
-        os.mkdir(path)
-        os.chmod(path, 0o755)
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
