@@ -322,6 +322,31 @@ def test_an_archive_that_is_exchanged_after_the_image_got_its_name_goes_into_non
     assert len(imported) == 1
 
 
+def test_a_site_s_files_are_in_the_image_whatever_each_machine_gets_of_its_own(params, tmp_path, monkeypatch):
+    paths, found = ["/etc/resolv.conf", "/etc/hostname", "/etc/ssh/ssh_host_ed25519_key.pub"], {}
+
+    def install(_build, root, _work):
+        for folder in ("etc/ssh", "opt/cni/bin"):
+            os.makedirs(os.path.join(root, folder))
+        Path(root, "etc/ssh/ssh_host_rsa_key").write_text("of the machine that builds")
+
+    def write(root, *_arguments):
+        assert not Path(root, "etc/ssh/ssh_host_rsa_key").exists() and not Path(root, "etc/machine-id").read_text()
+        found.update((path, None if os.path.islink(root + path) else Path(root + path).read_text()) for path in paths)
+
+    for name, step in (("_install", install), ("_check_version", lambda *_arguments: None),
+                       ("_pause_image", lambda *_arguments: "pause")):
+        monkeypatch.setattr(node_build.NodeBuild, name, step)
+    monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: "")
+    monkeypatch.setattr(node_build.debian_root, "check_means", lambda *_arguments: None)
+    monkeypatch.setattr(node_build.node_disk, "write", write)
+    monkeypatch.setattr(node_build.node_disk, "compress", lambda _raw, image: Path(image).touch())
+    files = [{"path": path, "content": b"of the site", "mode": "0644"} for path in paths]
+    node_build.NodeBuild(dict(GOOD, files=files, cache_dir=params["cache_dir"], source_dir=str(
+        ROOT / "roles" / "node_image" / "files" / "recipe"))).build(Progress())
+    assert found == dict.fromkeys(paths, "of the site")
+
+
 def test_the_recipe_has_what_the_lab_s_image_has():
     """Links into the lab's recipe, so that both have the same service and the same settings of the kernel."""
     recipe = ROOT / "roles" / "node_image" / "files" / "recipe"

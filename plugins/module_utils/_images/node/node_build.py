@@ -21,7 +21,7 @@ from ..sources import contents
 from . import given_programs
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
-RECIPE = "2"
+RECIPE = "3"
 IMAGE = "node.qcow2"
 PROGRAMS = ("kubeadm", "kubelet", "kubectl")
 VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",),
@@ -87,12 +87,13 @@ class NodeBuild(cache_entry.CacheEntry):
             os.mkdir(work)
             progress.event(f"Installing Debian {SUITE} for the node image")
             self._install(root, work)
+            # Before the site's files, which may take the place of what it writes.
+            debian_root.clean(root)
             progress.event("Adding Kubernetes and the site's files")
             self._add(root)
             if self._params["image_archives"]:
                 progress.event(f"Importing {len(self._params['image_archives'])} archives of container images")
                 self._import(root, work)
-            debian_root.clean(root)
             progress.event("Writing the disk image")
             raw = os.path.join(work, "node.raw")
             node_disk.write(root, raw, self._params["disk_size_gib"], str(uuid.uuid5(uuid.NAMESPACE_OID, self.key)),
