@@ -113,6 +113,25 @@ def test_a_password_of_a_proxy_is_in_no_argument_and_stays_in_no_image(root, tmp
     assert not kept.exists()
 
 
+@pytest.mark.parametrize("release, expected", [("bookworm", ["deb http://mirror/debian bookworm main"]),
+                                               ("trixie", debian_root.upstream_sources())])
+def test_a_repository_is_never_the_only_source(tmp_path, monkeypatch, release, expected):
+    """mmdebstrap takes Debian's own sources only when there are none at all."""
+    commands = []
+
+    def run(arguments, _step, **_options):
+        commands.append(list(arguments))
+        listed = arguments[:2] == ["apt-get", "indextargets"]
+        return f"Debian|http://mirror/debian|{release}|main\n" if listed else ""
+
+    monkeypatch.setattr(debian_root, "run", run)
+    added = "deb https://packages.example.org/deb/ /"
+    debian_root.install("root", ["bash"], str(tmp_path), added=[added])
+    words = commands[-1]
+    assert words[words.index("root") + 1:] == [*expected, added]
+    assert all(word.endswith(" main") for word in expected) and "bookworm" in expected[0]
+
+
 @pytest.mark.parametrize("source", [
     f"deb https://user:{SECRET}@packages.example.org/deb/ /", f"deb https://{SECRET}@packages.example.org/deb/ /"])
 def test_a_source_with_a_password_is_refused_without_quoting_it(source):
