@@ -74,6 +74,8 @@ def test_nothing_is_wrong_with_what_is_documented():
     ("files", [{"path": "/lib/x", "content": b"", "mode": "0644"}], "files[0].path"),
     ("files", [{"path": "/run/x", "content": b"", "mode": "0644"}], "files[0].path"),
     ("files", [{"path": "/etc/x", "content": b"", "mode": "u+x"}], "files[0].mode"),
+    # As Ansible gives 0644 without quotes.
+    ("files", [{"path": "/etc/x", "content": b"", "mode": "420"}], "files[0].mode"),
 ])
 def test_what_is_refused(field, value, place):
     assert place in [problem.field for problem in problems(**{field: value})]

@@ -135,8 +135,10 @@ def _file_problems(files: list[dict[str, Any]]) -> list[Problem]:
             found.append(_wrong(
                 field + ".path", path, "a path outside of " + ", ".join(f"/{name}" for name in _MOUNTED),
                 "use another folder: this one is mounted over at boot"))
-        if not re.fullmatch("0?[0-7]{3}", file["mode"]):
-            found.append(_wrong(field + ".mode", file["mode"], "octal digits, for example 0644"))
+        # Of 0644 without quotes YAML makes the number 420, and Ansible the text.
+        if not re.fullmatch("0[0-7]{3}", file["mode"]):
+            found.append(_wrong(field + ".mode", file["mode"], "0 and three octal digits",
+                                "write it in quotes, for example \"0644\""))
     return found
 
 
