@@ -19,7 +19,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, node_disk
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, disk_image, node_disk
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.node import (
     given_programs,
     node_build,
@@ -388,3 +388,12 @@ def test_a_kubeadm_that_names_no_pause_image_is_reported(monkeypatch, output, fo
     else:
         with pytest.raises(debian_root.ImageBuildError, match="asking kubeadm for its images: found no image of pause"):
             build._pause_image("root")
+
+
+def test_a_conversion_finds_room_within_its_limit_however_many_processors_there_are(tmp_path, monkeypatch):
+    """Its threads would share 64 areas on eight processors, of 64 MiB each; Ironic has the same setting for it."""
+    (tmp_path / "qemu-img").write_text(f'#!/bin/sh\necho "$MALLOC_ARENA_MAX $(ulimit -v)" >{tmp_path}/limits\n')
+    (tmp_path / "qemu-img").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    disk_image.convert("a.qcow2", "qcow2", "a.raw")
+    assert (tmp_path / "limits").read_text() == "3 2097152\n"
