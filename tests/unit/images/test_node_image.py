@@ -397,3 +397,15 @@ def test_a_conversion_finds_room_within_its_limit_however_many_processors_there_
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     disk_image.convert("a.qcow2", "qcow2", "a.raw")
     assert (tmp_path / "limits").read_text() == "3 2097152\n"
+
+
+def test_an_image_that_finds_no_room_on_its_disk_names_the_option(tmp_path, monkeypatch):
+    said = ("__populate_fs: Could not allocate block in ext2 filesystem while writing file \\\"a\\\"\n"
+            "mkfs.ext4: Could not allocate block in ext2 filesystem while populating file system")
+    for name, script in (("sfdisk", "cat >/dev/null"), ("mkfs.ext4", f'echo "{said}" >&2; exit 1')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(debian_root.ImageBuildError, match=r"^disk_size_gib: found 3, in which .* no room; raise it$"):
+        node_disk.write("root", "raw", 3, "1-2")
