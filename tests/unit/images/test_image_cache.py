@@ -71,6 +71,16 @@ def test_what_a_checksum_file_says(text, expected):
     assert value == expected and bool(problems) is not bool(expected)
 
 
+@pytest.mark.parametrize("kind, expected", [(None, SHA256), ("sha256", SHA256), ("sha512", SHA512)])
+def test_a_checksum_file_may_have_a_checksum_of_each_type(kind, expected):
+    """As those of Flatcar, whose first one is an MD5."""
+    text = "".join(f"# {title} HASH\n{value}  a.qcow2\n{value}  b.qcow2\n" for title, value in (
+        ("MD5", "0" * 32), ("SHA1", "0" * 40), ("SHA256", SHA256), ("SHA512", SHA512)))
+    image = {"name": "a", "url": URL, "checksum": "https://images.example.org/DIGESTS", "checksum_type": kind}
+    value, problems = cache_options.checksum_of_file(text, image, "images[0]")
+    assert value.partition(":")[2] == expected and problems == []
+
+
 def test_a_checksum_file_of_another_type_is_refused():
     image = {"name": "a", "url": URL, "checksum": "https://images.example.org/SUMS", "checksum_type": "sha512"}
     assert cache_options.checksum_of_file(f"{SHA256}  a.qcow2\n", image, "images[0]")[1]

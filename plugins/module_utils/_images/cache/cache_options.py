@@ -12,7 +12,7 @@ from typing import Any
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import redacted
-from ..._common.transfer.image_checks import CHECKSUM_LENGTHS, checksum_in_file, is_url, url_parts
+from ..._common.transfer.image_checks import CHECKSUM_LENGTHS, checksums_in_file, is_url, url_parts
 from ..disks import disk_facts
 
 AS_IS = "as_is"
@@ -147,17 +147,17 @@ def checksum_of_file(text: str, image: Mapping[str, Any], where: str) -> tuple[s
     :param where: of the image in the options
     """
     source = str(image.get("url") or image.get("path"))
-    value = checksum_in_file(text, source)
+    values = checksums_in_file(text, source)
     name, field = image["name"], f"{where}.checksum"
     file = redacted(str(image["checksum"]))
-    if value is None:
+    if not values:
         missing = posixpath.basename(url_parts(source).path)
         return "", [Problem("image-checksum", name, field, f"{file} without {missing}", "a line for the image",
                             "name another checksum file, or the checksum itself")]
-    found = read_checksum(value, image.get("checksum_type"))
+    found = next(filter(None, (read_checksum(value, image.get("checksum_type")) for value in values)), None)
     if found is None:
         expected = image.get("checksum_type") or " or ".join(CHECKSUM_TYPES)
-        return "", [Problem("image-checksum", name, field, f"{file} with {show(value)}",
+        return "", [Problem("image-checksum", name, field, f"{file} with {show(values[0])}",
                             f"a checksum of type {expected}",
                             "name another checksum file, or the checksum itself")]
     return found, []
