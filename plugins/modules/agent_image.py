@@ -214,7 +214,7 @@ options:
     type: str
     default: ""
 requirements:
-  - root
+  - root, and a machine of x86_64, for a build
   - mmdebstrap
   - cpio
   - zstd

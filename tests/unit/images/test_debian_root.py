@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 from images.test_agent_options import GOOD as AGENT_OPTIONS
@@ -139,3 +140,12 @@ def test_a_source_with_a_password_is_refused_without_quoting_it(source):
     assert fields(params) == ["kubernetes_repository.source"]
     found = node_options.problems(params) + agent_options.problems(dict(AGENT_OPTIONS, debian_sources=[source]))
     assert len(found) == 2 and SECRET not in str(found)
+
+
+def test_a_machine_of_another_architecture_is_named_before_packages_that_it_has_not(monkeypatch):
+    """It would be asked to install the package of a boot loader that has none for its architecture."""
+    monkeypatch.setattr(debian_root.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(debian_root.os, "uname", lambda: SimpleNamespace(machine="aarch64"))
+    with pytest.raises(debian_root.ImageBuildError, match=r"^building a disk: found a machine of aarch64, expected one "
+                                                          "of x86_64, for which all images are; build it on"):
+        debian_root.check_means("a disk", [("no-such-program", "no-such-package")])

@@ -19,6 +19,8 @@ from ..._common.problems.errors import ReportedError
 from ..._common.redaction.redaction import redacted
 
 SUITE = "bookworm"
+# Of the recipes: their kernels, boot loaders and packages of Python.
+MACHINE = "x86_64"
 MIB = 1024 ** 2
 FORWARDED_APT_SETTINGS = (
     "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
@@ -119,18 +121,22 @@ def run(arguments: Sequence[str], step: str, if_late: str = "look at this machin
 
 
 def check_means(what: str, commands: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]] = ()) -> None:
-    """Refuse to begin without root, a program or a file.
+    """Refuse to begin without root, a program or a file, or on a machine of another architecture.
 
     :param what: what is built
     :param commands: program and the Debian package that has it
     :param files: path and the Debian package that has it
-    :raises ImageBuildError: naming all that is missing
+    :raises ImageBuildError: naming it, of programs and files all that are missing
     """
     if os.geteuid() != 0:
         raise ImageBuildError(
             f"building {what} needs root: it makes a root file system whose files belong to many users. "
             "Run it as root (in a playbook by become: true), take an image from elsewhere (download, downloads), or in "
             "a lab do without nodes that boot")
+    if os.uname().machine != MACHINE:
+        raise ImageBuildError(
+            f"building {what}: found a machine of {os.uname().machine}, expected one of {MACHINE}, for which all "
+            "images are; build it on another machine, or take an image from elsewhere (download, downloads)")
     missing = [f"{command} is missing: install the package {package}" for command, package in commands
                if not shutil.which(command)]
     missing += [f"{path} is missing: install the package {package}" for path, package in files
