@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent imp
 
 MANAGER = {"name": "site_hardware", "class_name": "Manager", "content": b"class Manager:\n    pass\n"}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA me@example.org"
 HASH = "$6$saltsalt$" + "a" * 86
 REQUIREMENT = "example==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"
@@ -61,6 +62,7 @@ def test_nothing_is_wrong_with_what_is_documented():
     ("ssh_keys", ["/root/.ssh/id_ed25519.pub"], "ssh_keys[0]"),
     ("ssh_keys", [KEY + "\n" + KEY], "ssh_keys[0]"),
     ("ca_certificates", ["/etc/ssl/ca.pem"], "ca_certificates[0]"),
+    ("ca_certificates", [CERTIFICATE + PRIVATE_KEY], "ca_certificates[0]"),
     ("root_password_hash", "secret", "root_password_hash"),
     ("root_password_hash", HASH + ":0:0\nroot", "root_password_hash"),
     ("python_requirements", "example==1.0\n", "python_requirements: line 1"),
