@@ -288,6 +288,14 @@ def test_a_file_that_is_no_disk_is_refused_under_the_name_of_one(cache, source):
     assert cache({"name": "a.html", "path": str(source / "a")})["changed"]
 
 
+def test_a_ramdisk_is_published_under_its_usual_name_and_a_disk_under_it_is_looked_at(cache, source):
+    (source / "ramdisk").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(1020))
+    assert "format" not in cache({"name": "initrd.img", "path": str(source / "ramdisk")})["images"][0]
+    raw = qcow2(source / "a.qcow2")
+    for name, form in (("a.qcow2", "qcow2"), (raw.name, "raw")):
+        assert cache({"name": "disk.img", "path": str(source / name)})["images"][0]["format"] == form
+
+
 def test_room_is_asked_for_before_a_download_and_before_a_conversion(cache, server, source, monkeypatch):
     raw = qcow2(source / "a.qcow2", "data" * 2 ** 17, "-c")
     size = (source / "a.qcow2").stat().st_size

@@ -25,7 +25,7 @@ _VERSION = re.compile(r"\.[0-9a-f]{%d}(\.|$)" % VERSION_DIGITS)
 # Of the files beside an image.
 _RESERVED = (".sha256", ".json")
 # What a name says of a file's format.
-_DISK_NAMES = {".qcow2": disk_facts.QCOW2, ".raw": disk_facts.RAW, ".img": None}
+_DISK_NAMES = {".qcow2": disk_facts.QCOW2, ".raw": disk_facts.RAW}
 _EXPECTED_CHECKSUM = ("sha256: or sha512: and as many hexadecimal digits, or the URL of a checksum file with https")
 
 
@@ -120,8 +120,9 @@ def is_disk(name: str, wanted: str, header: bytes) -> bool:
     :param wanted: one of :data:`FORMATS`
     :param header: the file's first bytes
     """
-    return (wanted != AS_IS or posixpath.splitext(name)[1] in _DISK_NAMES
-            or disk_facts.disk_format(header) == disk_facts.QCOW2)
+    ending, found = posixpath.splitext(name)[1], disk_facts.disk_format(header)
+    # Ramdisks are named .img as well as disks; ISO images, too, have a partition table.
+    return wanted != AS_IS or ending in _DISK_NAMES or found == disk_facts.QCOW2 or (ending == ".img" and bool(found))
 
 
 def read_checksum(text: str, kind: str | None = None) -> str | None:
