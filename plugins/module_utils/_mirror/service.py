@@ -141,10 +141,13 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     if not unchanged:
         work_folder.check(work_dir)
     warnings = [_lacking(text) for text in items.unknown]
-    if unchanged or check_mode:
-        return dict(_result(path, before if unchanged else bills.compose(
-            params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
-            not unchanged), warnings=warnings)
+    if unchanged:
+        return dict(_result(path, before, False), warnings=warnings)
+    if check_mode:
+        # Of a bill with the sizes of files, which nobody knows yet.
+        return dict(_result(path, bills.compose(
+            params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())), True),
+            checksum=None, warnings=warnings)
     with work_folder.held(work_dir):
         made = bills.compose(params["release"], digests,
                              _fill(work_dir, items, digests, source, params["files_ca_file"], report))
