@@ -4,7 +4,10 @@
 """Node images: options, what is refused of an image by its header and by what qemu-img says, and publishing."""
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
+import lzma
 import os
 import shutil
 import struct
@@ -81,6 +84,13 @@ def header(version=3, backing=0, incompatible=0, encryption=0):
     (header(incompatible=32), "features"), (header()[:90], ""), (b"KDMV" + bytes(600), ""), (b"", ""), (b"<html>", "")])
 def test_no_program_opens_what_leads_to_another_file(data, field):
     assert [problem.field for problem in disk_facts.header_problems("a", data)] == [field]
+
+
+@pytest.mark.parametrize("pack, title", [(lzma.compress, "xz"), (gzip.compress, "gzip"), (bz2.compress, "bzip2")])
+def test_a_disk_that_is_compressed_is_to_be_unpacked_and_not_to_be_converted(pack, title):
+    problem, = disk_facts.header_problems("a", pack(header()))
+    assert str(problem).startswith(f"a: found a file that is compressed by {title}, expected qcow2")
+    assert problem.hint.startswith("unpack it") and "qemu-img" not in str(problem)
 
 
 @pytest.mark.parametrize("data", [header(), header(version=2, incompatible=4), header(incompatible=8),
