@@ -7,12 +7,15 @@ from __future__ import annotations
 import bz2
 import gzip
 import hashlib
+import importlib.util
+import json
 import lzma
 import os
 import shutil
 import struct
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -419,3 +422,29 @@ def test_an_image_that_finds_no_room_on_its_disk_names_the_option(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(debian_root.ImageBuildError, match=r"^disk_size_gib: found 3, in which .* no room; raise it$"):
         node_disk.write("root", "raw", 3, "1-2")
+
+
+IMPORTING = ROOT / "lab" / "node_image" / "import_images.py"
+
+
+def manifest(architecture, system="linux"):
+    return {"digest": f"sha256:{architecture}", "platform": {"os": system, "architecture": architecture}}
+
+
+@pytest.mark.parametrize("listed, found", [
+    ([manifest("arm64"), manifest("amd64", "windows"), manifest("amd64")], ["sha256:amd64-layer"]),
+    ([{"digest": "sha256:amd64"}], ["sha256:amd64-layer"]), ([manifest("unknown", "unknown"), manifest("arm64")], [])])
+def test_of_an_archive_of_several_architectures_the_image_of_the_machine_counts(monkeypatch, listed, found):
+    """The archive need not have the others, which nobody can look into then."""
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+    spec = importlib.util.spec_from_file_location("import_images", IMPORTING)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    contents = {"sha256:list": {"manifests": listed}, "sha256:amd64": {"layers": [{"digest": "sha256:amd64-layer"}]}}
+
+    def chroot(_root, arguments):
+        return "REF TYPE DIGEST\nname:1 list sha256:list\n" if "list" in arguments else json.dumps(
+            contents[arguments[-1]])
+
+    monkeypatch.setattr(script, "chroot", chroot)
+    assert script.layers("root", "name:1") == found
