@@ -124,8 +124,9 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     :raises RefusedError: for wrong names, and for a work folder that others could have filled
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
+    local, pending = _local(params, check_mode)
     items = wanted(params["parts"], [*params["images"], *image_lists.read(params["image_lists"])], params["files"],
-                   params["source_dir"], params["programs"], _local(params), params["cluster_add_ons"],
+                   params["source_dir"], params["programs"], local, params["cluster_add_ons"],
                    params["planes"])
     digests, errors = _digests(source, items.images, items.digests)
     if errors:
@@ -135,12 +136,12 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     before = _bill_before(path)
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
     planned["files"].update((name, str(file_digest.checksum(source_path))) for name, source_path in items.local.items())
-    unchanged = before is not None and before["release"] == params["release"] and planned == {
+    unchanged = not pending and before is not None and before["release"] == params["release"] and planned == {
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind])
         for kind in ("images", "files")} and archive.is_whole(path, before)
     if not unchanged:
         work_folder.check(work_dir)
-    warnings = [_lacking(text) for text in items.unknown]
+    warnings = [*pending, *(_lacking(text) for text in items.unknown)]
     if unchanged:
         return dict(_result(path, before, False), warnings=warnings)
     if check_mode:
@@ -176,17 +177,21 @@ def _bill_before(path: str) -> bills.Bill | None:
                             "path by archive") from exc
 
 
-def _local(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return name in the archive → path, of the files that are on this machine already.
+def _local(params: Mapping[str, Any], check_mode: bool) -> tuple[dict[str, str], list[str]]:
+    """Return name in the archive → path, of the files that are on this machine already, and in words what is not yet.
 
     :raises RefusedError: for a folder that cannot be read, and a name that cannot be in an archive
     :raises ReportedError: when manifests are asked for and none are rendered
     """
     found: dict[str, str] = {}
-    problems = []
+    problems, pending = [], []
     if params["manifests"]:
-        found.update(rendered_manifests.files(
-            engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir())))
+        made = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir())
+        if check_mode and not rendered_manifests.complete(made):
+            # What renders them before this renders nothing in check mode.
+            pending.append("manifests: not rendered yet, so that check mode has none in the bill")
+        else:
+            found.update(rendered_manifests.files(made))
     for folder in params["folders"]:
         try:
             names = sorted(os.listdir(folder))
@@ -205,7 +210,7 @@ def _local(params: Mapping[str, Any]) -> dict[str, str]:
             found[name] = path
     if problems:
         raise RefusedError(problems)
-    return found
+    return found, pending
 
 
 def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: registry.Registry,

@@ -309,6 +309,18 @@ def test_check_mode_names_no_checksum_that_the_archive_will_not_have(tmp_path):
     assert not unchanged["changed"] and unchanged["checksum"] == checksum
 
 
+def test_check_mode_knows_of_manifests_that_are_yet_to_be_rendered(site, tmp_path):
+    """What renders them before this renders nothing in check mode, and an archive without them is another one."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    gathered(tmp_path, folder)
+    given = {"manifests": True, "source_dir": str(SOURCE), "cache_dir": str(site.cache)}
+    predicted = gathered(tmp_path, folder, check_mode=True, **given)
+    assert predicted["changed"] and predicted["warnings"][0].startswith("manifests: not rendered yet")
+    with pytest.raises(ReportedError, match="run the module plane_programs first"):
+        gathered(tmp_path, folder, **given)
+
+
 @pytest.mark.parametrize("left", ["half of a file", "no file"])
 def test_an_archive_that_was_cut_is_gathered_again(tmp_path, left):
     """To unpack it is refused, with the advice to gather it again; its bill is at its beginning."""
