@@ -12,6 +12,7 @@ import time
 
 START_TIMEOUT_SECONDS = 30
 SEARCH_PATH = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(os.uname().machine)
 CTR = ["ctr", "--namespace", "k8s.io"]
 
 
@@ -26,13 +27,22 @@ def chroot(root, arguments, **options):
                           text=True, **options).stdout
 
 
+def _is_of_this_machine(item):
+    """Return whether an image of a list is the one that was unpacked; an archive need not have the others."""
+    platform = item.get("platform") or {"os": "linux", "architecture": ARCHITECTURE}
+    return (platform.get("os"), platform.get("architecture")) == ("linux", ARCHITECTURE)
+
+
 def layers(root, reference):
     """Return the digests of an image's layers."""
     manifest = next(line.split()[2] for line in chroot(root, [*CTR, "images", "list"]).splitlines()
                     if line.split()[0] == reference)
     contents = json.loads(chroot(root, [*CTR, "content", "get", manifest]))
     if "manifests" in contents:
-        contents = json.loads(chroot(root, [*CTR, "content", "get", contents["manifests"][0]["digest"]]))
+        digest = next((item["digest"] for item in contents["manifests"] if _is_of_this_machine(item)), None)
+        if digest is None:
+            return []
+        contents = json.loads(chroot(root, [*CTR, "content", "get", digest]))
     return [layer["digest"] for layer in contents["layers"]]
 
 

@@ -275,7 +275,9 @@ bill:
     images: [{name: "quay.io/metal3-io/ip-address-manager:v1.13.2", digest: "sha256:8f1c…"}]
     files: []
 checksum:
-  description: Checksum of the bill, which M(metal3.baremetal.mirror_unpack) takes. It stands for all of the archive.
+  description:
+    - Checksum of the bill, which M(metal3.baremetal.mirror_unpack) takes. It stands for all of the archive.
+    - V(null) when check mode predicts a change.
   returned: success
   type: str
   sample: sha256:8f1c2b9d0a7e4f35b6c8d1e2f3a4b5c6d7e8f90112233445566778899aabbccd

@@ -118,7 +118,7 @@ options:
         description: Its contents, in place of O(files[].source).
         type: str
       mode:
-        description: Its permissions, in octal digits.
+        description: Its permissions, V(0) and three octal digits in quotes, without which YAML reads another number.
         type: str
         default: "0644"
   image_archives:
@@ -143,7 +143,7 @@ options:
     type: str
     default: ""
 requirements:
-  - root
+  - root, and a machine of x86_64, for a build
   - mmdebstrap
   - qemu-img
   - sfdisk

@@ -14,7 +14,7 @@ import uuid
 from typing import Any
 
 from .._common.documents.document_text import from_json
-from .._common.files import cache_entry
+from .._common.files import cache_entry, open_folder
 from .._images.debian import debian_root
 from .._images.debian.debian_root import CHROOT_ENVIRONMENT, CONTAINED, MIB, ImageBuildError, run
 from .._images.disks import node_disk
@@ -178,9 +178,9 @@ class NodeImage(cache_entry.CacheEntry):
             shutil.copyfile(os.path.join(self._bin_dir, name), os.path.join(root, "usr/bin", name))
             os.chmod(os.path.join(root, "usr/bin", name), 0o755)
         # Where every CNI's installer puts its plugins, and where containerd looks.
-        debian_root.make_folder(os.path.join(root, "opt/cni"))
+        open_folder.make(os.path.join(root, "opt/cni"))
         os.symlink("/usr/lib/cni", os.path.join(root, "opt/cni/bin"))
-        debian_root.make_folder(os.path.join(root, "etc/cni/net.d"))
+        open_folder.make(os.path.join(root, "etc/cni/net.d"))
         units = {
             "enable": ["kubelet", "containerd", "systemd-networkd", "systemd-resolved", "ssh"],
             "disable": ["keepalived"],

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .._cluster.render import images as cluster_images
-from .._common.files import file_digest, regular_file, user_folders, whole_file
+from .._common.files import file_digest, open_folder, regular_file, user_folders, whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from .._common.texts.formats import timestamp
@@ -124,8 +124,9 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     :raises RefusedError: for wrong names, and for a work folder that others could have filled
     :raises ReportedError: when something can't be gathered, naming all that can't
     """
+    local, pending = _local(params, check_mode)
     items = wanted(params["parts"], [*params["images"], *image_lists.read(params["image_lists"])], params["files"],
-                   params["source_dir"], params["programs"], _local(params), params["cluster_add_ons"],
+                   params["source_dir"], params["programs"], local, params["cluster_add_ons"],
                    params["planes"])
     digests, errors = _digests(source, items.images, items.digests)
     if errors:
@@ -135,16 +136,19 @@ def gather(params: Mapping[str, Any], source: registry.Registry, report: Callabl
     before = _bill_before(path)
     planned = {"images": digests, "files": dict((entry["name"], entry["checksum"]) for entry in items.files)}
     planned["files"].update((name, str(file_digest.checksum(source_path))) for name, source_path in items.local.items())
-    unchanged = before is not None and before["release"] == params["release"] and planned == {
+    unchanged = not pending and before is not None and before["release"] == params["release"] and planned == {
         kind: dict((entry["name"], entry["digest"]) for entry in before[kind])
         for kind in ("images", "files")} and archive.is_whole(path, before)
     if not unchanged:
         work_folder.check(work_dir)
-    warnings = [_lacking(text) for text in items.unknown]
-    if unchanged or check_mode:
-        return dict(_result(path, before if unchanged else bills.compose(
-            params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())),
-            not unchanged), warnings=warnings)
+    warnings = [*pending, *(_lacking(text) for text in items.unknown)]
+    if unchanged:
+        return dict(_result(path, before, False), warnings=warnings)
+    if check_mode:
+        # Of a bill with the sizes of files, which nobody knows yet.
+        return dict(_result(path, bills.compose(
+            params["release"], digests, dict((name, (digest, 0)) for name, digest in planned["files"].items())), True),
+            checksum=None, warnings=warnings)
     with work_folder.held(work_dir):
         made = bills.compose(params["release"], digests,
                              _fill(work_dir, items, digests, source, params["files_ca_file"], report))
@@ -173,17 +177,21 @@ def _bill_before(path: str) -> bills.Bill | None:
                             "path by archive") from exc
 
 
-def _local(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return name in the archive → path, of the files that are on this machine already.
+def _local(params: Mapping[str, Any], check_mode: bool) -> tuple[dict[str, str], list[str]]:
+    """Return name in the archive → path, of the files that are on this machine already, and in words what is not yet.
 
     :raises RefusedError: for a folder that cannot be read, and a name that cannot be in an archive
     :raises ReportedError: when manifests are asked for and none are rendered
     """
     found: dict[str, str] = {}
-    problems = []
+    problems, pending = [], []
     if params["manifests"]:
-        found.update(rendered_manifests.files(
-            engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir())))
+        made = engine.Engine(params["source_dir"], params["cache_dir"] or user_folders.cache_dir())
+        if check_mode and not rendered_manifests.complete(made):
+            # What renders them before this renders nothing in check mode.
+            pending.append("manifests: not rendered yet, so that check mode has none in the bill")
+        else:
+            found.update(rendered_manifests.files(made))
     for folder in params["folders"]:
         try:
             names = sorted(os.listdir(folder))
@@ -202,7 +210,7 @@ def _local(params: Mapping[str, Any]) -> dict[str, str]:
             found[name] = path
     if problems:
         raise RefusedError(problems)
-    return found
+    return found, pending
 
 
 def _fill(work_dir: str, items: Wanted, digests: Mapping[str, str], source: registry.Registry,
@@ -311,7 +319,7 @@ def unpack(params: Mapping[str, Any], target: registry.Registry | None, report: 
 
 def _place(entry: Mapping[str, Any], source: str, directory: str) -> None:
     """Copy a file into the image server's folder; it may be long ago that it was extracted."""
-    os.makedirs(directory, mode=0o755, exist_ok=True)
+    open_folder.make(directory)
     with open(source, "rb") as stream:
         found = verified_copy.write(stream, os.path.join(directory, entry["name"]), entry["digest"], _DOCUMENT_MODE)
     if found != entry["digest"]:

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-from .._common.files import whole_file
+from .._common.files import open_folder, whole_file
 from .._common.problems.errors import RefusedError, ReportedError
 from .._common.problems.problem import Problem
 from . import dhcp_probe, ipv6_probe, other_servers, own_interface, servers_probe, systems
@@ -51,7 +51,7 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
     _tried(content, options, check_mode, runner, warnings)
     if not check_mode:
         for path in (options["config_file"], options["leases_file"]):
-            _make_folder(os.path.dirname(path))
+            open_folder.make(os.path.dirname(path))
     before = whole_file.write(options["config_file"], content.encode(), 0o644, check_mode)
     result: dict[str, Any] = {"changed": before is not None, "config_file": options["config_file"],
                               "program": shutil.which(options["dnsmasq"]) or options["dnsmasq"], "warnings": warnings}
@@ -59,13 +59,6 @@ def ensure(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: b
         result["diff"] = {"before_header": options["config_file"], "after_header": options["config_file"],
                           "before": before.decode("utf-8", "replace"), "after": content}
     return result
-
-
-def _make_folder(path: str) -> None:
-    """Make a folder that dnsmasq's own user may enter; one that is there keeps its permissions."""
-    if not os.path.isdir(path):
-        os.makedirs(path)
-        os.chmod(path, 0o755)
 
 
 def _other_servers(network: Mapping[str, Any], options: Mapping[str, Any], check_mode: bool, progress: Any,

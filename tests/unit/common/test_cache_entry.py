@@ -8,7 +8,7 @@ import os
 
 import pytest
 
-from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import cache_entry
+from ansible_collections.metal3.baremetal.plugins.module_utils._common.files import cache_entry, file_lock
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 
 
@@ -45,6 +45,17 @@ def test_what_a_killed_build_left_is_not_taken_for_complete(tmp_path):
     assert os.listdir(directory) == ["whole"]
     with cache_entry.making(directory, Progress()) as partial:
         assert partial is None
+
+
+def test_what_killed_builds_of_other_entries_have_left_goes_with_the_next_one(tmp_path):
+    """Gigabytes of a system, of which nobody asks again once an option was changed."""
+    for name in ("killed", "running", "of-another-kind"):
+        (tmp_path / f"{name}.partial" / "work").mkdir(parents=True)
+    for name in ("killed", "running"):
+        (tmp_path / f"{name}.lock").write_text("")
+    with file_lock.held(str(tmp_path / "running.lock")), cache_entry.making(str(tmp_path / "key"), Progress()):
+        assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == [
+            "key.partial", "of-another-kind.partial", "running.partial"]
 
 
 def test_another_part_or_another_order_is_another_name():

@@ -235,3 +235,30 @@ def test_what_finds_no_room_leaves_none_taken(tmp_path, monkeypatch):
     with pytest.raises(ReportedError, match="No space left on device; free space, then run again to begin from"):
         download.file("http://127.0.0.1/file", str(tmp_path / "file"), CHECKSUM)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content, reason", [(None, "No such file or directory"), ("", "no certificates in PEM form")])
+def test_a_file_without_authorities_is_named(tmp_path, content, reason):
+    """It is no matter of the download, which would not go on from anywhere."""
+    authority = tmp_path / "ca.pem"
+    if content is not None:
+        authority.write_text(content)
+    with pytest.raises(ReportedError, match=rf"^{authority}: {reason}, expected certificates .*; correct the path"):
+        download.file("https://127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM, str(authority))
+
+
+@pytest.mark.parametrize("status, step", [
+    (404, "HTTP 404 .*; correct the URL$"), (401, "HTTP 401 .*; correct the URL, or the login in it$"),
+    (403, "HTTP 403 .*; correct the URL, or the login in it$"), (429, "HTTP 429 .*; look at the server, or run again"),
+    (503, "HTTP 503 .*; look at the server, or run again later$")])
+def test_an_error_of_the_server_says_what_to_do(serve, tmp_path, status, step):
+    with pytest.raises(ReportedError, match=step):
+        download.file(serve(lambda request: request.send_error(status)).url(), str(tmp_path / "file"), CHECKSUM)
+
+
+def test_a_certificate_that_is_not_trusted_is_no_interruption(tmp_path, monkeypatch):
+    def untrusted(*_arguments):
+        raise OSError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local issuer")
+    monkeypatch.setattr(download, "_read", untrusted)
+    with pytest.raises(ReportedError, match=r"; give the file of the authority that signed the server's certificate$"):
+        download.file("https://127.0.0.1:1/file", str(tmp_path / "file"), CHECKSUM)

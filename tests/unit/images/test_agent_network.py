@@ -122,6 +122,14 @@ def test_the_ramdisk_s_own_data_for_this_machine_are_used(monkeypatch, tmp_path)
     assert [path.name for path in folder.iterdir()] == ["05-second.network"]
 
 
+def test_the_file_of_the_module_bonding_is_no_interface(monkeypatch, tmp_path):
+    """It is there with kernel_modules: [bonding]; the machine came up by DHCP, or not at all."""
+    folder = machine(monkeypatch, tmp_path, ["00:5c:52:00:00:02"], DOCUMENTS)
+    (tmp_path / "net" / "bonding_masters").write_text("bond0\n")
+    assert network_data.main() == 0
+    assert [path.name for path in folder.iterdir()] == ["05-second.network"]
+
+
 def test_a_machine_that_nobody_describes_uses_dhcp(monkeypatch, tmp_path):
     folder = machine(monkeypatch, tmp_path, ["00:5c:52:00:00:99"], DOCUMENTS)
     assert network_data.main() == 0

@@ -15,6 +15,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._images.agent imp
 
 MANAGER = {"name": "site_hardware", "class_name": "Manager", "content": b"class Manager:\n    pass\n"}
 CERTIFICATE = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"
+PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n"
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA me@example.org"
 HASH = "$6$saltsalt$" + "a" * 86
 REQUIREMENT = "example==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"
@@ -61,6 +62,7 @@ def test_nothing_is_wrong_with_what_is_documented():
     ("ssh_keys", ["/root/.ssh/id_ed25519.pub"], "ssh_keys[0]"),
     ("ssh_keys", [KEY + "\n" + KEY], "ssh_keys[0]"),
     ("ca_certificates", ["/etc/ssl/ca.pem"], "ca_certificates[0]"),
+    ("ca_certificates", [CERTIFICATE + PRIVATE_KEY], "ca_certificates[0]"),
     ("root_password_hash", "secret", "root_password_hash"),
     ("root_password_hash", HASH + ":0:0\nroot", "root_password_hash"),
     ("python_requirements", "example==1.0\n", "python_requirements: line 1"),
@@ -74,6 +76,8 @@ def test_nothing_is_wrong_with_what_is_documented():
     ("files", [{"path": "/lib/x", "content": b"", "mode": "0644"}], "files[0].path"),
     ("files", [{"path": "/run/x", "content": b"", "mode": "0644"}], "files[0].path"),
     ("files", [{"path": "/etc/x", "content": b"", "mode": "u+x"}], "files[0].mode"),
+    # As Ansible gives 0644 without quotes.
+    ("files", [{"path": "/etc/x", "content": b"", "mode": "420"}], "files[0].mode"),
 ])
 def test_what_is_refused(field, value, place):
     assert place in [problem.field for problem in problems(**{field: value})]

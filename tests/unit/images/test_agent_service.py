@@ -9,6 +9,7 @@ import io
 import json
 import os
 import shutil
+import sys
 import tarfile
 from pathlib import Path
 
@@ -162,6 +163,16 @@ def test_network_data_that_the_agent_can_use(params, tmp_path):
     built(params)
     ensure(params, network_data=[NETWORK])
     assert json.dumps(NETWORK, sort_keys=True, indent=1).encode() in (tmp_path / "www" / "initrd").read_bytes()
+
+
+def test_the_check_of_network_data_leaves_the_recipe_as_it_is(params, tmp_path, monkeypatch):
+    """A compiled copy of its script would make another recipe of it, and is no text that goes into the ramdisk."""
+    recipe = tmp_path / "recipe"
+    shutil.copytree(RECIPE, recipe, ignore=shutil.ignore_patterns("__pycache__"))
+    before = sorted(recipe.rglob("*"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    ensure(params, check_mode=True, source_dir=str(recipe), network_data=[NETWORK])
+    assert sorted(recipe.rglob("*")) == before
 
 
 def test_another_folder_is_not_taken_for_the_recipe(params, tmp_path):

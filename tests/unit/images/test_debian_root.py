@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 from images.test_agent_options import GOOD as AGENT_OPTIONS
@@ -51,6 +52,18 @@ def test_files_of_the_collection_follow_no_link(root, tmp_path):
     os.symlink(tmp_path / "machine" / "UTC", root / "etc" / "issue")
     debian_root.add_files(str(tmp_path / "source"), str(root))
     assert (tmp_path / "machine" / "UTC").read_text() == "of this machine"
+
+
+def test_compiled_copies_of_a_recipe_s_scripts_are_no_part_of_it(root, tmp_path):
+    folder = tmp_path / "source" / "etc"
+    folder.mkdir(parents=True)
+    (folder / "script.py").write_text("")
+    before = debian_root.tree_digest(str(tmp_path / "source"))
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "script.cpython-311.pyc").write_bytes(b"\xa7\r\r\n")
+    assert debian_root.tree_digest(str(tmp_path / "source")) == before
+    debian_root.add_files(str(tmp_path / "source"), str(root))
+    assert sorted(os.listdir(root / "etc")) == ["apt", "script.py"]
 
 
 def test_what_is_added_is_read_by_users_of_the_system_whatever_the_umask_is(root, tmp_path, monkeypatch):
@@ -101,6 +114,25 @@ def test_a_password_of_a_proxy_is_in_no_argument_and_stays_in_no_image(root, tmp
     assert not kept.exists()
 
 
+@pytest.mark.parametrize("release, expected", [("bookworm", ["deb http://mirror/debian bookworm main"]),
+                                               ("trixie", debian_root.upstream_sources())])
+def test_a_repository_is_never_the_only_source(tmp_path, monkeypatch, release, expected):
+    """mmdebstrap takes Debian's own sources only when there are none at all."""
+    commands = []
+
+    def run(arguments, _step, **_options):
+        commands.append(list(arguments))
+        listed = arguments[:2] == ["apt-get", "indextargets"]
+        return f"Debian|http://mirror/debian|{release}|main\n" if listed else ""
+
+    monkeypatch.setattr(debian_root, "run", run)
+    added = "deb https://packages.example.org/deb/ /"
+    debian_root.install("root", ["bash"], str(tmp_path), added=[added])
+    words = commands[-1]
+    assert words[words.index("root") + 1:] == [*expected, added]
+    assert all(word.endswith(" main") for word in expected) and "bookworm" in expected[0]
+
+
 @pytest.mark.parametrize("source", [
     f"deb https://user:{SECRET}@packages.example.org/deb/ /", f"deb https://{SECRET}@packages.example.org/deb/ /"])
 def test_a_source_with_a_password_is_refused_without_quoting_it(source):
@@ -108,3 +140,12 @@ def test_a_source_with_a_password_is_refused_without_quoting_it(source):
     assert fields(params) == ["kubernetes_repository.source"]
     found = node_options.problems(params) + agent_options.problems(dict(AGENT_OPTIONS, debian_sources=[source]))
     assert len(found) == 2 and SECRET not in str(found)
+
+
+def test_a_machine_of_another_architecture_is_named_before_packages_that_it_has_not(monkeypatch):
+    """It would be asked to install the package of a boot loader that has none for its architecture."""
+    monkeypatch.setattr(debian_root.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(debian_root.os, "uname", lambda: SimpleNamespace(machine="aarch64"))
+    with pytest.raises(debian_root.ImageBuildError, match=r"^building a disk: found a machine of aarch64, expected one "
+                                                          "of x86_64, for which all images are; build it on"):
+        debian_root.check_means("a disk", [("no-such-program", "no-such-package")])

@@ -71,6 +71,16 @@ def test_what_a_checksum_file_says(text, expected):
     assert value == expected and bool(problems) is not bool(expected)
 
 
+@pytest.mark.parametrize("kind, expected", [(None, SHA256), ("sha256", SHA256), ("sha512", SHA512)])
+def test_a_checksum_file_may_have_a_checksum_of_each_type(kind, expected):
+    """As those of Flatcar, whose first one is an MD5."""
+    text = "".join(f"# {title} HASH\n{value}  a.qcow2\n{value}  b.qcow2\n" for title, value in (
+        ("MD5", "0" * 32), ("SHA1", "0" * 40), ("SHA256", SHA256), ("SHA512", SHA512)))
+    image = {"name": "a", "url": URL, "checksum": "https://images.example.org/DIGESTS", "checksum_type": kind}
+    value, problems = cache_options.checksum_of_file(text, image, "images[0]")
+    assert value.partition(":")[2] == expected and problems == []
+
+
 def test_a_checksum_file_of_another_type_is_refused():
     image = {"name": "a", "url": URL, "checksum": "https://images.example.org/SUMS", "checksum_type": "sha512"}
     assert cache_options.checksum_of_file(f"{SHA256}  a.qcow2\n", image, "images[0]")[1]
@@ -194,6 +204,16 @@ def test_a_download_is_published_once_with_its_checksum_and_its_version(cache, s
     assert server.ranges == [0] and not cache(image, check_mode=True)["changed"]
 
 
+def test_the_web_server_can_enter_the_folder_whatever_the_umask_is(cache, source):
+    (source / "kernel").write_bytes(b"kernel")
+    before = os.umask(0o077)
+    try:
+        cache({"name": "vmlinuz", "path": str(source / "kernel")})
+    finally:
+        os.umask(before)
+    assert cache.folder.stat().st_mode & 0o777 == 0o755
+
+
 def test_what_somebody_has_changed_is_published_again(cache, server, source):
     (source / "kernel").write_bytes(b"kernel")
     image = {"name": "vmlinuz", "url": server.url("kernel"), "checksum": sha256(source / "kernel")}
@@ -266,6 +286,14 @@ def test_a_file_that_is_no_disk_is_refused_under_the_name_of_one(cache, source):
     with pytest.raises(ReportedError, match="found another format"):
         cache({"name": "a.raw", "path": str(source / "a")})
     assert cache({"name": "a.html", "path": str(source / "a")})["changed"]
+
+
+def test_a_ramdisk_is_published_under_its_usual_name_and_a_disk_under_it_is_looked_at(cache, source):
+    (source / "ramdisk").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(1020))
+    assert "format" not in cache({"name": "initrd.img", "path": str(source / "ramdisk")})["images"][0]
+    raw = qcow2(source / "a.qcow2")
+    for name, form in (("a.qcow2", "qcow2"), (raw.name, "raw")):
+        assert cache({"name": "disk.img", "path": str(source / name)})["images"][0]["format"] == form
 
 
 def test_room_is_asked_for_before_a_download_and_before_a_conversion(cache, server, source, monkeypatch):

@@ -45,6 +45,22 @@ def test_files_fit_their_checksums(folder):
         assert os.stat(folder.path(name)).st_mode & 0o777 == 0o644
 
 
+def test_the_web_server_can_enter_the_folders_whatever_the_umask_is(tmp_path):
+    before = os.umask(0o077)
+    try:
+        publish(ImageFolder(str(tmp_path / "srv" / "www")))
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in (tmp_path / "srv", tmp_path / "srv" / "www")] == [0o755] * 2
+
+
+def test_a_folder_that_is_there_keeps_its_mode(folder):
+    os.mkdir(folder.directory)
+    os.chmod(folder.directory, 0o710)
+    publish(folder)
+    assert os.stat(folder.directory).st_mode & 0o777 == 0o710
+
+
 def test_only_what_differs_is_written(folder):
     publish(folder)
     before = os.stat(folder.path("vmlinuz")).st_ino

@@ -4,12 +4,18 @@
 """Node images: options, what is refused of an image by its header and by what qemu-img says, and publishing."""
 from __future__ import annotations
 
+import bz2
+import gzip
 import hashlib
+import importlib.util
+import json
+import lzma
 import os
 import shutil
 import struct
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +25,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.
 )
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.waiting.progress import Progress
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.debian import debian_root
-from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, node_disk
+from ansible_collections.metal3.baremetal.plugins.module_utils._images.disks import disk_facts, disk_image, node_disk
 from ansible_collections.metal3.baremetal.plugins.module_utils._images.node import (
     given_programs,
     node_build,
@@ -81,6 +87,13 @@ def header(version=3, backing=0, incompatible=0, encryption=0):
     (header(incompatible=32), "features"), (header()[:90], ""), (b"KDMV" + bytes(600), ""), (b"", ""), (b"<html>", "")])
 def test_no_program_opens_what_leads_to_another_file(data, field):
     assert [problem.field for problem in disk_facts.header_problems("a", data)] == [field]
+
+
+@pytest.mark.parametrize("pack, title", [(lzma.compress, "xz"), (gzip.compress, "gzip"), (bz2.compress, "bzip2")])
+def test_a_disk_that_is_compressed_is_to_be_unpacked_and_not_to_be_converted(pack, title):
+    problem, = disk_facts.header_problems("a", pack(header()))
+    assert str(problem).startswith(f"a: found a file that is compressed by {title}, expected qcow2")
+    assert problem.hint.startswith("unpack it") and "qemu-img" not in str(problem)
 
 
 @pytest.mark.parametrize("data", [header(), header(version=2, incompatible=4), header(incompatible=8),
@@ -322,6 +335,31 @@ def test_an_archive_that_is_exchanged_after_the_image_got_its_name_goes_into_non
     assert len(imported) == 1
 
 
+def test_a_site_s_files_are_in_the_image_whatever_each_machine_gets_of_its_own(params, tmp_path, monkeypatch):
+    paths, found = ["/etc/resolv.conf", "/etc/hostname", "/etc/ssh/ssh_host_ed25519_key.pub"], {}
+
+    def install(_build, root, _work):
+        for folder in ("etc/ssh", "opt/cni/bin"):
+            os.makedirs(os.path.join(root, folder))
+        Path(root, "etc/ssh/ssh_host_rsa_key").write_text("of the machine that builds")
+
+    def write(root, *_arguments):
+        assert not Path(root, "etc/ssh/ssh_host_rsa_key").exists() and not Path(root, "etc/machine-id").read_text()
+        found.update((path, None if os.path.islink(root + path) else Path(root + path).read_text()) for path in paths)
+
+    for name, step in (("_install", install), ("_check_version", lambda *_arguments: None),
+                       ("_pause_image", lambda *_arguments: "pause")):
+        monkeypatch.setattr(node_build.NodeBuild, name, step)
+    monkeypatch.setattr(node_build, "run", lambda *_arguments, **_options: "")
+    monkeypatch.setattr(node_build.debian_root, "check_means", lambda *_arguments: None)
+    monkeypatch.setattr(node_build.node_disk, "write", write)
+    monkeypatch.setattr(node_build.node_disk, "compress", lambda _raw, image: Path(image).touch())
+    files = [{"path": path, "content": b"of the site", "mode": "0644"} for path in paths]
+    node_build.NodeBuild(dict(GOOD, files=files, cache_dir=params["cache_dir"], source_dir=str(
+        ROOT / "roles" / "node_image" / "files" / "recipe"))).build(Progress())
+    assert found == dict.fromkeys(paths, "of the site")
+
+
 def test_the_recipe_has_what_the_lab_s_image_has():
     """Links into the lab's recipe, so that both have the same service and the same settings of the kernel."""
     recipe = ROOT / "roles" / "node_image" / "files" / "recipe"
@@ -363,3 +401,50 @@ def test_a_kubeadm_that_names_no_pause_image_is_reported(monkeypatch, output, fo
     else:
         with pytest.raises(debian_root.ImageBuildError, match="asking kubeadm for its images: found no image of pause"):
             build._pause_image("root")
+
+
+def test_a_conversion_finds_room_within_its_limit_however_many_processors_there_are(tmp_path, monkeypatch):
+    """Its threads would share 64 areas on eight processors, of 64 MiB each; Ironic has the same setting for it."""
+    (tmp_path / "qemu-img").write_text(f'#!/bin/sh\necho "$MALLOC_ARENA_MAX $(ulimit -v)" >{tmp_path}/limits\n')
+    (tmp_path / "qemu-img").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    disk_image.convert("a.qcow2", "qcow2", "a.raw")
+    assert (tmp_path / "limits").read_text() == "3 2097152\n"
+
+
+def test_an_image_that_finds_no_room_on_its_disk_names_the_option(tmp_path, monkeypatch):
+    said = ("__populate_fs: Could not allocate block in ext2 filesystem while writing file \\\"a\\\"\n"
+            "mkfs.ext4: Could not allocate block in ext2 filesystem while populating file system")
+    for name, script in (("sfdisk", "cat >/dev/null"), ("mkfs.ext4", f'echo "{said}" >&2; exit 1')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(debian_root.ImageBuildError, match=r"^disk_size_gib: found 3, in which .* no room; raise it$"):
+        node_disk.write("root", "raw", 3, "1-2")
+
+
+IMPORTING = ROOT / "lab" / "node_image" / "import_images.py"
+
+
+def manifest(architecture, system="linux"):
+    return {"digest": f"sha256:{architecture}", "platform": {"os": system, "architecture": architecture}}
+
+
+@pytest.mark.parametrize("listed, found", [
+    ([manifest("arm64"), manifest("amd64", "windows"), manifest("amd64")], ["sha256:amd64-layer"]),
+    ([{"digest": "sha256:amd64"}], ["sha256:amd64-layer"]), ([manifest("unknown", "unknown"), manifest("arm64")], [])])
+def test_of_an_archive_of_several_architectures_the_image_of_the_machine_counts(monkeypatch, listed, found):
+    """The archive need not have the others, which nobody can look into then."""
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine="x86_64"))
+    spec = importlib.util.spec_from_file_location("import_images", IMPORTING)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    contents = {"sha256:list": {"manifests": listed}, "sha256:amd64": {"layers": [{"digest": "sha256:amd64-layer"}]}}
+
+    def chroot(_root, arguments):
+        return "REF TYPE DIGEST\nname:1 list sha256:list\n" if "list" in arguments else json.dumps(
+            contents[arguments[-1]])
+
+    monkeypatch.setattr(script, "chroot", chroot)
+    assert script.layers("root", "name:1") == found

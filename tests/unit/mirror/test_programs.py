@@ -279,12 +279,12 @@ def test_manifests_that_others_could_have_written_are_not_applied(site, tmp_path
     assert not rendered_manifests.complete(other)
 
 
-def gathered(tmp_path, folder, **params):
+def gathered(tmp_path, folder, check_mode=False, **params):
     given = dict({"parts": [], "images": [], "image_lists": [], "cluster_add_ons": [], "planes": [], "files": [],
                   "source_dir": None, "programs": False, "manifests": False,
                   "folders": [str(folder)], "archive": str(tmp_path / "a.tar"), "work_dir": None, "release": "0.1.0",
                   "files_ca_file": None, "cache_dir": None}, **params)
-    return service.gather(given, registry.Registry(""), lambda line: None, False, lambda: 0)
+    return service.gather(given, registry.Registry(""), lambda line: None, check_mode, lambda: 0)
 
 
 def test_files_of_a_folder_are_gathered_and_a_changed_one_again(tmp_path):
@@ -296,6 +296,29 @@ def test_files_of_a_folder_are_gathered_and_a_changed_one_again(tmp_path):
     assert not gathered(tmp_path, folder)["changed"]
     (folder / "ironic-39.0.0-py3-none-any.whl").write_bytes(b"two")
     assert gathered(tmp_path, folder)["changed"]
+
+
+def test_check_mode_names_no_checksum_that_the_archive_will_not_have(tmp_path):
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    (folder / "ironic-39.0.0-py3-none-any.whl").write_bytes(b"one")
+    predicted = gathered(tmp_path, folder, check_mode=True)
+    assert predicted["changed"] and predicted["checksum"] is None and not (tmp_path / "a.tar").exists()
+    checksum = gathered(tmp_path, folder)["checksum"]
+    unchanged = gathered(tmp_path, folder, check_mode=True)
+    assert not unchanged["changed"] and unchanged["checksum"] == checksum
+
+
+def test_check_mode_knows_of_manifests_that_are_yet_to_be_rendered(site, tmp_path):
+    """What renders them before this renders nothing in check mode, and an archive without them is another one."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    gathered(tmp_path, folder)
+    given = {"manifests": True, "source_dir": str(SOURCE), "cache_dir": str(site.cache)}
+    predicted = gathered(tmp_path, folder, check_mode=True, **given)
+    assert predicted["changed"] and predicted["warnings"][0].startswith("manifests: not rendered yet")
+    with pytest.raises(ReportedError, match="run the module plane_programs first"):
+        gathered(tmp_path, folder, **given)
 
 
 @pytest.mark.parametrize("left", ["half of a file", "no file"])

@@ -58,6 +58,15 @@ def test_files_are_placed_readable_and_the_folder_of_the_run_goes(site):
     assert not unpack(site)["changed"]
 
 
+def test_the_image_server_can_enter_the_folder_whatever_the_umask_is(site):
+    before = os.umask(0o077)
+    try:
+        unpack(site)
+    finally:
+        os.umask(before)
+    assert (site / "www").stat().st_mode & 0o777 == 0o755
+
+
 def test_what_a_run_that_was_cut_has_extracted_is_used(site):
     work = site / "work"
     unpack(site, work_dir=str(work))

@@ -110,3 +110,17 @@ def test_a_run_without_some_planes_gathers_nothing(tmp_path):
                                      "mirror_archive=metal3.tar", *arguments)
         assert code != 0 and f"found {unread}, whose plane was not read" in " ".join(output.split()), output
     assert not list(tmp_path.glob("metal3.tar*"))
+
+
+@pytest.mark.parametrize("option", ["folders", "image_lists"])
+def test_paths_of_the_command_line_are_a_list_and_begin_where_ansible_was_started(tmp_path, option):
+    gathering = ansible_yaml.read(PLAYBOOKS / "mirror_gather.yml")[-1]
+    given = next(task["metal3.baremetal.mirror_gather"] for task in gathering["tasks"]
+                 if "metal3.baremetal.mirror_gather" in task)
+    path = tmp_path / "paths.json"
+    play = {"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.copy": {
+        "content": "{{ %s | list | to_json }}" % given[option].strip("{} "), "dest": str(path), "mode": "0600"}}]}
+    code, output = playbook.play(tmp_path, "all: {hosts: {h1: {ansible_connection: local}}}", json.dumps([play]),
+                                 "play.yml", "-e", f"mirror_{option}=one,/two")
+    assert code == 0, output
+    assert json.loads(path.read_text()) == [f"{tmp_path}/one", "/two"]

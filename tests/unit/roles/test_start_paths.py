@@ -23,8 +23,10 @@ PATHS = {
     "playbooks/collect_logs.yml": ["collect_logs_dir"],
     "playbooks/compliance.yml": ["compliance_sarif_file", "compliance_junit_file"],
     "playbooks/convert_manifests.yml": ["convert_from", "convert_to"],
-    "playbooks/mirror_gather.yml": ["mirror_archive"],
-    "playbooks/mirror_unpack.yml": ["mirror_archive", "mirror_files_dir", "mirror_bill_file"],
+    "playbooks/mirror_gather.yml": ["mirror_archive", "mirror_image_lists", "mirror_folders", "mirror_files_ca_file",
+                                    "mirror_ca_file", "mirror_username_file", "mirror_password_file"],
+    "playbooks/mirror_unpack.yml": ["mirror_archive", "mirror_files_dir", "mirror_bill_file", "mirror_ca_file",
+                                    "mirror_username_file", "mirror_password_file"],
 }
 CHECK = """apiVersion: cluster.x-k8s.io/v1beta1
 kind: MachineHealthCheck
@@ -39,7 +41,7 @@ def test_each_use_begins_where_ansible_was_started(path, variable):
     # What does not hand it to a module is no use of it as a path.
     uses = [use for use in uses if not re.match(r" +(that|when|fail_msg|msg):", use)]
     assert uses and all(
-        re.search(rf"\b{variable}\b.*\| metal3\.baremetal\.(start|task)_path", use) for use in uses), uses
+        re.search(rf"\b{variable}\b.*\| (map\(')?metal3\.baremetal\.(start|task)_path", use) for use in uses), uses
 
 
 def test_a_file_with_a_relative_path_is_where_the_playbook_was_started(tmp_path):

@@ -12,7 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..problems.errors import ReportedError
-from . import file_lock, regular_file
+from . import file_lock, left_over, regular_file
+
+# Behind an entry's name, of the folder in which it is made, and of the file that whoever makes it holds.
+_PARTIAL, _LOCK = ".partial", ".lock"
 
 
 def require_own(*folders: str) -> None:
@@ -56,19 +59,20 @@ def making(directory: str, progress: Any) -> Iterator[str | None]:
     """Give a folder to fill, which gets its name when the block ends without an exception.
 
     Yields None if the folder is there already, perhaps since another process made it while this one waited. What a
-    killed process left is removed first.
+    killed process left is removed first, also of what was made from other parts.
 
     :param directory: the folder's final name
     :param progress: a Progress
     """
     os.makedirs(os.path.dirname(directory), mode=0o755, exist_ok=True)
-    partial = directory + ".partial"
-    with file_lock.held(directory + ".lock",
+    partial = directory + _PARTIAL
+    with file_lock.held(directory + _LOCK,
                         lambda: progress.event(f"Another process makes {directory}: waiting for it")):
         if os.path.isdir(directory):
             yield None
             return
         shutil.rmtree(partial, ignore_errors=True)
+        _remove_left_over(os.path.dirname(directory))
         os.mkdir(partial, 0o755)
         try:
             yield partial
@@ -77,3 +81,12 @@ def making(directory: str, progress: Any) -> Iterator[str | None]:
             raise
         os.rename(partial, directory)
         progress.wrote(directory, "created")
+
+
+def _remove_left_over(folder: str) -> None:
+    """Remove what killed processes have left of other entries: nobody may ever make those again."""
+    for name in os.listdir(folder):
+        if name.endswith(_PARTIAL):
+            # A living process holds its lock.
+            with contextlib.suppress(OSError), left_over.locked(os.path.join(folder, name[:-len(_PARTIAL)] + _LOCK)):
+                shutil.rmtree(os.path.join(folder, name), ignore_errors=True)

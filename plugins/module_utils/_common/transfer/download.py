@@ -14,12 +14,16 @@ from typing import IO, Any
 from ..files import file_digest, file_lock
 from ..problems.errors import ReportedError
 from ..redaction.redaction import redacted
-from .image_server import AnswerError, opened
+from .image_server import AnswerError, AuthorityError, opened
 
 # Whatever is sent in pieces that never end, or end late.
 LARGEST_BYTES = 64 * 1024 ** 3
 _SECONDS = 6 * 3600
 _CHUNK_BYTES = 1024 * 1024
+# Of the library of TLS.
+_UNTRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_NOT_TRUSTED = "give the file of the authority that signed the server's certificate"
+_GO_ON = "run again to go on from where it stopped"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -79,17 +83,28 @@ def _tried(url: str, stream: IO[bytes], partial: str, checksum: str, ca_file: An
         _read(url, stream, ca_file, announced)
     except AnswerError as exc:
         if exc.status != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            raise ReportedError(f"{redacted(url)}: {exc}; correct the URL") from exc
+            raise ReportedError(f"{redacted(url)}: {exc}; {_advice(exc.status)}") from exc
         # All of it was there; its checksum says whether it is the right one.
+    except AuthorityError as exc:
+        raise ReportedError(f"{exc.filename}: {exc.strerror}, expected certificates of the authority of "
+                            f"{redacted(url)}; correct the path, or leave it out for those of this machine") from exc
     except (OSError, http.client.HTTPException) as exc:
         if isinstance(exc, OSError) and exc.errno in _NO_ROOM:
             # A server need not say how long its answer is; what else writes there has room again.
             os.unlink(partial)
             raise ReportedError(f"{redacted(url)}: {exc.strerror}; free space, then run again to begin from the start"
                                 ) from exc
-        raise ReportedError(f"{redacted(url)}: {type(exc).__name__ if not str(exc) else exc}; run again to go on from "
-                            "where it stopped") from exc
+        text = str(exc) or type(exc).__name__
+        raise ReportedError(f"{redacted(url)}: {text}; {_NOT_TRUSTED if _UNTRUSTED in text else _GO_ON}") from exc
     return file_digest.checksum(partial, checksum.partition(":")[0])
+
+
+def _advice(status: int) -> str:
+    if status in (http.HTTPStatus.UNAUTHORIZED, http.HTTPStatus.FORBIDDEN):
+        return "correct the URL, or the login in it"
+    if status == http.HTTPStatus.TOO_MANY_REQUESTS or status >= http.HTTPStatus.INTERNAL_SERVER_ERROR:
+        return "look at the server, or run again later"
+    return "correct the URL"
 
 
 def _read(url: str, stream: IO[bytes], ca_file: Any, announced: Callable[[int], Any]) -> None:

@@ -56,7 +56,16 @@ def literal_problems(subject: str, field: str, checksum: str, kind: str | None, 
 
 
 def checksum_in_file(text: str, url: str) -> str | None:
-    """Return the checksum that a checksum file has for an image, or None.
+    """Return the checksum that Ironic takes of a checksum file for an image, the first one, or None.
+
+    :param text: the file's text
+    :param url: the image's URL, whose last part names the file
+    """
+    return next(iter(checksums_in_file(text, url)), None)
+
+
+def checksums_in_file(text: str, url: str) -> list[str]:
+    """Return the checksums that a checksum file has for an image; some files have one of each type.
 
     The forms are those of Ironic (``common/checksum_utils``): ``<sum>``, ``<sum>  <file>``, ``<sum> *<file>`` and
     ``SHA256 (<file>) = <sum>``.
@@ -67,15 +76,16 @@ def checksum_in_file(text: str, url: str) -> str | None:
     wanted = posixpath.basename(url_parts(url).path)
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if len(lines) == 1 and len(lines[0].split()) == 1:
-        return lines[0] if _HEX.match(lines[0]) else None
+        return lines if _HEX.match(lines[0]) else []
+    found = []
     for line in lines:
         tagged = re.match(r"^[A-Za-z0-9-]+ \((.+)\) = ([0-9a-fA-F]+)$", line)
         plain = re.match(r"^([0-9a-fA-F]+)\s+\*?(.+)$", line)
         name, value = (tagged.group(1), tagged.group(2)) if tagged else (plain.group(2), plain.group(1)) if plain \
             else (None, None)
-        if name and posixpath.basename(name) == wanted:
-            return value
-    return None
+        if name and value and posixpath.basename(name) == wanted:
+            found.append(value)
+    return found
 
 
 # With the option that leaves the question out.

@@ -78,6 +78,10 @@ class AnswerError(OSError):
         self.status, self.url = status, url
 
 
+class AuthorityError(OSError):
+    """A file has no certificate authorities; it is named."""
+
+
 def opened(url: str, ca_file: Any, headers: dict[str, str], reading_seconds: float) -> Any:
     """Return the open answer to a GET, after redirections; credentials are those of the URL that is asked.
 
@@ -134,9 +138,15 @@ def _opener(ca_file: Any, seconds: float) -> urllib.request.OpenerDirector:
     Not Ansible's ``open_url``, which is opened for one request and used for all that are sent at that moment, and reads
     the head of an answer without end.
     """
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+    except OSError as exc:
+        # Neither error names the file.
+        reason = "no certificates in PEM form" if isinstance(exc, ssl.SSLError) else exc.strerror
+        raise AuthorityError(exc.errno, reason, ca_file) from exc
     opener = urllib.request.OpenerDirector()
     # Neither files nor FTP.
-    for handler in (_Proxies(), *handlers(seconds, ssl.create_default_context(cafile=ca_file)),
+    for handler in (_Proxies(), *handlers(seconds, context),
                     urllib.request.HTTPDefaultErrorHandler(), _NoRedirect(), urllib.request.HTTPErrorProcessor()):
         opener.add_handler(handler)
     return opener

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -23,6 +24,10 @@ COPY_TIMEOUT_SECONDS = 3600
 _RETRIES = 3
 # A registry may send a layer without end, whatever size its manifest names.
 _LARGEST_FILE_BYTES = 16 * 1024 ** 3
+# What registries say of an image or a repository that they do not have: by the codes of the specification; Harbor and
+# Red Hat's, whose codes skopeo does not know; and those that say it by HTTP status alone, as the specification allows.
+_ABSENT = re.compile(
+    r"manifest unknown|name unknown|reading manifest .*(unknown: .*not found|(StatusCode:|HTTP) 404\b)", re.IGNORECASE)
 # Of the folder with a login.
 _FOLDER_PREFIX = "metal3-registry-"
 
@@ -87,7 +92,7 @@ def manifest(registry: Registry, name: str) -> bytes | None:
     if done.returncode == 0:
         return done.stdout
     text = _text(done.stderr)
-    if "manifest unknown" in text or "name unknown" in text:
+    if _ABSENT.search(text):
         return None
     raise RegistryError(f"{registry.reference(name)}: {text}; {_hint(text)}")
 
@@ -195,10 +200,17 @@ def _hint(text: str) -> str:
     # By the limit of _limited().
     if "file too large" in text:
         return "find out why the registry sends a file without end"
+    if "no space left on device" in text:
+        # skopeo keeps layers there for a while, whatever folder they go to.
+        return "free space in the work folder, in /var/tmp (or what TMPDIR names) and at the registry, then run again"
+    if "toomanyrequests" in text or "too many requests" in text:
+        return "wait until the registry answers again, or log in to it (username_file, password_file), then run again"
     if "certificate" in text:
         return "give the file of the authority that signed the registry's certificate"
+    if re.search(r"\bproject \S+ not found", text):
+        return "make the project at the registry, or correct the path behind the registry's name"
     if "nauthorized" in text or "denied" in text:
         return "correct user name and password"
-    if "manifest unknown" in text or "name unknown" in text:
-        return "correct the image's name"
+    if _ABSENT.search(text):
+        return "correct the image's name, or make the repository at a registry that makes none by itself"
     return "correct the registry's address, or run again"

@@ -24,6 +24,7 @@ NETWORK_DIR = "/etc/agent-network"
 _LINKS = ("bin", "lib", "lib64", "sbin", "var/lock", "var/run")
 _MOUNTED = ("dev", "proc", "run", "sys", "tmp")
 _AUTHORITY = re.compile(r"-----BEGIN CERTIFICATE-----\n[A-Za-z0-9+/=\n]+-----END CERTIFICATE-----")
+_PRIVATE_KEY = "PRIVATE KEY-----"
 _SSH_KEY = re.compile(r"[^\n]*\b(ssh-[a-z0-9-]+|ecdsa-[a-z0-9-]+|sk-[a-z0-9@.-]+) [A-Za-z0-9+/=]+( [^\n]*)?")
 _HASH = re.compile(r"\$(5|6|y|gy|7|2b)\$[A-Za-z0-9./$=,+-]{8,200}")
 _PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+~:*-]+)?")
@@ -77,6 +78,9 @@ def problems(params: Mapping[str, Any]) -> list[Problem]:
         found += [_wrong(f"{field}[{number}]", text, expected) for number, text in enumerate(params[field])
                   if not rule.fullmatch(text)]
     for number, text in enumerate(params["ca_certificates"]):
+        if _PRIVATE_KEY in text:
+            found.append(Problem("agent-image", "", f"ca_certificates[{number}]", "a private key", "certificates alone",
+                                 "remove it from the text: whoever reads the image server would have it"))
         if not _AUTHORITY.search(text.replace("\r\n", "\n")):
             found.append(Problem("agent-image", "", f"ca_certificates[{number}]", "a text without a certificate",
                                  "certificates in PEM form", "give the file's contents, not its path"))
@@ -135,8 +139,10 @@ def _file_problems(files: list[dict[str, Any]]) -> list[Problem]:
             found.append(_wrong(
                 field + ".path", path, "a path outside of " + ", ".join(f"/{name}" for name in _MOUNTED),
                 "use another folder: this one is mounted over at boot"))
-        if not re.fullmatch("0?[0-7]{3}", file["mode"]):
-            found.append(_wrong(field + ".mode", file["mode"], "octal digits, for example 0644"))
+        # Of 0644 without quotes YAML makes the number 420, and Ansible the text.
+        if not re.fullmatch("0[0-7]{3}", file["mode"]):
+            found.append(_wrong(field + ".mode", file["mode"], "0 and three octal digits",
+                                "write it in quotes, for example \"0644\""))
     return found
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -63,10 +64,7 @@ def _network_problems(params: dict[str, Any]) -> list[Problem]:
     """Return what the ramdisk's own script would refuse at boot."""
     if not params["network_data"]:
         return []
-    spec: Any = importlib.util.spec_from_file_location(
-        "agent_network_data", os.path.join(params["source_dir"], _NETWORK_SCRIPT))
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    script = _script(os.path.join(params["source_dir"], _NETWORK_SCRIPT))
     found = []
     for number, document in enumerate(params["network_data"]):
         try:
@@ -82,6 +80,21 @@ def _network_problems(params: dict[str, Any]) -> list[Problem]:
             continue
         found += network_data.problems("agent-image", "", f"network_data[{number}]", document)
     return found
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    """Loads a script without a compiled copy beside it: all of its folder goes into the ramdisk."""
+
+    def set_data(self, *dummy: Any, **_options: Any) -> None:
+        """Write nothing."""
+
+
+def _script(path: str) -> Any:
+    name = "agent_network_data"
+    spec: Any = importlib.util.spec_from_file_location(name, path, loader=_Loader(name, path))
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
 
 
 def _build(params: dict[str, Any], check_mode: bool, progress: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from ..._common.options.field_checks import show
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import redacted
-from ..._common.transfer.image_checks import CHECKSUM_LENGTHS, checksum_in_file, is_url, url_parts
+from ..._common.transfer.image_checks import CHECKSUM_LENGTHS, checksums_in_file, is_url, url_parts
 from ..disks import disk_facts
 
 AS_IS = "as_is"
@@ -25,7 +25,7 @@ _VERSION = re.compile(r"\.[0-9a-f]{%d}(\.|$)" % VERSION_DIGITS)
 # Of the files beside an image.
 _RESERVED = (".sha256", ".json")
 # What a name says of a file's format.
-_DISK_NAMES = {".qcow2": disk_facts.QCOW2, ".raw": disk_facts.RAW, ".img": None}
+_DISK_NAMES = {".qcow2": disk_facts.QCOW2, ".raw": disk_facts.RAW}
 _EXPECTED_CHECKSUM = ("sha256: or sha512: and as many hexadecimal digits, or the URL of a checksum file with https")
 
 
@@ -120,8 +120,9 @@ def is_disk(name: str, wanted: str, header: bytes) -> bool:
     :param wanted: one of :data:`FORMATS`
     :param header: the file's first bytes
     """
-    return (wanted != AS_IS or posixpath.splitext(name)[1] in _DISK_NAMES
-            or disk_facts.disk_format(header) == disk_facts.QCOW2)
+    ending, found = posixpath.splitext(name)[1], disk_facts.disk_format(header)
+    # Ramdisks are named .img as well as disks; ISO images, too, have a partition table.
+    return wanted != AS_IS or ending in _DISK_NAMES or found == disk_facts.QCOW2 or (ending == ".img" and bool(found))
 
 
 def read_checksum(text: str, kind: str | None = None) -> str | None:
@@ -147,17 +148,17 @@ def checksum_of_file(text: str, image: Mapping[str, Any], where: str) -> tuple[s
     :param where: of the image in the options
     """
     source = str(image.get("url") or image.get("path"))
-    value = checksum_in_file(text, source)
+    values = checksums_in_file(text, source)
     name, field = image["name"], f"{where}.checksum"
     file = redacted(str(image["checksum"]))
-    if value is None:
+    if not values:
         missing = posixpath.basename(url_parts(source).path)
         return "", [Problem("image-checksum", name, field, f"{file} without {missing}", "a line for the image",
                             "name another checksum file, or the checksum itself")]
-    found = read_checksum(value, image.get("checksum_type"))
+    found = next(filter(None, (read_checksum(value, image.get("checksum_type")) for value in values)), None)
     if found is None:
         expected = image.get("checksum_type") or " or ".join(CHECKSUM_TYPES)
-        return "", [Problem("image-checksum", name, field, f"{file} with {show(value)}",
+        return "", [Problem("image-checksum", name, field, f"{file} with {show(values[0])}",
                             f"a checksum of type {expected}",
                             "name another checksum file, or the checksum itself")]
     return found, []

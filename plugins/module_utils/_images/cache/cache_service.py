@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..._common.files import file_digest, regular_file, whole_file
+from ..._common.files import file_digest, open_folder, regular_file, whole_file
 from ..._common.problems.errors import RefusedError, ReportedError
 from ..._common.problems.problem import Problem
 from ..._common.redaction.redaction import redacted
@@ -98,7 +98,7 @@ class Cache:
         if self._check_mode or not (publishes or os.path.isdir(work)):
             yield
             return
-        os.makedirs(self._directory, mode=0o755, exist_ok=True)
+        open_folder.make(self._directory)
         with held(work, self._progress) as self._work:
             yield
 

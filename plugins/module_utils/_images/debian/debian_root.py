@@ -14,16 +14,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..._common import timed_run
-from ..._common.files import file_digest
+from ..._common.files import file_digest, open_folder
 from ..._common.problems.errors import ReportedError
 from ..._common.redaction.redaction import redacted
 
 SUITE = "bookworm"
+# Of the recipes: their kernels, boot loaders and packages of Python.
+MACHINE = "x86_64"
 MIB = 1024 ** 2
 FORWARDED_APT_SETTINGS = (
     "Acquire::Check-Valid-Until", "Acquire::Check-Date", "Acquire::http::Proxy", "Acquire::https::Proxy")
 # What runs in it ends with this process, however that ends, and takes its mounts along.
 CONTAINED = ("setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+# Where another distribution has it, whose apt does not trust it by itself; Debian's apt brings it into each image.
+DEBIAN_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 CHROOT_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 TIMEOUT_SECONDS = 1200
 # The time of all files of an image, 1980-01-01, before which FAT has none: the same contents give the same bytes.
@@ -67,17 +71,30 @@ def apt_sources(index_targets: str) -> list[str]:
     return sorted(set(lines))
 
 
+def upstream_sources() -> list[str]:
+    """Return sources.list lines for Debian's own servers."""
+    signed = f"[signed-by={DEBIAN_KEYRING}] " if os.path.exists(DEBIAN_KEYRING) else ""
+    return [f"deb {signed}http://{server} {suite} main" for server, suite in (
+        ("deb.debian.org/debian", SUITE), ("deb.debian.org/debian", SUITE + "-updates"),
+        ("security.debian.org/debian-security", SUITE + "-security"))]
+
+
 def tree_digest(directory: str) -> str:
-    """Return a digest of a folder's files: paths, modes and contents."""
+    """Return a digest of a recipe's files: paths, modes and contents."""
     digest = hashlib.sha256()
     for parent, folders, names in os.walk(directory):
-        folders.sort()
+        folders[:] = sorted(_of_recipe(folders))
         for name in sorted(names):
             path = os.path.join(parent, name)
             digest.update(f"{os.path.relpath(path, directory)} {os.stat(path).st_mode & 73:o}\n".encode())
             with open(path, "rb") as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
     return digest.hexdigest()
+
+
+def _of_recipe(folders: Iterable[str]) -> list[str]:
+    """Return folders without that of Python's compiled copies, which whoever imports a script has left there."""
+    return [name for name in folders if name != "__pycache__"]
 
 
 def run(arguments: Sequence[str], step: str, if_late: str = "look at this machine's disk and load, then run again",
@@ -104,18 +121,22 @@ def run(arguments: Sequence[str], step: str, if_late: str = "look at this machin
 
 
 def check_means(what: str, commands: Iterable[tuple[str, str]], files: Iterable[tuple[str, str]] = ()) -> None:
-    """Refuse to begin without root, a program or a file.
+    """Refuse to begin without root, a program or a file, or on a machine of another architecture.
 
     :param what: what is built
     :param commands: program and the Debian package that has it
     :param files: path and the Debian package that has it
-    :raises ImageBuildError: naming all that is missing
+    :raises ImageBuildError: naming it, of programs and files all that are missing
     """
     if os.geteuid() != 0:
         raise ImageBuildError(
             f"building {what} needs root: it makes a root file system whose files belong to many users. "
             "Run it as root (in a playbook by become: true), take an image from elsewhere (download, downloads), or in "
             "a lab do without nodes that boot")
+    if os.uname().machine != MACHINE:
+        raise ImageBuildError(
+            f"building {what}: found a machine of {os.uname().machine}, expected one of {MACHINE}, for which all "
+            "images are; build it on another machine, or take an image from elsewhere (download, downloads)")
     missing = [f"{command} is missing: install the package {package}" for command, package in commands
                if not shutil.which(command)]
     missing += [f"{path} is missing: install the package {package}" for path, package in files
@@ -144,6 +165,9 @@ def install(target: str, names: list[str], work: str, hooks: Sequence[str] = (),
     lines = list(sources) or apt_sources(run(
         ["apt-get", "indextargets", "--format", "$(ORIGIN)|$(REPO_URI)|$(CODENAME)|$(COMPONENT)",
          "Created-By: Packages"], "reading apt's sources"))
+    if added and not lines:
+        # Of another release. Without any source mmdebstrap takes Debian's own, beside given ones it does not.
+        lines = upstream_sources()
     run([*CONTAINED, *command, SUITE, target, *lines, *added], "installing Debian " + SUITE,
         if_late="check whether apt's mirror and proxy answer, then run again",
         env=dict(os.environ, LC_ALL="C.UTF-8", TMPDIR=work, SOURCE_DATE_EPOCH=str(EPOCH_SECONDS)))
@@ -176,24 +200,11 @@ def place(root: str, path: str) -> str:
     if os.path.commonpath([folder, top]) != top:
         raise ImageBuildError(f"{path}: found a folder that is a link to {folder}, expected one without links; use "
                               "that path")
-    make_folder(folder)
+    open_folder.make(folder)
     target = os.path.join(folder, name)
     if os.path.islink(target):
         os.unlink(target)
     return target
-
-
-def make_folder(path: str) -> None:
-    """Make a folder of a root file system and those above it, which the system's users may enter.
-
-    Whatever this machine's umask is: systemd-networkd, for one, reads its files with a user of its own.
-
-    :param path: of the folder; one that is there keeps its mode
-    """
-    if not os.path.isdir(path):
-        make_folder(os.path.dirname(path))
-        os.mkdir(path)
-        os.chmod(path, 0o755)
 
 
 def add_files(source: str, root: str, replaced: dict[str, str] | None = None) -> None:
@@ -203,7 +214,8 @@ def add_files(source: str, root: str, replaced: dict[str, str] | None = None) ->
     :param root: the root file system
     :param replaced: text in the files → what is written in its place
     """
-    for parent, dummy, names in os.walk(source):
+    for parent, folders, names in os.walk(source):
+        folders[:] = _of_recipe(folders)
         for name in names:
             path = os.path.join(parent, name)
             target = place(root, os.path.relpath(path, source))

@@ -17,6 +17,9 @@ _MAGIC = b"QFI\xfb"
 # five are known. The lab's simulated agent has the same rules in lab/machine_room, which imports no collection.
 _EXTERNAL_DATA, _KNOWN_FEATURES = 1 << 2, 0b11111
 _BACKING = ("backing-filename", "full-backing-filename", "backing-image")
+# As distributions publish disks; neither qemu-img nor the deploy agent unpacks them.
+_COMPRESSED = {
+    b"\xfd7zXZ\0": "xz", b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _BOOT_SIGNATURE, _BOOT_SIGNATURE_AT = b"\x55\xaa", 510
 
 
@@ -38,8 +41,11 @@ def header_problems(name: str, header: bytes) -> list[Problem]:
     """
     found = disk_format(header)
     if found is None:
-        return [_problem(name, "", "another format", "qcow2, or raw with a partition table",
-                         "convert it with qemu-img convert")]
+        packed = next((title for mark, title in _COMPRESSED.items() if header.startswith(mark)), None)
+        return [_problem(name, "", f"a file that is compressed by {packed}" if packed else "another format",
+                         "qcow2, or raw with a partition table",
+                         "unpack it, and take what comes out, for example by the option path of image_cache" if packed
+                         else "convert it with qemu-img convert")]
     if found == RAW:
         return []
     if len(header) < 104:

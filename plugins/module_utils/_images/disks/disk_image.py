@@ -15,9 +15,10 @@ from ..debian.debian_root import run
 from . import disk_facts, node_disk
 
 # qemu-img reads what somebody else wrote: bounded in memory and time, as Ironic does it.
-_MEMORY = "--as=1073741824"
-_LOOKING = ("prlimit", _MEMORY, "--cpu=60", "--")
-_CONVERTING = ("prlimit", _MEMORY, "--cpu=7200", "--")
+_LOOKING = ("prlimit", "--as=1073741824", "--cpu=60", "--")
+_CONVERTING = ("prlimit", "--as=2147483648", "--cpu=7200", "--")
+# A conversion has many threads. Each would take an area of 64 MiB for itself, up to eight for each processor.
+_FEW_AREAS = {"MALLOC_ARENA_MAX": "3"}
 
 
 def verified(path: str, name: str, disks: Mapping[str, int]) -> dict[str, Any]:
@@ -72,7 +73,8 @@ def convert(path: str, kind: str, target: str) -> None:
     if kind == disk_facts.RAW:
         node_disk.compress(path, target)
     else:
-        run([*_CONVERTING, "qemu-img", "convert", "-f", kind, "-O", disk_facts.RAW, path, target], "converting to raw")
+        run([*_CONVERTING, "qemu-img", "convert", "-f", kind, "-O", disk_facts.RAW, path, target], "converting to raw",
+            env=dict(os.environ, **_FEW_AREAS))
 
 
 def _asked(*arguments: str) -> dict[str, Any]:

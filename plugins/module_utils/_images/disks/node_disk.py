@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 
-from ..debian.debian_root import MIB, run
+from ..debian.debian_root import MIB, ImageBuildError, run
 from . import bios_boot, efi_partition
 
 # Partitions start at 1 MiB; the last MiB is for the backup of the partition table.
@@ -22,6 +22,8 @@ ROOT_PARTITION_TYPES = {
     "x86_64": "4F68BCE3-E8CD-4DB1-96E7-FBCAF984B709",
     "aarch64": "B921B045-1DF0-41C3-AF44-4C6F280D3FAE",
 }
+# What mkfs.ext4 says of blocks and of inodes.
+_NO_ROOM = "Could not allocate"
 CONSOLES = "console=tty0 console=ttyS0"
 NEEDED_COMMANDS = (
     ("mmdebstrap", "mmdebstrap"), ("mkfs.ext4", "e2fsprogs"), ("sfdisk", "fdisk"), ("qemu-img", "qemu-utils"),
@@ -62,10 +64,16 @@ def write(root: str, raw: str, size_gib: int, file_system_id: str, parameters: s
              f"start={root_mib}MiB, size={size_kib}KiB, name=root, "
              f"type={ROOT_PARTITION_TYPES[os.uname().machine]}\n")
     run(["sfdisk", "--quiet", raw], "partitioning", input=table)
-    run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
-         "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
-         "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
-         "-d", root, raw, f"{size_kib}k"], "making the root file system")
+    try:
+        run(["mkfs.ext4", "-q", "-F", "-L", "root", "-m", "0", "-i", str(BYTES_FOR_AN_INODE),
+             "-J", f"size={JOURNAL_MIB}", "-U", file_system_id,
+             "-E", f"offset={root_mib * MIB},nodiscard,assume_storage_prezeroed=1",
+             "-d", root, raw, f"{size_kib}k"], "making the root file system")
+    except ImageBuildError as error:
+        if _NO_ROOM not in error.output:
+            raise
+        raise ImageBuildError(f"disk_size_gib: found {size_gib}, in which packages, files and container images find no "
+                              "room; raise it") from error
     config = grub_config(file_system_id, parameters)
     _write_efi_partition(root, raw, efi_mib, config)
     bios_boot.install(root, raw, FIRST_MIB, config)

@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ..._common.files import cache_entry, file_digest
+from ..._common.files import cache_entry, file_digest, open_folder
 from ..debian import debian_root, signatures
 from ..debian.debian_root import CHROOT_ENVIRONMENT, CONTAINED, SUITE, ImageBuildError, run
 from ..disks import node_disk
@@ -21,7 +21,7 @@ from ..sources import contents
 from . import given_programs
 
 # Raise it when the image is built in another way than before: it is part of the cache's key.
-RECIPE = "2"
+RECIPE = "3"
 IMAGE = "node.qcow2"
 PROGRAMS = ("kubeadm", "kubelet", "kubectl")
 VERSION_ARGUMENTS = {"kubeadm": ("version", "-o", "short"), "kubelet": ("--version",),
@@ -87,12 +87,13 @@ class NodeBuild(cache_entry.CacheEntry):
             os.mkdir(work)
             progress.event(f"Installing Debian {SUITE} for the node image")
             self._install(root, work)
+            # Before the site's files, which may take the place of what it writes.
+            debian_root.clean(root)
             progress.event("Adding Kubernetes and the site's files")
             self._add(root)
             if self._params["image_archives"]:
                 progress.event(f"Importing {len(self._params['image_archives'])} archives of container images")
                 self._import(root, work)
-            debian_root.clean(root)
             progress.event("Writing the disk image")
             raw = os.path.join(work, "node.raw")
             node_disk.write(root, raw, self._params["disk_size_gib"], str(uuid.uuid5(uuid.NAMESPACE_OID, self.key)),
@@ -128,7 +129,7 @@ class NodeBuild(cache_entry.CacheEntry):
     def _keep_key(root: str, key: str) -> None:
         """Put the repository's key where the image's own apt finds it."""
         target = os.path.join(root, KEYRING)
-        debian_root.make_folder(os.path.dirname(target))
+        open_folder.make(os.path.dirname(target))
         shutil.copyfile(key, target)
         os.chmod(target, 0o644)
         debian_root.replace_in_sources(root, key, "/" + KEYRING)
@@ -140,11 +141,11 @@ class NodeBuild(cache_entry.CacheEntry):
             self._check_version(["chroot", root, f"/usr/bin/{name}"], name)
         pause = self._pause_image(root)
         # The folder of kubelet's further configuration, which the service names.
-        debian_root.make_folder(os.path.join(root, "etc/kubernetes/kubelet.conf.d"))
+        open_folder.make(os.path.join(root, "etc/kubernetes/kubelet.conf.d"))
         debian_root.add_files(os.path.join(self._source_dir, "root"), root, {PAUSE_MARK: pause})
         # Where every network add-on puts its plugins; packages of Kubernetes bring the folder.
         if not os.path.isdir(os.path.join(root, "opt/cni/bin")):
-            debian_root.make_folder(os.path.join(root, "opt/cni"))
+            open_folder.make(os.path.join(root, "opt/cni"))
             os.symlink("/usr/lib/cni", os.path.join(root, "opt/cni/bin"))
         self._add_authorities(root)
         self._add_files(root)
@@ -181,7 +182,7 @@ class NodeBuild(cache_entry.CacheEntry):
     def _add_authorities(self, root: str) -> None:
         for number, text in enumerate(self._params["ca_certificates"]):
             path = os.path.join(root, AUTHORITIES_DIR, f"site-{number}.crt")
-            debian_root.make_folder(os.path.dirname(path))
+            open_folder.make(os.path.dirname(path))
             with open(path, "w", encoding="utf-8") as stream:
                 stream.write(text.replace("\r\n", "\n").strip() + "\n")
             os.chmod(path, 0o644)

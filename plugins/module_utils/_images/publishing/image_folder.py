@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import IO, Any, NamedTuple
 
 from ..._common.documents.document_text import from_json
-from ..._common.files import file_digest, regular_file, whole_file
+from ..._common.files import file_digest, open_folder, regular_file, whole_file
 from ..._common.problems.errors import ReportedError
 from . import private_work
 
@@ -124,7 +124,7 @@ class ImageFolder:
         :param wrote: called with a path and ``created`` or ``updated``
         :returns: what is known of the files, and the names of those that differed
         """
-        os.makedirs(self.directory, mode=0o755, exist_ok=True)
+        open_folder.make(self.directory)
         with self._alone():
             self._clear()
             made: dict[str, str] = {}

@@ -6,6 +6,7 @@ addresses.
 """
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 import os
@@ -212,7 +213,8 @@ def present():
     """Return the MAC addresses of this machine."""
     found = set()
     for name in os.listdir(INTERFACES):
-        with open(os.path.join(INTERFACES, name, "address"), encoding="ascii") as stream:
+        # Of the module bonding there is a file among them.
+        with contextlib.suppress(OSError), open(os.path.join(INTERFACES, name, "address"), encoding="ascii") as stream:
             found.add(stream.read().strip().lower())
     return found
 
