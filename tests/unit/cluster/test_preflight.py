@@ -336,3 +336,15 @@ def test_addresses_of_a_clusters_own_pool_that_others_have_are_not_spare():
     # Its control plane machine has none yet.
     line, = cluster_preflight.rollout_warnings(described(), known, ["c1-one"])
     assert "pool c1-prov has 1 free address, of 2 that are needed" in line
+
+
+@pytest.mark.parametrize("version, refused", [("v1.34.2", True), ("v1.35.1", False)])
+def test_a_control_plane_machine_that_an_upgrade_has_not_reached_is_upgraded_first(version, refused):
+    """Cluster API looks at the version that the KubeadmControlPlane says."""
+    there = existing()
+    there["Machine"].append({"kind": "Machine", "spec": {"infrastructureRef": {"name": "p"}, "version": version},
+                             "metadata": {"name": "p", "labels": {"cluster.x-k8s.io/cluster-name": "c1",
+                                                                  "cluster.x-k8s.io/control-plane": ""}}})
+    lines = [str(line) for line in problems(facts(there), kubernetes_version="v1.36.1")]
+    found = [line for line in lines if "kubernetes_version" in line]
+    assert ["after v1.34.2, the oldest version of Machine p" in line for line in found] == ([True] if refused else [])

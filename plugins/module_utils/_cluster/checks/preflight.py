@@ -20,7 +20,7 @@ from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.network import attached, has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
-from ..workflow.snapshot import CLUSTER_LABEL
+from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
@@ -44,7 +44,7 @@ def preflight_problems(description, facts):
     subject = description.subject
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
-    found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"), _versions(facts.snapshot))
     found += _networks_kept(subject, description, facts.snapshot.cluster)
     if description.provider == METALSTACK or description.cluster_class:
         # Of a class of the user's nobody knows which hosts it selects.
@@ -62,6 +62,12 @@ def preflight_problems(description, facts):
         # One that is there has its endpoint, wherever that comes from.
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
     return found + _endpoint(subject, description, facts)
+
+
+def _versions(snapshot):
+    """Return the name, the version and whether it is of the control plane of each Machine that stays."""
+    return [(machine["metadata"]["name"], (machine.get("spec") or {}).get("version"), is_control_plane(machine))
+            for machine in snapshot.mine("Machine") if not is_going(machine)]
 
 
 def hosts_wanted(group, snapshot):
