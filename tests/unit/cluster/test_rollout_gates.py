@@ -96,6 +96,19 @@ def test_a_node_that_is_not_ready_is_named(plane):
     assert not any("is not ready" in line for line in run(plane, check_mode=True, workers=WORKERS)["warnings"])
 
 
+@pytest.mark.parametrize("workers", [
+    dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}), dict(WORKERS, one={"replicas": 2}),
+    {"one": {"replicas": 3}}],
+    ids=["replaced", "fewer", "no pool"])
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_paused_cluster_is_named_where_machines_would_go(plane, workers, paused):
+    plane.objects["Cluster", "c1"]["spec"]["paused"] = paused
+    with pytest.raises(RefusedError) as refused:
+        run(plane, workers=workers)
+    assert ("attention: Cluster c1 is paused (spec.paused): Cluster API replaces and deletes none" in str(
+        refused.value)) is paused
+
+
 def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
     machine = plane.objects["Machine", "c1-two-0"]
     machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"

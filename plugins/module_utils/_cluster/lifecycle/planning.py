@@ -211,8 +211,9 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
                           for node in [checked.snapshot.node_of(name)] if node])
                  for (_kind, owner), going in cluster_losses.by_owner(losses).items())
     several = [change for change in changes if change["rolls"] and change["machines"]]
+    going = set(rolling) | set(loss.owner for loss in losses)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
-        checked.snapshot, rolling) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
+        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
         checked.description, several, checked.snapshot.cluster, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
         run.workload, checked.description, nodes) + (
