@@ -15,6 +15,7 @@ from ..._kube.objects.titles import title_of
 from ..workflow.rollout_stop import OWNERS, is_held, is_paused_by_others, note_of, sets_of
 from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, cloned_from, is_of, is_paused
 from ..workflow.steps import machine_steps
+from .rollout import references
 
 Object = dict[str, Any]
 
@@ -61,7 +62,7 @@ def is_made_of(machine: Object, wanted: Object | None, snapshot: Any) -> bool:
     if wanted["kind"] == "MachineDeployment":
         return is_of(machine, spec["template"]["spec"], snapshot, when_unknown=True)
     # Of its kubeadm configuration a Machine does not say which it has.
-    template = spec["machineTemplate"]["spec"]["infrastructureRef"]["name"]
+    (_kind, template), = references(wanted)
     return machine["spec"].get("version") in (None, spec.get("version")) and cloned_from(
         snapshot.infrastructure_machine(machine)) in (None, template)
 
