@@ -25,7 +25,7 @@ from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
 from .pool_fields import of_networks
-from .reservation import reservation_problems
+from .reservation import added_range_problems, reservation_problems
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
@@ -61,6 +61,8 @@ def preflight_problems(description, facts):
     if facts.snapshot.cluster is None:
         # One that is there has its endpoint, wherever that comes from.
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
+    else:
+        found += added_range_problems(description, facts.pools, facts.dhcp)
     return found + _endpoint(subject, description, facts)
 
 
