@@ -12,7 +12,7 @@ description:
   - Returns the value for O(metal3.baremetal.cluster#module:neighbours) of clusters in the inventory, as the role
     P(metal3.baremetal.cluster#role) reads their variables.
   - A cluster whose description has mistakes, or whose name is ambiguous, is left out; its own run fails with them.
-positional: names
+positional: names, beside
 options:
   _input:
     description: The variable C(hostvars).
@@ -23,6 +23,11 @@ options:
     type: list
     elements: str
     required: true
+  beside:
+    description:
+      - Name of an inventory host that stands for a cluster. Clusters of another management plane than its own, by
+        C(cluster_kubeconfig) or C(metal3_kubeconfig), are left out, for they take none of its hosts and addresses.
+    type: str
 author:
   - metal3.baremetal contributors (@metal3-community)
 """
@@ -32,7 +37,9 @@ EXAMPLES = r"""
   metal3.baremetal.cluster:
     name: prod
     options: "{{ cluster_options }}"
-    neighbours: "{{ hostvars | metal3.baremetal.cluster_needs(ansible_play_hosts | difference([inventory_hostname])) }}"
+    neighbours: >-
+      {{ hostvars | metal3.baremetal.cluster_needs(
+         ansible_play_hosts | difference([inventory_hostname]), inventory_hostname) }}
 """
 
 RETURN = r"""
@@ -43,14 +50,17 @@ _value:
 """
 
 
-def cluster_needs(hostvars, names):
+def cluster_needs(hostvars, names, beside=None):
     """Return what the named clusters need; see DOCUMENTATION."""
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _cluster_groups as cluster_groups
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("cluster_needs", hostvars, names)
+    if beside is not None:
+        named_hosts.require("cluster_needs", hostvars, [beside])
     children = cluster_groups.children(hostvars)
-    found = [_needs(name, hostvars[name], children) for name in names]
+    found = [_needs(name, hostvars[name], children) for name in names if beside is None
+             or named_hosts.cluster_plane_of(hostvars[name]) == named_hosts.cluster_plane_of(hostvars[beside])]
     return [cluster for cluster in found if cluster is not None]
 
 

@@ -89,7 +89,8 @@ options:
     description:
       - What DHCP lends on the nodes' network, for O(check_hosts) of a new cluster. Where O(endpoint.host) is among it,
         it must be kept for the one host that the control plane selects, and O(endpoint.holder) be V(none). Ranges of
-        O(networks) must have none of it, but for kept addresses that are preallocated there.
+        O(networks) must have none of it, but for kept addresses that are preallocated there. Of a cluster that is there
+        this is asked of addresses that its ranges do not have yet.
       - Its suboptions are those of O(metal3.baremetal.provisioning_network#module:dhcp) that are about addresses.
     type: dict
     version_added: "0.1.0"

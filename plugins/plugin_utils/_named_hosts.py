@@ -19,6 +19,8 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._common.options.f
 # Variables that say where a server is managed, as the role hosts has them, and what they are without them.
 _PLANE = ((("hosts_kubeconfig", "metal3_kubeconfig"), "the kubeconfig that is found"),
           (("hosts_namespace", "metal3_namespace"), "metal3"))
+# The same of a cluster, as the role cluster has them.
+_PLANE_OF_CLUSTER = ("cluster_kubeconfig", "metal3_kubeconfig")
 # Variables that say which Ironic without Kubernetes is asked, as its playbooks have them.
 _IRONIC = (("ironic_nodes_cloud", "the cloud that the environment names"),
            ("ironic_nodes_clouds_file", "the clouds.yaml that is found"))
@@ -70,6 +72,14 @@ def planes_of(hostvars, names):
         if name in hostvars:
             planes.setdefault(plane_of(hostvars[name]), name)
     return planes
+
+
+def cluster_plane_of(variables):
+    """Return the kubeconfig of the plane that manages a cluster, empty for that which is found.
+
+    :param variables: mapping of its variables
+    """
+    return next(filter(None, (_text(variables, name) for name in _PLANE_OF_CLUSTER)), "")
 
 
 def require_one_plane(plugin, planes):

@@ -17,6 +17,7 @@ from .._kube.reconcile.report import counts, difference
 from .._metal3.kinds import KNOWN, resource_for
 from . import pool as ipam_pool
 from . import validation as ipam_validation
+from .address_fields import FIELDS, outdated
 from .options import is_present
 from .reading import POOL, Addresses
 from .usage import usage
@@ -75,7 +76,8 @@ class PoolService:
         written = self.writes.write(self._entries(known))
         results = [_pool_result(item, known) for item in written]
         return {"changed": any(item.changed for item in written), "pools": results, "counts": counts(results),
-                "diff": [difference(item.entry) for item in written if item.changed]}
+                "diff": [difference(item.entry) for item in written if item.changed],
+                "warnings": [line for item in written if item.changed for line in _kept(item.entry, known)]}
 
     def _entries(self, known: Addresses) -> list[Entry]:
         names = set(pool.get("name") for pool in self.pools)
@@ -123,6 +125,18 @@ class PoolService:
         return [Problem("ip-pool-in-use", f"IPPool {self.namespace}/{name}", "", "%d addresses in use (%s)" % (
             len(used), few([f"{entry['address']} by {entry['claim']}" for entry in used], 5)), "none",
             "delete the claims, or the cluster that has them, first")] if used else []
+
+
+def _kept(entry: Entry, known: Addresses) -> list[str]:
+    """Return the warning of addresses that keep what changes of their pool, in a list."""
+    if entry.current is None or entry.desired is None or entry.name not in known.pools:
+        return []
+    found = outdated(ipam_pool.describe(entry.current), ipam_pool.describe(entry.desired),
+                     known.usage(entry.name)["allocations"])
+    fields = " and ".join(field for field in FIELDS if any(field in changed for _address, changed in found))
+    used = few([f"{address['address']} of {address['claim']}" for address, _changed in found], 5)
+    return [f"{entry.title}: another {fields} counts for addresses that are given from now on: {used} "
+            f"keep{'s' if len(found) == 1 else ''} that of before"] if found else []
 
 
 def _pool_result(item: Written, known: Addresses) -> dict[str, Any]:

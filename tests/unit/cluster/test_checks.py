@@ -300,6 +300,21 @@ def test_upgrades_go_step_by_step(current, words):
     assert lines == [] if words is None else words in str(lines[0])
 
 
+@pytest.mark.parametrize("described, machines, words", [
+    ("v1.36.0", [("a", "v1.35.4", True), ("b", "v1.34.2", True)], 'kubernetes_version: found "v1.36.0", expected at '
+     "most 1 minor version after v1.34.2, the oldest version of Machine b; set it to v1.35.4 and let that upgrade end"),
+    ("v1.36.0", [("a", "v1.35.4", True), ("w", "v1.32.9", False), ("x", "v1.31.0", False)],
+     "at most 3 minor versions after v1.31.0, the oldest version of Machine x, w; upgrade these"),
+    ("v1.36.0", [("a", "v1.35.4", True), ("w", "v1.33.0", False), ("y", None, True)], None),
+    ("v1.35.6", [("a", "v1.33.0", True), ("w", "v1.31.0", False)], None),
+    ("v1.35.4", [("a", "v1.33.0", True)], None)])
+def test_an_upgrade_that_has_not_reached_all_machines_ends_before_the_next(described, machines, words):
+    """The control plane says v1.35.4."""
+    lines = cluster_versions.upgrade_problems(
+        replace(DESCRIPTION, kubernetes_version=described), "v1.35.4", machines)
+    assert [words in str(line) for line in lines] == ([True] if words else [])
+
+
 SUM = "a" * 64
 
 

@@ -302,3 +302,24 @@ def test_the_machines_of_another_owner_of_the_name_are_not_those_that_are_waited
     plane.list = list_then
     with pytest.raises(WaitFailedError, match="found another MachineDeployment c1-one, expected the one whose"):
         MachineActionService(plane, params, False, Progress()).run()
+
+
+@pytest.mark.parametrize("kind, name, words", [
+    ("Cluster", "c1", "spec.paused: found true, expected a cluster that is not paused; it is paused"),
+    ("Machine", "c1-one-0", "found Machine c1-one-0, which is paused"),
+    ("Metal3Machine", "c1-one-0", "found Metal3Machine c1-one-0, which is paused"),
+    ("MachineDeployment", "c1-one", "found MachineDeployment c1-one, which is paused"),
+    ("MachineSet", "c1-one-x", "found MachineSet c1-one-x, which is paused")])
+def test_what_is_paused_is_not_replaced_at_the_moment_when_it_is_resumed(plane, kind, name, words):
+    plane.add("cluster.x-k8s.io/v1beta2", "MachineSet", "c1-one-x", spec={})["metadata"]["labels"] = {
+        "cluster.x-k8s.io/cluster-name": "c1", "cluster.x-k8s.io/deployment-name": "c1-one"}
+    item = plane.objects[kind, name]
+    if kind == "Cluster":
+        item["spec"]["paused"] = True
+    else:
+        item["metadata"]["annotations"] = {"cluster.x-k8s.io/paused": ""}
+    with pytest.raises(RefusedError, match=words):
+        act(plane, "replace", "c1-one-0", confirm="1")
+    assert "c1-one-0" in plane.names("Machine")
+    # What deletes nothing goes on.
+    assert act(plane, "mark_for_scale_in", "c1-one-0")["changed"]

@@ -306,3 +306,45 @@ def test_a_rollout_without_a_spare_host_is_warned_of():
     assert len(warnings) == 1 and "c1-one makes a new machine before it takes an old one away" in warnings[0]
     assert cluster_preflight.rollout_warnings(described(), facts(), ["c1-one"]) == []
     assert cluster_preflight.rollout_warnings(described(), facts(hosts=busy), []) == []
+
+
+@pytest.mark.parametrize("last, changes, words", [
+    (1, {}, "c1-one makes 1 new machine before it takes an old one away, and pool shared has 0 free addresses, of 1 "
+     "that are needed"),
+    (2, {}, None), (2, {"max_surge": 2}, "pool shared has 1 free address, of 2 that are needed"),
+    (1, {"max_surge": 0, "max_unavailable": 1}, None), (1, {"attached_networks": []}, None)])
+def test_a_rollout_without_a_spare_address_is_warned_of(last, changes, words):
+    """Also of a pool that other clusters take addresses from."""
+    taken = [dict(copy.deepcopy(ADDRESS), metadata={"name": f"x{number}"}) for number in range(2)]
+    for number, item in enumerate(taken):
+        item["spec"].update(address=f"198.18.0.10{number}", pool={"name": "shared"}, claim={"name": f"c{number}"})
+    shared = pool("shared", ranges=[{"start": "198.18.0.100", "end": f"198.18.0.10{last}"}])
+    description = described(networks=SHARED, control_plane={"attached_networks": []},
+                            workers={"one": dict({"replicas": 1}, **changes)})
+    known = facts(existing(), pools={"shared": shared}, addresses=taken)
+    found = cluster_preflight.rollout_warnings(description, known, ["c1-one"])
+    assert [words in line for line in found] == ([True] if words else [])
+    assert cluster_preflight.rollout_warnings(description, known, ["c1-control-plane"]) == []
+
+
+def test_addresses_of_a_clusters_own_pool_that_others_have_are_not_spare():
+    taken = [dict(copy.deepcopy(ADDRESS), metadata={"name": f"x{at}"}) for at in range(9)]
+    for at, item in enumerate(taken):
+        item["spec"].update(address=f"198.18.0.{20 + at}", pool={"name": "c1-prov"}, claim={"name": f"gone-{at}"})
+    own = pool("c1-prov", ranges=[{"start": "198.18.0.20", "end": "198.18.0.29"}])
+    known = facts(existing(), pools={"c1-prov": own}, addresses=taken)
+    # Its control plane machine has none yet.
+    line, = cluster_preflight.rollout_warnings(described(), known, ["c1-one"])
+    assert "pool c1-prov has 1 free address, of 2 that are needed" in line
+
+
+@pytest.mark.parametrize("version, refused", [("v1.34.2", True), ("v1.35.1", False)])
+def test_a_control_plane_machine_that_an_upgrade_has_not_reached_is_upgraded_first(version, refused):
+    """Cluster API looks at the version that the KubeadmControlPlane says."""
+    there = existing()
+    there["Machine"].append({"kind": "Machine", "spec": {"infrastructureRef": {"name": "p"}, "version": version},
+                             "metadata": {"name": "p", "labels": {"cluster.x-k8s.io/cluster-name": "c1",
+                                                                  "cluster.x-k8s.io/control-plane": ""}}})
+    lines = [str(line) for line in problems(facts(there), kubernetes_version="v1.36.1")]
+    found = [line for line in lines if "kubernetes_version" in line]
+    assert ["after v1.34.2, the oldest version of Machine p" in line for line in found] == ([True] if refused else [])

@@ -16,6 +16,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.remediat
     RemediationError,
     RemediationService,
 )
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow.etcd_member import crashing_etcd
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import lock as host_lock
@@ -381,6 +382,24 @@ def free_and_enrol_anew(plane):
 def replace_and_recover(plane):
     make_anew(plane)
     recover(plane)
+
+
+def test_a_machine_that_does_not_come_keeps_nothing_from_another_cluster(plane, monkeypatch):
+    """It was waited for an hour, and nothing was said of the other cluster, whose host stayed as it was."""
+    other, replace = add_second_cluster(plane), MachineActionService.run
+
+    def act(self):
+        result = replace(self)
+        if self.params["cluster_name"] == "c1":
+            raise WaitFailedError("cluster metal3/c1 is not available within 1 h:\n- no host is free", [])
+        return result
+
+    monkeypatch.setattr(MachineActionService, "run", act)
+    with pytest.raises(RemediationError, match=rf"1 host not brought back.*\n- {ILL}: .*tried: reboot, replace; .*the "
+                       "machine in its place does not come: cluster metal3/c1 is not available within 1 h: - no "
+                       "host is free"):
+        go(plane, ILL, other, up_to="replace", confirm="2")
+    assert ("Machine", "c2-one-0") not in plane.objects and UNHEALTHY in annotations(plane, "BareMetalHost", other)
 
 
 @pytest.mark.parametrize("up_to", ["reboot", "replace"])

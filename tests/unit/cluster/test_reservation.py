@@ -122,3 +122,22 @@ def test_only_a_new_cluster_is_asked():
         return [line for line in preflight.preflight_problems(description, facts) if "DHCP" in str(line)]
 
     assert len(about({})) == 1 and about({"Cluster": [cluster]}) == []
+
+
+@pytest.mark.parametrize("stored, expected", [
+    ([{"start": "198.18.3.20", "end": "198.18.3.29"}], ["198.18.3.8 - 198.18.3.9"]),
+    ([{"start": "198.18.3.9", "end": "198.18.3.29"}], ["198.18.3.8 - 198.18.3.9"]),
+    ([{"start": "198.18.3.8", "end": "198.18.3.29"}], []), (None, ["198.18.3.8 - 198.18.3.9"])])
+def test_a_pool_of_a_cluster_that_is_there_gets_no_address_that_dhcp_lends(stored, expected):
+    """As when it is made larger; what it has already, machines may have."""
+    networks = {"nodes": {"interface": "eth0", "ipv4": {
+        "ranges": [{"start": "198.18.3.8", "end": "198.18.3.29"}], "prefix": 24}}}
+    description = cluster_description.read(dict(PARAMS, networks=networks, endpoint={"host": "198.18.3.90"}))[0]
+    cluster = {"kind": "Cluster", "metadata": {"name": "c1", "namespace": "metal3"}, "spec": {}}
+    pools = {} if stored is None else {"c1-nodes": {"metadata": {"name": "c1-nodes"}, "spec": {"pools": stored}}}
+    facts = preflight.Facts(snapshot=workflow_snapshot.Snapshot({"Cluster": [cluster]}, "c1"), hosts=HOSTS, hardware={},
+                            pools=pools, addresses=[], claims=[], clusters=[], providers={}, served=None, dhcp=DHCP)
+    found = [str(line) for line in preflight.preflight_problems(description, facts) if "DHCP" in str(line)]
+    assert [line.partition("found ")[2].partition(",")[0] for line in found] == expected
+    wrong = dict(DHCP, ranges=[{"first": "nowhere", "last": "198.18.3.9"}])
+    assert reservation.added_range_problems(description, pools, wrong) == []

@@ -96,6 +96,19 @@ def test_a_node_that_is_not_ready_is_named(plane):
     assert not any("is not ready" in line for line in run(plane, check_mode=True, workers=WORKERS)["warnings"])
 
 
+@pytest.mark.parametrize("workers", [
+    dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}), dict(WORKERS, one={"replicas": 2}),
+    {"one": {"replicas": 3}}],
+    ids=["replaced", "fewer", "no pool"])
+@pytest.mark.parametrize("paused", [True, False])
+def test_a_paused_cluster_is_named_where_machines_would_go(plane, workers, paused):
+    plane.objects["Cluster", "c1"]["spec"]["paused"] = paused
+    with pytest.raises(RefusedError) as refused:
+        run(plane, workers=workers)
+    assert ("attention: Cluster c1 is paused (spec.paused): Cluster API replaces and deletes none" in str(
+        refused.value)) is paused
+
+
 def test_a_health_check_that_is_shorter_than_a_boot_is_named(plane):
     machine = plane.objects["Machine", "c1-two-0"]
     machine["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
@@ -190,6 +203,33 @@ def test_addresses_that_are_free_are_counted(plane):
     run(plane, networks=networks, workers=WORKERS, confirm="5")
     line = figures_of(plane, networks=networks, workers=dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}))
     assert "; pool c1-a has 10 free addresses; all disks" in line
+
+
+@pytest.mark.parametrize("ipv4, workers, words", [
+    ({"gateway": "198.18.0.2"}, WORKERS, "another gateway counts for new machines: c1-one-0, c1-two-0 keep that of "
+     "before until other machines take their place (rollout_after, or playbook machine_action, replace)"),
+    ({"gateway": "198.18.0.2"}, dict(WORKERS, one={"replicas": 3, "image": OTHER_IMAGE}), "machines: c1-two-0 keeps"),
+    ({"prefix": 16}, WORKERS, "another prefix counts"),
+    ({"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29", "gateway": "198.18.0.2"}], "prefix": 16}, WORKERS,
+     "another prefix and gateway counts"),
+    ({"ranges": [{"start": "198.18.0.20", "end": "198.18.0.99"}]}, WORKERS, None), ({}, WORKERS, None)])
+def test_what_addresses_keep_of_a_pool_that_changes_is_said(plane, ipv4, workers, words):
+    """IPAM writes it into an address once, and nothing of a pool replaces a machine."""
+    settings = {"ranges": [{"start": "198.18.0.20", "end": "198.18.0.29"}], "prefix": 24, "gateway": "198.18.0.1"}
+    run(plane, networks={"a": {"interface": "eth0", "ipv4": settings}}, workers=WORKERS, confirm="5")
+    for number, name in enumerate(("c1-one-0", "c1-two-0", "by-hand")):
+        owner = [] if name == "by-hand" else [{"kind": "Metal3Data", "name": f"data-of-{name}"}]
+        pool, claim = {"name": "c1-a"}, f"{name}-c1-a"
+        item = plane.add("ipam.metal3.io/v1alpha1", "IPClaim", claim, spec={"pool": pool})
+        item["metadata"]["ownerReferences"] = owner
+        plane.add("ipam.metal3.io/v1alpha1", "IPAddress", claim, spec={
+            "address": f"198.18.0.2{number}", "pool": pool, "claim": {"name": claim}})
+        if owner:
+            plane.objects["Metal3Machine", name]["status"] = {"renderedData": {"name": owner[0]["name"]}}
+    changed = {"a": {"interface": "eth0", "ipv4": dict(settings, **ipv4)}}
+    found = [line for line in run(plane, check_mode=True, networks=changed, workers=workers)["warnings"]
+             if line.startswith("IPPool c1-a: ")]
+    assert [words in line for line in found] == ([True] if words else [])
 
 
 def goal_of_pool(plane, now=0):

@@ -15,6 +15,7 @@ from fakes.topology import ready_by_class, run_class
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.lifecycle import run as cluster_run
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.machines.service import MachineActionService
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout import former
+from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.rollout.rollout import references
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.failures import failures
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.waiting.service import WaitFailedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow import rollout_stop
@@ -22,6 +23,7 @@ from ansible_collections.metal3.baremetal.plugins.module_utils._cluster.workflow
 from ansible_collections.metal3.baremetal.plugins.module_utils._common.problems.errors import RefusedError
 from ansible_collections.metal3.baremetal.plugins.module_utils._kube.responses.errors import KubeError
 from ansible_collections.metal3.baremetal.plugins.module_utils._logs import contents
+from ansible_collections.metal3.baremetal.plugins.module_utils._metal3.conversion.stored import newer
 
 NOTE, PAUSED = "metal3.baremetal/rollout-stopped", "cluster.x-k8s.io/paused"
 WORKERS = {"one": {"replicas": 3}, "two": {"replicas": 1}}
@@ -42,8 +44,12 @@ def waits(monkeypatch):
 def plane(monkeypatch):
     """A cluster of one control plane machine and four workers, all Ready; its own API server is not asked."""
     monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
-    found = Plane()
-    run(found)
+    return made(Plane())
+
+
+def made(found, **options):
+    """Make the cluster on a plane that has none."""
+    run(found, **options)
     for owner, number in (("c1-control-plane", 1), ("c1-one", 3), ("c1-two", 1)):
         found.add_members(owner, number)
         for position in range(number):
@@ -225,6 +231,44 @@ def test_a_control_plane_goes_back_with_its_configuration_and_version(plane, wai
     assert image_of(plane, PLANE) == was and PAUSED not in marks(plane, PLANE)
     assert plane.spec(*POOL)["template"]["spec"]["version"] == "v1.35.4"
     assert not go(plane, workers=WORKERS)["changes"]
+
+
+class BothVersions(Plane):
+    """A server that has owners in v1beta1, serves both versions, and takes each by the path of its own only."""
+
+    def list(self, resource, *arguments, **more):
+        items, version = super().list(resource, *arguments, **more)
+        return [self._in(resource, item) for item in items], version
+
+    def get(self, resource, *arguments):
+        return self._in(resource, super().get(resource, *arguments))
+
+    def apply(self, resource, namespace, body, **more):
+        if body["apiVersion"] != resource.api_version:
+            raise KubeError("the API version in the data does not match the expected API version", 400)
+        return super().apply(resource, namespace, body, **more)
+
+    @staticmethod
+    def _in(resource, item):
+        converts = item and item["kind"] in rollout_stop.OWNERS and resource.version == "v1beta2"
+        return newer(item) if converts else item
+
+
+@pytest.mark.parametrize("key, changes, number", [
+    (PLANE, {"control_plane": {"image": OTHER_IMAGE}, "workers": WORKERS}, 1), (POOL, {"workers": BAD}, 3)],
+    ids=["control plane", "pool"])
+def test_owners_that_are_written_in_v1beta1_are_stopped_and_go_back(monkeypatch, waits, key, changes, number):
+    monkeypatch.setattr(cluster_run, "workload_client", lambda *dummy: None)
+    older = {"api_version": "v1beta1"}
+    plane = made(BothVersions(), **older)
+    was = references(plane.objects[key])
+    waits.fails, waits.meanwhile = "available", lambda: new_machine(plane, key[1], number)
+    with pytest.raises(WaitFailedError, match=f"stopped: {key[0]} {key[1]} is paused"):
+        go(plane, confirm=str(number), **older, **changes)
+    assert marks(plane, key)[PAUSED] == NOTE and references(plane.objects[key]) != was
+    waits.fails, waits.meanwhile = None, lambda: None
+    go(plane, rollout="rollback", **older, **changes)
+    assert references(plane.objects[key]) == was and PAUSED not in marks(plane, key)
 
 
 def test_what_others_have_paused_is_left_as_it_is(plane, waits):

@@ -380,6 +380,9 @@ def test_a_cluster_of_a_users_class_has_its_variables_and_leaves_the_class_alone
     ({"workers": {"one": {"replicas": 2, "machine_class": "worker", "class_variables": {"a": 1}}}}, 2),
     ({"workers": {"one": {"replicas": 1, "machine_class": "worker"}}}, 1), ({"workers": {}}, 2),
     ({"workers": {"one": {"autoscaler": {"min_size": 1, "max_size": 1}, "machine_class": "worker"}}}, 1),
+    ({"workers": {"one": {"replicas": 2, "machine_class": "worker", "max_surge": 2}}}, 0),
+    ({"workers": {"one": {"replicas": 2, "machine_class": "worker", "rollout_after": "2999-01-01T00:00:00Z"}}}, 2),
+    ({"control_plane": {"rollout_after": "2999-01-01T00:00:00Z"}}, 1),
     ({"node_drain_timeout_seconds": 5}, 0)])
 def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, changes, count):
     of_class(theirs)
@@ -390,6 +393,24 @@ def test_what_may_replace_machines_of_a_users_class_counts_as_if_it_did(theirs, 
         {"image": None, "endpoint": None, "cluster_class": {"name": "theirs", "variables": {"image": "a"}},
          "workers": {"one": {"replicas": 2, "machine_class": "worker"}}}, **changes))["losses"])
     assert sum(losses.values()) == count
+
+
+@pytest.mark.parametrize("after, count", [(None, 0), ("2026-11-23T20:00:00Z", 0), ("2026-11-24T20:00:00Z", 1)])
+def test_a_time_counts_for_a_users_class_by_the_age_of_the_machines(theirs, after, count):
+    """As after rotate_certificates, with an inventory that has no time."""
+    rotated = {"control_plane": {"rollout_after": "2026-11-23T20:00:00Z"}}
+    of_class(theirs, **rotated)
+    theirs.reconcile()
+    theirs.objects["KubeadmControlPlane", "c1-control-plane"]["spec"]["rollout"] = {"after": "2026-11-23T20:00:00Z"}
+    theirs.add_machines("c1-control-plane", 1)
+    machine, = [item for (kind, _name), item in theirs.objects.items() if kind == "Machine"]
+    machine["metadata"]["creationTimestamp"] = "2026-11-23T21:00:00Z"
+    given = {"control_plane": {"rollout_after": after}} if after else {}
+    planned = clusters.run(theirs, check_mode=True, **dict(
+        {"image": None, "endpoint": None, "cluster_class": {"name": "theirs", "variables": {"image": "a"}},
+         "workers": {"one": {"replicas": 2, "machine_class": "worker"}}}, **given))
+    assert sum(loss["count"] for loss in planned["losses"]) == count
+    assert planned["changed"] is (after != "2026-11-23T20:00:00Z")
 
 
 def test_what_a_users_class_has_not_is_named_before_a_write(theirs):

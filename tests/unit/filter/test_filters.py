@@ -381,3 +381,21 @@ def test_needs_of_clusters_come_from_their_variables():
         {"name": "prod", "namespace": "metal3", "groups": [
             {"role": "control-plane", "name": "control-plane", "host_selector": {"rack": "r1"},
              "pools": []}]}]
+
+
+@pytest.mark.parametrize("name", ["metal3_kubeconfig", "cluster_kubeconfig"])
+def test_clusters_of_another_plane_take_none_of_a_clusters_hosts(name):
+    """They were looked for in this plane, did not exist there, and wanted hosts of it for all their machines."""
+    hostvars = {"a": {"metal3_kubeconfig": "/first"}, "b": {"metal3_kubeconfig": "/first"},
+                "c": {"metal3_kubeconfig": "/first", name: "/second"}, "d": {}}
+    needs = load("filter", "cluster_needs")
+
+    def beside(host, *names):
+        return [item["name"] for item in needs(hostvars, list(names), host)]
+
+    assert beside("a", "b", "c", "d") == ["b"]
+    assert beside("c", "a", "b", "d") == []
+    assert beside("d", "a") == []
+    assert [item["name"] for item in needs(hostvars, ["a", "c"])] == ["a", "c"]
+    with pytest.raises(AnsibleFilterError, match="cluster_needs: not in the inventory: z"):
+        needs(hostvars, ["a"], "z")

@@ -112,6 +112,22 @@ def test_a_pool_that_changes_meanwhile_in_what_does_not_count_is_written(cluster
     assert cluster.objects["IPPool", "p"]["spec"]["pools"][0]["end"] == "192.0.2.12"
 
 
+@pytest.mark.parametrize("changes, words", [
+    ({"gateway": "192.0.2.2"}, "IPPool metal3/p: another gateway counts for addresses that are given from now on: "
+     "192.0.2.15 of c keeps that of before"),
+    ({"prefix": 25, "dns_servers": ["192.0.2.3"]}, "another prefix and dns_servers counts"),
+    ({"ranges": [dict(RANGE, end="192.0.2.30")]}, None),
+    ({"ranges": [{"start": "192.0.2.10", "end": "192.0.2.14", "gateway": "192.0.2.2"},
+                 {"start": "192.0.2.15", "end": "192.0.2.20"}]}, None)])
+def test_what_addresses_keep_of_a_pool_that_changes_is_said(cluster, changes, words):
+    """IPAM writes it into an address when it gives it, and never again."""
+    cluster.allocate("p", "192.0.2.15", "c")
+    for check_mode in (True, False):
+        warnings = pool_run(cluster, dict(POOL, **changes), check_mode=check_mode)["warnings"]
+        assert [words in line for line in warnings] == ([True] if words else [])
+    assert pool_run(cluster, dict(POOL, **changes))["warnings"] == []
+
+
 def test_a_claim_that_appears_meanwhile_for_another_pool_is_left(cluster):
     pools(cluster, dict(POOL, name="q", ranges=[{"start": "192.0.2.30", "end": "192.0.2.40"}]))
     cluster.meanwhile["IPClaim", "c"] = lambda: cluster.allocate("q", "192.0.2.30", "c")

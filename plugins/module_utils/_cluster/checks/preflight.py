@@ -20,12 +20,12 @@ from ..._kube.objects.finalizers import is_going
 from ..description.spec import METAL3, METALSTACK
 from ..render.network import attached, has_default_route
 from ..render.preallocations import kept_for, preallocation_problems
-from ..workflow.snapshot import CLUSTER_LABEL
+from ..workflow.snapshot import CLUSTER_LABEL, is_control_plane
 from .hardware import hardware_of, hardware_problems
 from .hosts import is_free, matches, shortage
 from .numbers import surge
 from .pool_fields import of_networks
-from .reservation import reservation_problems
+from .reservation import added_range_problems, reservation_problems
 from .versions import upgrade_problems, version_problems
 
 # snapshot: a workflow Snapshot; hardware: HardwareData by name; pools: IPPools by name; addresses and claims: of both
@@ -44,7 +44,7 @@ def preflight_problems(description, facts):
     subject = description.subject
     found = version_problems(description, facts.providers, facts.served)
     plane = facts.snapshot.control_plane
-    found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"))
+    found += upgrade_problems(description, ((plane or {}).get("spec") or {}).get("version"), _versions(facts.snapshot))
     found += _networks_kept(subject, description, facts.snapshot.cluster)
     if description.provider == METALSTACK or description.cluster_class:
         # Of a class of the user's nobody knows which hosts it selects.
@@ -61,7 +61,15 @@ def preflight_problems(description, facts):
     if facts.snapshot.cluster is None:
         # One that is there has its endpoint, wherever that comes from.
         found += reservation_problems(description, facts.hosts, facts.hardware, facts.dhcp)
+    else:
+        found += added_range_problems(description, facts.pools, facts.dhcp)
     return found + _endpoint(subject, description, facts)
+
+
+def _versions(snapshot):
+    """Return the name, the version and whether it is of the control plane of each Machine that stays."""
+    return [(machine["metadata"]["name"], (machine.get("spec") or {}).get("version"), is_control_plane(machine))
+            for machine in snapshot.mine("Machine") if not is_going(machine)]
 
 
 def hosts_wanted(group, snapshot):
@@ -92,19 +100,40 @@ def neighbours_wanted(description, facts):
 
 
 def rollout_warnings(description, facts, rolling):
-    """Return a warning for each group that would roll without a spare host for its extra machine.
+    """Return a warning for each group that would roll without a spare host, or addresses, for its extra machines.
 
     :param rolling: names of the KubeadmControlPlanes and MachineDeployments that would roll
     """
     result = []
     for group in description.groups if description.provider == METAL3 and not description.cluster_class else ():
         name = group.owner
-        free = [host for host in facts.hosts if is_free(host, group)]
-        if name in rolling and surge(group) and not free:
+        if name not in rolling or not surge(group):
+            continue
+        if not any(is_free(host, group) for host in facts.hosts):
             result.append(
                 f"{name} makes a new machine before it takes an old one away, and no host that matches is free: the "
                 "rollout waits for one; free or enrol a host, or set max_surge to 0 (a control plane then needs 3 "
                 "replicas)")
+        result += _without_addresses(description, facts, group)
+    return result
+
+
+def _without_addresses(description, facts, group):
+    """Return a line for each pool that has too few addresses for the machines that a group's rollout adds."""
+    count, names, result = surge(group), attached(description, group), []
+    more = _addresses_wanted(description, [(item, hosts_wanted(item, facts.snapshot)) for item in description.groups])
+    own = dict((pool["name"], render_pool(pool, description.namespace)) for pool in description.pools)
+    for network, _family, _settings, pool in description.pool_uses:
+        stored = own.get(pool) or facts.pools.get(pool)
+        if network not in names or stored is None:
+            continue
+        free, wanted = _free_for_mine(description, network, facts, stored), count + more.get(pool, 0)
+        if free < wanted:
+            result.append(
+                f"{group.owner} makes {count} new machine{'' if count == 1 else 's'} before it takes an old one away, "
+                f"and pool {pool} has {free} free address{'' if free == 1 else 'es'}, of {wanted} that are needed: "
+                "IPAM refuses a claim that finds none, and does not try it again; widen the pool's ranges, or set "
+                "max_surge to 0 (a control plane then needs 3 replicas)")
     return result
 
 
@@ -120,11 +149,7 @@ def _pools(subject, description, facts, wanted):
             found += change_problems(pool, describe(current), description.namespace,
                                      [entry["address"] for entry in used["allocations"]])
     found = of_networks(found, description)
-    more = {}
-    for network, _family, _settings, pool in description.pool_uses:
-        for group, count in wanted:
-            if network in attached(description, group):
-                more[pool] = more.get(pool, 0) + count
+    more = _addresses_wanted(description, wanted)
     theirs: dict[str, int] = {}
     for _needs, group, count in neighbours_wanted(description, facts):
         for pool in group.get("pools") or ():
@@ -146,6 +171,19 @@ def _pools(subject, description, facts, wanted):
         found += _exhausted(description, network, facts, facts.pools[pool], f"networks.{network}.{family}.pool",
                             more.get(pool, 0), theirs.get(pool, 0))
     return found
+
+
+def _addresses_wanted(description, wanted):
+    """Return how many addresses of each pool machines still need, by the pools' names.
+
+    :param wanted: list of ``(group, number of machines)``
+    """
+    more: dict[str, int] = {}
+    for network, _family, _settings, pool in description.pool_uses:
+        for group, count in wanted:
+            if network in attached(description, group):
+                more[pool] = more.get(pool, 0) + count
+    return more
 
 
 def _unfit(subject, field, family, settings, pool):
@@ -170,28 +208,39 @@ def _exhausted(description, network, facts, stored, field, more, theirs):
     :param theirs: the same for clusters that are made in the same run
     """
     name = stored["metadata"]["name"]
-    used, pool = usage(stored, facts.addresses, facts.claims), describe(stored)
-    taken = set(ipaddress.ip_address(entry["address"]) for entry in used["allocations"])
-    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
-    kept = dict((claim, ipaddress.ip_address(text)) for claim, text in (pool.get("pre_allocations") or {}).items())
-
-    def free(claims):
-        return used["free"] + sum(any(contains(span, address) for span in spans)
-                                  for address in set(kept[claim] for claim in claims) - taken)
-
-    hosts = [host["metadata"]["name"] for host in facts.hosts
-             if any(matches(host, group) for group in description.groups if network in attached(description, group))]
-    mine = free(kept_for(description, network, name, kept, hosts))
+    mine = _free_for_mine(description, network, facts, stored)
     if mine < more:
         return [Problem("pool-capacity", description.subject, field, f"{name} with {mine} free addresses",
                         f"at least {more}", "widen the pool's ranges")]
     # What the pool keeps for machines of others is not known better.
-    every = free([claim for claim in kept if claim.endswith("-" + name)])
+    every = _free(facts, stored, lambda kept: [claim for claim in kept if claim.endswith("-" + name)])
     if more and theirs and every < more + theirs:
         return [Problem("pool-capacity", description.subject, field, f"{name} with {every} free addresses",
                         f"at least {more + theirs}, of which other clusters of this run need {theirs}",
                         "widen the pool's ranges")]
     return []
+
+
+def _free_for_mine(description, network, facts, stored):
+    """Return how many addresses of a pool the machines on a cluster's network can have; parameters as above."""
+    hosts = [host["metadata"]["name"] for host in facts.hosts
+             if any(matches(host, group) for group in description.groups if network in attached(description, group))]
+    return _free(facts, stored, lambda kept: kept_for(description, network, stored["metadata"]["name"], kept, hosts))
+
+
+def _free(facts, stored, chosen):
+    """Return how many addresses of a pool are free, with those that it keeps for some claims.
+
+    :param stored: the IPPool
+    :param chosen: callable that takes the names of the claims for which it keeps addresses, and returns those of them
+        that count
+    """
+    used, pool = usage(stored, facts.addresses, facts.claims), describe(stored)
+    taken = set(ipaddress.ip_address(entry["address"]) for entry in used["allocations"])
+    spans = [span_of(range_) for range_ in pool["ranges"] if _is_readable(range_)]
+    kept = dict((claim, ipaddress.ip_address(text)) for claim, text in (pool.get("pre_allocations") or {}).items())
+    return used["free"] + sum(any(contains(span, address) for span in spans)
+                              for address in set(kept[claim] for claim in chosen(kept)) - taken)
 
 
 def _is_readable(range_):

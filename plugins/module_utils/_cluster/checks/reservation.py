@@ -7,6 +7,7 @@ The endpoint may be kept for the control plane's one machine; all others are som
 """
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from ..._common.addresses import ip_texts
 from ..._common.addresses.mac_address import mac_error
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
+from ..._ipam.pool import describe
 from ..._ipam.range import Span, overlap, span_of
 from ..description.model import ClusterDescription
 from ..description.spec import ENDPOINT_HOLDERS
@@ -53,19 +55,49 @@ def reservation_problems(description: ClusterDescription, hosts: Iterable[Object
     return _of_pools(subject, description, dhcp) + _of_endpoint(subject, description, endpoint, hosts, hardware, dhcp)
 
 
-def _of_pools(subject: str, description: ClusterDescription, dhcp: Mapping[str, Any]) -> list[Problem]:
-    """Return the ranges of the cluster's own pools with addresses that DHCP gives to other servers."""
+def added_range_problems(description: ClusterDescription, pools: Mapping[str, Object],
+                         dhcp: Mapping[str, Any] | None) -> list[Problem]:
+    """Return the ranges of a cluster's own pools that get addresses of other servers by this change.
+
+    What a pool has already its machines may have, too.
+
+    :param description: a cluster that is there
+    :param pools: stored IPPools by name
+    :param dhcp: what DHCP lends; None when nobody says
+    """
+    subject = description.subject
+    if not dhcp or lent_mistakes(subject, dhcp):
+        return []
+    return _of_pools(subject, description, dhcp, dict((name, _spans(pool)) for name, pool in pools.items()))
+
+
+def _spans(pool: Object) -> list[Span]:
+    found = []
+    for range_ in describe(pool)["ranges"]:
+        with contextlib.suppress(ValueError):
+            found.append(span_of(range_))
+    return found
+
+
+def _of_pools(subject: str, description: ClusterDescription, dhcp: Mapping[str, Any],
+              known: Mapping[str, list[Span]] | None = None) -> list[Problem]:
+    """Return the ranges of the cluster's own pools with addresses that DHCP gives to other servers.
+
+    :param known: spans of pools, by their names, that are left out
+    """
     ends = [[ip_texts.address(range_[end]) for end in ("first", "last")] for range_ in dhcp.get("ranges") or ()]
     lent = [(Span(*pair), "may lend to any server") for pair in ends if pair[0].version == pair[1].version]
     lent += [(Span(ip_texts.address(text), ip_texts.address(text)), f"keeps for {host['mac'].lower()}")
              for host in dhcp.get("hosts") or () for text in host.get("addresses") or ()]
     found = []
-    for name, family, settings, _pool in description.pool_uses:
+    for name, family, settings, pool in description.pool_uses:
         kept = {ip_texts.address(text) for text in (settings.get("pre_allocations") or {}).values()}
         for number, range_ in enumerate(settings.get("ranges") or ()):
             for span, words in lent:
                 common = overlap(span_of(range_), span)
                 if common is None or (common.first == common.last and common.first in kept):
+                    continue
+                if any(overlap(own, common) == common for own in (known or {}).get(pool, ())):
                     continue
                 which = str(common.first) if common.first == common.last else f"{common.first} - {common.last}"
                 found.append(Problem(

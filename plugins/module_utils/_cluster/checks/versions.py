@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..._common.options.field_checks import shown
 from ..._common.problems.problem import Problem
+from ..._common.texts.plain_text import few
 from ..._metal3.kinds import CAPI_VERSION, OLD_CAPI_VERSION
 from ..description.providers import provider_of
 from ..description.spec import METAL3, METALSTACK
@@ -18,6 +19,9 @@ from ..description.version_number import parse
 _WORKLOAD = {9: (26, 32), 10: (27, 33), 11: (28, 34), 12: (29, 36), 13: (30, 36)}
 # Its first minor whose status has the conditions and numbers of v1beta2.
 _OLDEST = (1, 9)
+# By how many minor versions a kubelet may be older than the API servers.
+_KUBELETS_BEHIND = 3
+_SHOWN = 6
 # First patch of a Cluster API minor that knows a Kubernetes minor.
 _FIRST_PATCH = {(9, 32): 1, (10, 33): 1, (11, 34): 1, (12, 35): 1, (12, 36): 8, (13, 36): 1}
 
@@ -86,10 +90,12 @@ def _older(description, provider, crd, served, providers):
                     f"{upgrade}, or make a plain cluster" if description.by_topology else upgrade)]
 
 
-def upgrade_problems(description, current):
+def upgrade_problems(description, current, machines=()):
     """Return why a change of the Kubernetes version is refused (kubeadm: one minor at a time, never down).
 
     :param current: the version of the control plane as it is, None for a new cluster
+    :param machines: ``(name, version, whether it is of the control plane)`` of the Machines that there are: an upgrade
+        that was not carried out to its end has not reached all of them
     """
     old, new = parse(current), parse(description.kubernetes_version)
     if not old or not new or old == new:
@@ -102,6 +108,28 @@ def upgrade_problems(description, current):
     if new[0] != old[0] or new[1] > old[1] + 1:
         return [Problem("version", subject, "kubernetes_version", shown(description.kubernetes_version),
                         f"at most one minor version after {current}", "upgrade step by step")]
+    # A patch of the same minor version makes nothing worse, and may be what lets an upgrade end.
+    return _behind(subject, description.kubernetes_version, new, current, machines) if new[1] > old[1] else []
+
+
+def _behind(subject, text, new, current, machines):
+    """Return the problem of Machines that are too old for a control plane of a version.
+
+    By Kubernetes' version skew policy. Cluster API compares the version that owners describe; only for a cluster with
+    a topology it looks whether all of them have it (``validateTopologyVersionUpdate``).
+    """
+    for is_plane, limit, hint in (
+            (True, 1, f"set it to {current} and let that upgrade end first: the API servers of a cluster are at most "
+             "one minor version apart"),
+            (False, _KUBELETS_BEHIND, "upgrade these machines first, or delete them: older kubelets do not work with "
+             "the API server")):
+        late = sorted((parse(version), version, name) for name, version, of_plane in machines
+                      if of_plane == is_plane and parse(version) and parse(version)[:2] < (new[0], new[1] - limit))
+        if late:
+            names = few([name for _numbers, _version, name in late], _SHOWN)
+            return [Problem("version", subject, "kubernetes_version", shown(text),
+                            f"at most {limit} minor version{'' if limit == 1 else 's'} after {late[0][1]}, the oldest "
+                            f"version of Machine {names}", hint)]
     return []
 
 

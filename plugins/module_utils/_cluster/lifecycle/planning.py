@@ -27,6 +27,7 @@ from ..render import standalone as cluster_standalone
 from ..rollout import losses as cluster_losses
 from ..rollout import rollout as cluster_rollout
 from ..rollout import topology_owners as cluster_topology_owners
+from ..rollout.address_changes import address_warnings
 from ..rollout.drain_questions import drain_warnings
 from ..rollout.reasons import reasons
 from ..rollout.rollout_figures import figure_lines
@@ -106,6 +107,7 @@ def plan(run: ClusterRun, checked: CheckedCluster) -> PlannedCluster:
         (owner, cluster_losses.count(going)) for owner, going in cluster_losses.by_owner(losses).items())
     warnings = checked.unread + description_warnings(description) + gates
     warnings += cluster_rollout.cleaning_warnings(entries) + _of_kept(run, kept) + made_before
+    warnings += address_warnings(entries, checked.facts, changes)
     warnings += firewall_warnings(description, entries)
     if description.provider == METAL3 and not description.cluster_class:
         warnings += mark_warnings(description, checked.facts.hosts)
@@ -209,8 +211,9 @@ def _gates(run: ClusterRun, checked: CheckedCluster, changes: list[dict[str, Any
                           for node in [checked.snapshot.node_of(name)] if node])
                  for (_kind, owner), going in cluster_losses.by_owner(losses).items())
     several = [change for change in changes if change["rolls"] and change["machines"]]
+    going = set(rolling) | set(loss.owner for loss in losses)
     return rollout_warnings(checked.description, checked.facts, rolling) + pause_warnings(
-        checked.snapshot, rolling) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
+        checked.snapshot, going) + gate_warnings(checked.description, checked.snapshot, rolling) + at_once_warnings(
         checked.description, several, checked.snapshot.cluster, run.options["wait_for"] != "none"
         and not cluster_topology.is_upgrading(checked.snapshot.cluster, checked.snapshot.owners())) + drain_warnings(
         run.workload, checked.description, nodes) + (

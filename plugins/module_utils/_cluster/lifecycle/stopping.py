@@ -67,8 +67,9 @@ class _Marks(Reconcile):
 
     def _entry(self, item: Object) -> Entry:
         metadata, due = item["metadata"], self._make(item)
-        resource = self.resource_of(item["apiVersion"], item["kind"])
         way, content = due or (None, None)
+        # What is applied may be of another version than what is read.
+        resource = self.resource_of((content if way == _APPLY else item)["apiVersion"], item["kind"])
         return Entry(resource, metadata.get("namespace"), metadata["name"], UPDATE if due else UNCHANGED,
                      content if way == _APPLY else None, item, _pause_of(item), _pause_of(content),
                      content if way == _PATCH else None)

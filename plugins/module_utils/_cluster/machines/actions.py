@@ -14,7 +14,10 @@ from ..._common.problems.problem import Problem
 from ..._host.state.leaving import leaving
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.precondition import uid_of
-from ..workflow.snapshot import is_control_plane
+from ..._kube.objects.titles import title_of
+from ..waiting.failures import paused
+from ..workflow.rollout_stop import is_paused_by_others, sets_of
+from ..workflow.snapshot import PAUSED_ANNOTATION, is_control_plane
 from ..workflow.steps import machine_steps
 
 # With it a Machine is the first to go when its owner is to have fewer.
@@ -85,8 +88,28 @@ def problems(action: str, names: Iterable[str], snapshot: Any, subject: str) -> 
                                  "cluster); with present afterwards another is made"))
     for name in sorted(set(name for name in names if names.count(name) > 1)):
         found.append(Problem("machine-action", subject, "machines", f"{name} twice", "each Machine once"))
-    return found or (quorum_problems([mine[name] for name in to_delete(names, snapshot)], snapshot, subject, "machines")
-                     if action == REPLACE else [])
+    if found or action != REPLACE:
+        return found
+    going = [mine[name] for name in to_delete(names, snapshot)]
+    return _paused(going, snapshot, subject) + quorum_problems(going, snapshot, subject, "machines")
+
+
+def _paused(machines: Iterable[Any], snapshot: Any, subject: str) -> list[Problem]:
+    """Return why Cluster API would not replace Machines now.
+
+    What is paused it deletes at the moment when it is released, whoever has paused it for whatever reason.
+    """
+    machines, parts = list(machines), []
+    for machine in machines:
+        owner = snapshot.owner_of(machine)
+        parts += [machine, snapshot.infrastructure_machine(machine), owner,
+                  *sets_of(snapshot, owner["metadata"]["name"])]
+    titles = set(title_of(item) for item in parts if item is not None and is_paused_by_others(item))
+    found = [Problem("cluster-paused", subject, "spec.paused", "true", "a cluster that is not paused",
+                     f"{failure.cause}; {failure.next_step}") for failure in paused(snapshot) if machines]
+    return found + [Problem("cluster-paused", subject, "machines", f"{title}, which is paused (annotation "
+                            f"{PAUSED_ANNOTATION})", "objects that Cluster API works on",
+                            "find out who has paused it, and take the annotation away") for title in sorted(titles)]
 
 
 def to_delete(names: Iterable[str], snapshot: Any) -> list[str]:

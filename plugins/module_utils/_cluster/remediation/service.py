@@ -30,6 +30,7 @@ from ..machines import actions as machine_actions
 from ..machines.service import MachineActionService
 from ..maintenance import node
 from ..maintenance.patches import Patches
+from ..waiting.service import WaitFailedError
 from ..workflow.reading import objects_of
 from ..workflow.snapshot import Snapshot
 from .again import look, lost
@@ -302,6 +303,10 @@ class RemediationService:
             except RefusedError as exc:
                 self._not_replaced(mine, exc)
                 continue
+            except WaitFailedError as exc:
+                # What one does not get keeps nothing from the others.
+                self._not_come(mine, exc, service.warnings)
+                continue
             finally:
                 self.done["changed"] = self.done["changed"] or service.done["changed"]
             for item in mine:
@@ -309,6 +314,14 @@ class RemediationService:
             self.diff += result["diff"]
             self.warnings += result["warnings"]
             self._helped.update((item.name, REPLACE) for item in mine)
+
+    def _not_come(self, due: list[Patient], failed: WaitFailedError, warnings: list[str]) -> None:
+        """Keep that Machines were deleted, and that those in their place do not come."""
+        said = " ".join(f"{failed}".split())
+        for item in due:
+            self._tried.setdefault(item.name, []).append(REPLACE)
+            self._obstacles.setdefault(item.name, []).append(f"the machine in its place does not come: {said}")
+        self.warnings += warnings
 
     def _not_replaced(self, due: list[Patient], refused: RefusedError) -> None:
         """Keep why no Machine was deleted, and take away the marks that were set for it."""

@@ -16,6 +16,7 @@ from typing import Any
 from ..render.objects import TEMPLATE_KINDS
 from ..workflow.snapshot import cloned_from
 from ..workflow.topology import CLASS_ANNOTATION, noted_class, pools_of, topology_of
+from .rollout import references
 
 Object = dict[str, Any]
 
@@ -37,10 +38,10 @@ def of_entry(entry: Any) -> Object | None:
         machine = (spec.get("template") or {}).get("spec") or {}
         return _machine(machine.get("version"), machine.get("infrastructureRef"),
                         (machine.get("bootstrap") or {}).get("configRef"), machine.get("failureDomain"))
-    machine = (spec.get("machineTemplate") or {}).get("spec") or {}
+    (kind, name), = references(entry.current)
     # Of the configuration what this collection has written: the rest is the API server's.
     before, after = ((side.get("spec") or {}) for side in (entry.before, entry.after))
-    return dict(_machine(spec.get("version"), machine.get("infrastructureRef")),
+    return dict(_machine(spec.get("version"), {"kind": kind, "name": name} if name else None),
                 config=before.get(_CONFIG) or after.get(_CONFIG))
 
 
@@ -163,10 +164,11 @@ def owner_as_before(owner: Object, former: Object, replicas: Any) -> Object:
         spec["replicas"] = replicas
     if owner["kind"] == "KubeadmControlPlane":
         template = spec["machineTemplate"]
-        machine = dict(template["spec"], infrastructureRef=_named(template["spec"]["infrastructureRef"],
-                                                                  former["infrastructure"]))
+        # In v1beta1 nothing is between.
+        inner = template.get("spec", template)
+        machine = dict(inner, infrastructureRef=_named(inner["infrastructureRef"], former["infrastructure"]))
         spec.update({"version": former["version"], _CONFIG: former["config"],
-                     "machineTemplate": dict(template, spec=machine)})
+                     "machineTemplate": dict(template, spec=machine) if "spec" in template else machine})
         return dict(owner, spec=spec)
     template = spec["template"]
     machine = dict(template["spec"], version=former["version"], infrastructureRef=_named(

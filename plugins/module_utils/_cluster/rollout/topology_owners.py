@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ..._kube.reconcile.diff import compare
 from ..description.model import ClusterDescription, Group
 from ..render.objects import owners
+from ..render.parts import present
 from ..workflow.snapshot import Snapshot, cloned_from
 from ..workflow.topology import as_plain, pools_in, pools_of, stored_pools, topology_of
 from .former_copies import Copies
@@ -305,12 +306,12 @@ def _of_class(description, entry, plane, pools):
     entries = [_of_class_entry(
         description.groups[0].owner, _PLANE, plane, topology_of(cluster)["controlPlane"].get("replicas"),
         shared or _differs(stored, cluster, lambda topology: {
-            "controlPlane": _that_rolls(topology.get("controlPlane"))}))]
+            "controlPlane": _that_rolls(topology.get("controlPlane"))}), topology_of(cluster)["controlPlane"])]
     for pool in pools_of(cluster):
         rolls = shared or _differs(stored, cluster, functools.partial(_pool_that_rolls, pool["name"]))
         entries.append(_of_class_entry(
             f"{description.name}-{pool['name']}", _POOL, pools.get(pool["name"]), numbers[pool["name"]],
-            rolls))
+            rolls, pool))
     return entries
 
 
@@ -319,7 +320,7 @@ def _shared(topology: Mapping[str, Any]) -> Object:
 
 
 def _that_rolls(group: Mapping[str, Any] | None) -> Object:
-    keys = ("name", "class", "variables", "failureDomain", "rollout")
+    keys = ("name", "class", "variables", "failureDomain")
     return dict((key, value) for key, value in (group or {}).items() if key in keys)
 
 
@@ -334,11 +335,13 @@ def _differs(stored: Object, wanted: Object, part: Callable[[Mapping[str, Any]],
     return compare(before, after).differs
 
 
-def _of_class_entry(name: str, kind: str, current: Object | None, number: int | None, rolls: bool) -> OwnerEntry:
+def _of_class_entry(name: str, kind: str, current: Object | None, number: int | None, rolls: bool,
+                    group: Mapping[str, Any]) -> OwnerEntry:
     """Return the entry of an owner whose templates only the class and Cluster API know.
 
     :param number: of its machines, None for the stored one
     :param rolls: whether anything changes that may replace its machines
+    :param group: the owner in the topology, with the time after which machines stay
     """
     if current is None:
         created = {"kind": kind, "metadata": {"name": name}, "spec": {"replicas": 1 if number is None else number}}
@@ -349,7 +352,11 @@ def _of_class_entry(name: str, kind: str, current: Object | None, number: int | 
     if rolls:
         machine["infrastructureRef"] = dict(machine["infrastructureRef"], name=UNKNOWN_TEMPLATE)
     replicas = spec.get("replicas") if number is None else number
-    desired = dict(current, spec=dict(spec, **{"replicas": replicas, inner: dict(spec[inner], spec=machine)}))
+    # Without a time nothing is replaced, also where there was one; how many at once says nothing of whether.
+    after = present({"after": (group.get("rollout") or {}).get("after")})
+    desired = dict(current, spec=dict(spec, **{
+        "replicas": replicas, "rollout": dict(spec.get("rollout") or {}, **after),
+        inner: dict(spec[inner], spec=machine)}))
     before, after = ({"spec": rolling(item)} for item in (current, desired))
     return OwnerEntry(current["metadata"]["name"], UNCHANGED if before == after else UPDATE, desired, current, before,
                       after)

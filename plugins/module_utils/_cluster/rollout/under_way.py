@@ -13,8 +13,9 @@ from ..._kube.objects.conditions import condition
 from ..._kube.objects.finalizers import is_going
 from ..._kube.objects.titles import title_of
 from ..workflow.rollout_stop import OWNERS, is_held, is_paused_by_others, note_of, sets_of
-from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, cloned_from, is_of
+from ..workflow.snapshot import PAUSED_ANNOTATION, SET_LABEL, cloned_from, is_of, is_paused
 from ..workflow.steps import machine_steps
+from .rollout import references
 
 Object = dict[str, Any]
 
@@ -61,7 +62,7 @@ def is_made_of(machine: Object, wanted: Object | None, snapshot: Any) -> bool:
     if wanted["kind"] == "MachineDeployment":
         return is_of(machine, spec["template"]["spec"], snapshot, when_unknown=True)
     # Of its kubeadm configuration a Machine does not say which it has.
-    template = spec["machineTemplate"]["spec"]["infrastructureRef"]["name"]
+    (_kind, template), = references(wanted)
     return machine["spec"].get("version") in (None, spec.get("version")) and cloned_from(
         snapshot.infrastructure_machine(machine)) in (None, template)
 
@@ -152,10 +153,14 @@ def resumed_lines(stopped: Iterable[Object], going_on: Collection[str], snapshot
 
 
 def pause_warnings(snapshot: Any, owners: Collection[str]) -> list[str]:
-    """Return a warning for each owner that is to replace machines and that somebody else has paused.
+    """Return a warning for each owner that is to lose machines and that somebody else has paused, or for the Cluster.
 
-    :param owners: names of the owners whose machines would be replaced
+    :param owners: names of the owners whose machines would be replaced or deleted
     """
-    return [f"{title_of(owner)} is paused (annotation {PAUSED_ANNOTATION}) by somebody else: Cluster API replaces none "
-            "of its machines before that is taken away" for owner in snapshot.owners()
-            if owner["metadata"]["name"] in owners and is_paused_by_others(owner)]
+    found = [f"Cluster {snapshot.cluster_name} is paused (spec.paused): Cluster API replaces and deletes none of its "
+             "machines before it is resumed, and then does without a question"] \
+        if owners and is_paused(snapshot.cluster) else []
+    return found + [
+        f"{title_of(owner)} is paused (annotation {PAUSED_ANNOTATION}) by somebody else: Cluster API replaces and "
+        "deletes none of its machines before that is taken away" for owner in snapshot.owners()
+        if owner["metadata"]["name"] in owners and is_paused_by_others(owner)]
