@@ -27,6 +27,7 @@ class Field(NamedTuple):
     :ivar element: the kind of a list's elements
     :ivar secret: whether no message may show its value
     :ivar removable: whether an empty text, which is none of the choices, removes the stored value, as it does for texts
+    :ivar unset_at_zero: whether false or 0 is what it is without a value
     """
 
     name: str
@@ -40,6 +41,7 @@ class Field(NamedTuple):
     element: str = ""
     secret: bool = False
     removable: bool = False
+    unset_at_zero: bool = False
 
 
 # What each object of a list has beside its fields.
@@ -146,14 +148,14 @@ def as_read(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any
 def _value_as_read(field: Field, kind: str, value: Any) -> Any:
     if kind == "str" and isinstance(value, (bool, int, float)):
         return str(value)
-    if kind == "list" and isinstance(value, list):
-        return [_value_as_read(field, field.element, item) for item in value]
     if kind == "int" and isinstance(value, str) and type_error(kind, value) is None:
         # Python reads no number of thousands of digits.
         with contextlib.suppress(ValueError):
             return int(value)
     if kind == "bool" and type_error(kind, value) is None:
         return truth(value)
+    if kind == "list" and isinstance(value, list):
+        return [_value_as_read(field, field.element, item) for item in value]
     if kind == "dict" and field.fields and isinstance(value, dict):
         return as_read(field.fields, value)
     return value
