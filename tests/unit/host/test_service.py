@@ -241,6 +241,15 @@ def test_a_host_that_a_killed_run_left_detached_is_attached():
     assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {DETACHED: ""}
 
 
+@pytest.mark.parametrize("hosts", [[], [host(1, state="absent")]])
+def test_a_namespace_that_no_host_needs_is_neither_made_nor_said_to_be(hosts):
+    server = Server()
+    result, dummy = run(server, hosts, create_namespace=True)
+    assert (result["changed"], server.writes()) == (False, [])
+    result, dummy = run(server, [*hosts, host(2)], create_namespace=True)
+    assert result["changed"] is True and server.writes()[0][:2] == ("APPLY", "Namespace")
+
+
 def test_hosts_of_other_namespaces_are_seen():
     server = Server()
     server.objects["BareMetalHost", "other"] = {
