@@ -26,9 +26,10 @@ options:
   only:
     description:
       - Which entries, and what of them.
-      - V(all) is an entry for each server; V(deployable) are those that name an image or another way of deployment, and
-        V(without_image) the others; V(undeployed) has all servers without everything that deploys something;
-        V(absent) has the name and C(state=absent) only, also of servers that the inventory does not have.
+      - V(all) is an entry for each server; V(deployable) are those that name an image or another way of deployment,
+        which an empty C(bmh_image) does not, and V(without_image) the others; V(undeployed) has all servers without
+        everything that deploys something; V(absent) has the name and C(state=absent) only, also of servers that the
+        inventory does not have.
     type: str
     choices: [all, deployable, without_image, undeployed, absent]
     default: all

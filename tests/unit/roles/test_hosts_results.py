@@ -158,3 +158,13 @@ def test_a_server_one_of_whose_variables_cannot_be_templated_is_named(run, prefl
     assert f"expected a value; define what it is made of, or leave out {variable}" in text, output
     assert f"h1: {variable}" not in text and f"h3: {variable}" not in text, output
     assert server.requests == []
+
+
+def test_an_empty_image_takes_a_server_out_of_those_of_its_group(run):
+    play, dummy = run
+    assert play(*TO_ENROL)[0] == 0
+    image = json.dumps({"bmh_image": "{{ {} if inventory_hostname == 'h2' else image }}", "image": {
+        "url": "http://192.0.2.1/a.raw", "format": "raw", "checksum": "0" * 64, "checksum_type": "sha256"}})
+    code, output, recap = play("metal3.baremetal.provision", "-e", image, "-e", "hosts_check_images=false", "--check")
+    assert code == 0 and recap == {"h1": (1, 0), "h2": (0, 0), "h3": (1, 0)}, output
+    assert "Left out, as they have neither bmh_image nor bmh_custom_deploy: h2" in output

@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 from .fields import DEPLOYMENT
+from .objects import is_removal
 
 # By which servers are chosen.
 _DEPLOYED = ("image", "custom_deploy")
 
 
 def is_deployable(entry):
-    """Return whether an entry says what is to be deployed."""
-    return any(option in entry for option in _DEPLOYED)
+    """Return whether an entry says what is to be deployed; an empty option says that nothing is."""
+    return any(option in entry and not is_removal(entry[option]) for option in _DEPLOYED)
 
 
 def undeployed(entries):
