@@ -168,3 +168,13 @@ def test_an_empty_image_takes_a_server_out_of_those_of_its_group(run):
     code, output, recap = play("metal3.baremetal.provision", "-e", image, "-e", "hosts_check_images=false", "--check")
     assert code == 0 and recap == {"h1": (1, 0), "h2": (0, 0), "h3": (1, 0)}, output
     assert "Left out, as they have neither bmh_image nor bmh_custom_deploy: h2" in output
+
+
+def test_check_mode_does_not_say_what_an_inspection_has_found(run):
+    play, server = run
+    assert play(*TO_ENROL)[0] == 0
+    for path in [path for path, dummy in server.stored if "/baremetalhosts/h" in path]:
+        server.set_status(path, {"provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": False})
+    code, output, recap = play("metal3.baremetal.inspect", "--check")
+    assert code == 0 and recap == dict.fromkeys(NAMES, (1, 0)), output
+    assert "same as before" not in output
