@@ -14,8 +14,8 @@ version_added: "0.1.0"
 description:
   - Returns what C(survey_spec) of the module C(awx.awx.job_template) takes. Types, choices, defaults and texts of the
     questions are those of the options, so that a survey asks for what the playbook accepts.
-  - AWX gives answers to the playbook as text. A list is asked for as names with commas between, a boolean as a choice
-    of V(true) and V(false).
+  - AWX gives answers to the playbook as text. A list is asked for as texts with commas between, a boolean as a choice
+    of V(true) and V(false). An answer that is left empty is an empty text.
 positional: options
 options:
   _input:
@@ -91,8 +91,10 @@ def _problem(option):
     kind = option.get("type", "str")
     if option.get("no_log"):
         return "found a secret, expected it in a credential"
-    if kind not in _KINDS or (kind == "list" and option.get("elements", "str") not in ("str", "int")):
-        return f"found type {kind}, expected one of {', '.join(sorted(_KINDS))}, and a list only of str or int"
+    if kind not in _KINDS or (kind == "list" and option.get("elements", "str") in ("dict", "list")):
+        return f"found type {kind}, expected one of {', '.join(sorted(_KINDS))}, and a list only of str"
+    if kind == "list" and option.get("elements", "str") != "str" and not option.get("required"):
+        return f"found a list of {option['elements']}, expected one of str, since an empty answer is none of its values"
     # AWX gives an empty answer as empty text, which is neither a number nor a choice.
     if (kind in ("int", "float", "bool") or "choices" in option) and kind != "list" and not option.get("required"):
         default = option.get("default")

@@ -11,6 +11,8 @@ version_added: "0.1.0"
 description:
   - Returns the value for O(metal3.baremetal.bmc_preflight#module:hosts) of servers in the inventory.
   - It is what P(metal3.baremetal.host_entries#filter) returns, less what BMCs are not asked for.
+  - A value of an entry that has an undefined variable in it, or cannot be templated, is an error with the names of all
+    such servers and variables.
 positional: names, login_only, new_password
 options:
   login_only:
@@ -56,13 +58,21 @@ def bmc_entries(hostvars, names, login_only=False, new_password=False):
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("bmc_entries", hostvars, names)
-    entries = [host_inventory.entry(name, hostvars[name]) for name in names]
-    for entry in entries if new_password else ():
-        value = hostvars[entry["name"]].get(NEW_PASSWORD)
+    options, found, unknown = LOGIN_OPTIONS if login_only else OPTIONS, [], {}
+    read = [variable for option, variable in host_inventory.field_names().items()
+            if option.partition(".")[0] in options]
+    for name in names:
+        variables = named_hosts.Noting(hostvars[name])
+        entry = host_inventory.entry(name, variables)
+        value = variables.get(NEW_PASSWORD) if new_password else None
         if value is not None:
             entry["bmc"] = dict(entry.get("bmc") or {}, new_password=value)
-    return [dict((option, entry[option]) for option in (LOGIN_OPTIONS if login_only else OPTIONS) if option in entry)
-            for entry in entries]
+        found.append(dict((option, entry[option]) for option in options if option in entry))
+        # Others are not of the entry.
+        unknown[name] = dict((variable, why) for variable, why in variables.unknown.items()
+                             if variable in read or variable == NEW_PASSWORD)
+    named_hosts.require_known("bmc_entries", unknown)
+    return found
 
 
 class FilterModule:

@@ -17,6 +17,8 @@ description:
     C(bmh_annotations) and C(bmh_<option>) are the options of that name.
   - Servers of several planes or namespaces (C(metal3_kubeconfig), C(metal3_namespace)) are refused, because the
     entries are for one.
+  - A value of an entry that has an undefined variable in it, or cannot be templated, is an error with the names of all
+    such servers and variables.
   - C(bmh_user_data) is text; C(bmh_network_data), C(bmh_meta_data) and C(bmh_preprovisioning_network_data) are text or
     dictionaries. A dictionary with only C(name) names a Secret.
 positional: names, only
@@ -24,9 +26,10 @@ options:
   only:
     description:
       - Which entries, and what of them.
-      - V(all) is an entry for each server; V(deployable) are those that name an image or another way of deployment, and
-        V(without_image) the others; V(undeployed) has all servers without everything that deploys something;
-        V(absent) has the name and C(state=absent) only, also of servers that the inventory does not have.
+      - V(all) is an entry for each server; V(deployable) are those that name an image or another way of deployment,
+        which an empty C(bmh_image) does not, and V(without_image) the others; V(undeployed) has all servers without
+        everything that deploys something; V(absent) has the name and C(state=absent) only, also of servers that the
+        inventory does not have.
     type: str
     choices: [all, deployable, without_image, undeployed, absent]
     default: all
@@ -66,14 +69,22 @@ def host_entries(hostvars, names, only="all"):
         raise AnsibleFilterError(
             f"host_entries: only: found {only!r}, expected absent or one of {', '.join(host_selection.SELECTIONS)}")
     named_hosts.require("host_entries", hostvars, names)
-    planes, entries = {}, []
+    planes, entries, unknown = {}, [], {}
     for name in names:
         # Of ten thousand servers not all at a time.
-        variables = hostvars[name]
-        planes.setdefault(named_hosts.plane_of(variables), name)
+        stored = hostvars[name]
+        variables = named_hosts.Noting(stored)
+        planes.setdefault(named_hosts.plane_of(stored), name)
         entries.append(host_inventory.entry(name, variables))
+        unknown[name] = variables.unknown
     named_hosts.require_one_plane("host_entries", planes)
-    return host_selection.SELECTIONS[only](entries)
+    selected = host_selection.SELECTIONS[only](entries)
+    chosen = set(entry["name"] for entry in selected)
+    named_hosts.require_known("host_entries", dict((name, dict(
+        (variable, why) for variable, why in variables.items()
+        if host_selection.counts(only, variable.removeprefix(host_inventory.PREFIX), name in chosen)))
+        for name, variables in unknown.items()))
+    return selected
 
 
 class FilterModule:

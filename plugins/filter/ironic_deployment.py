@@ -56,9 +56,10 @@ def ironic_deployment(hostvars, names):
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_deployment", hostvars, names)
-    found, problems, ironics = [], [], {}
+    found, problems, ironics, unknown = [], [], {}, {}
     for name in names:
-        variables = hostvars[name]
+        stored = hostvars[name]
+        variables = named_hosts.Noting(stored)
         try:
             item = deploy_inventory.deployment(name, variables)
         except RefusedError as exc:
@@ -66,8 +67,10 @@ def ironic_deployment(hostvars, names):
         else:
             if item:
                 found.append(item)
-                ironics.setdefault(named_hosts.ironic_of(variables), name)
+                ironics.setdefault(named_hosts.ironic_of(stored), name)
+        unknown[name] = variables.unknown
     named_hosts.require_one_ironic("ironic_deployment", ironics)
+    named_hosts.require_known("ironic_deployment", unknown)
     if problems:
         raise AnsibleFilterError("ironic_deployment: " + "; ".join(map(str, problems)))
     return {"nodes": [item["node"] for item in found],

@@ -49,15 +49,18 @@ def ironic_entries(hostvars, names):
     from ansible_collections.metal3.baremetal.plugins.plugin_utils import _named_hosts as named_hosts
 
     named_hosts.require("ironic_entries", hostvars, names)
-    entries, faults, ironics = [], [], {}
+    entries, faults, ironics, unknown = [], [], {}, {}
     for name in names:
-        variables = hostvars[name]
-        ironics.setdefault(named_hosts.ironic_of(variables), name)
+        stored = hostvars[name]
+        variables = named_hosts.Noting(stored)
+        ironics.setdefault(named_hosts.ironic_of(stored), name)
         try:
             entries.append(node_inventory.entry(name, variables))
         except RefusedError as exc:
             faults += exc.problems
+        unknown[name] = variables.unknown
     named_hosts.require_one_ironic("ironic_entries", ironics)
+    named_hosts.require_known("ironic_entries", unknown)
     if faults:
         raise AnsibleFilterError("ironic_entries: " + "; ".join(map(str, faults)))
     return entries

@@ -153,16 +153,61 @@ def values(plugin, hostvars, names, variable):
     :param variable: name of the variable
     :raises AnsibleFilterError: naming all hosts whose value has an undefined variable in it, or cannot be templated
     """
-    found, unknown = {}, []
+    found, unknown = {}, {}
     for name in names:
-        try:
-            found[name] = _read(hostvars[name].get(variable))
-        except (AnsibleError, TemplateError) as exc:
-            unknown.append(f"{name}: {variable}: found what cannot be templated ({' '.join(str(exc).split())})")
-    if unknown:
-        raise AnsibleFilterError(f"{plugin}: {'; '.join(unknown)}, expected a value; define what it is made of, or "
-                                 f"leave out {variable}")
+        # Of ten thousand servers not all at a time.
+        variables = Noting(hostvars[name])
+        found[name] = variables.get(variable)
+        unknown[name] = variables.unknown
+    require_known(plugin, unknown)
     return found
+
+
+class Noting(Mapping):
+    """The variables of a host; a value that cannot be known reads as None and is noted.
+
+    In an entry it would raise where the entries are used, and Ansible's error names neither the host nor the variable.
+
+    :param variables: mapping of its variables
+    :ivar unknown: ``{variable: why}`` of those that were read
+    """
+
+    def __init__(self, variables):
+        self._variables = variables
+        self.unknown = {}
+
+    def __getitem__(self, name):
+        try:
+            return _read(self._variables[name])
+        except (AnsibleError, TemplateError) as exc:
+            # Of an error that Ansible keeps until a value is looked at, the text is in its cause.
+            kept = exc.__cause__ if isinstance(exc, TemplateError) else None
+            self.unknown[name] = " ".join(str(kept or exc).split())
+            return None
+
+    def __contains__(self, name):
+        return name in self._variables
+
+    def __iter__(self):
+        return iter(self._variables)
+
+    def __len__(self):
+        return len(self._variables)
+
+
+def require_known(plugin, unknown):
+    """Refuse values that cannot be known, all at once.
+
+    :param plugin: name of the filter, for the message
+    :param unknown: ``{host: {variable: why}}``
+    :raises AnsibleFilterError: naming all hosts and variables
+    """
+    found = [f"{name}: {variable}: found what cannot be templated ({why})"
+             for name, variables in unknown.items() for variable, why in variables.items()]
+    if found:
+        names = sorted(set(variable for variables in unknown.values() for variable in variables))
+        raise AnsibleFilterError(f"{plugin}: {'; '.join(found)}, expected a value; define what it is made of, or "
+                                 f"leave out {' and '.join(names)}")
 
 
 def _read(value):
@@ -175,6 +220,7 @@ def _read(value):
             _read(item)
     elif isinstance(value, Undefined):
         # In place of an error, from ansible-core 2.19 on, where a template is read within another one.
+        str(value)
         raise UndefinedError(value._undefined_message)
     return value
 

@@ -200,7 +200,7 @@ class HostService:
         (here, elsewhere, warning), secrets = hosts_and_secrets(self.client, self.namespace, wanted)
         if warning:
             self.warnings.append(warning)
-        if self.create_namespace and not here:
+        if self.create_namespace and not here and any(host.get("state") != "absent" for host in self.hosts):
             self.namespace_missing = self.client.get(NAMESPACE, None, self.namespace) is None
         return Current(here, elsewhere, secrets)
 

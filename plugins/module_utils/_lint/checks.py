@@ -53,6 +53,8 @@ def finding(code: str, kind: str, name: str, field: str, actual: Any, expected: 
 
 def lint(site: Site) -> list[Finding]:
     """Return all Findings of a Site, errors and warnings, in the order of hosts, clusters, pools."""
+    # Inventories have texts for numbers and truth values, which the modules read.
+    site = site._replace(hosts=host_validation.read_entries(site.hosts))
     found = _hosts(site)
     descriptions = {}
     for name in sorted(site.clusters):

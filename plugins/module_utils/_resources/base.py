@@ -13,7 +13,7 @@ from typing import Any
 
 from .._common.options import field_checks
 from .._common.options.field_checks import show, text_of
-from .._common.options.fields import METADATA, Field, check_fields, to_crd, with_texts
+from .._common.options.fields import METADATA, Field, as_read, check_fields, to_crd
 from .._common.problems.problem import Problem
 from .._common.waiting.wait_report import FAILED, REACHED, WAITING, Verdict
 from .._host.actions.actions import contains
@@ -212,7 +212,7 @@ def check_raw(family: Family, entries: Any) -> list[Problem]:
     problems, typed = [], []
     for position, entry in enumerate(entries):
         if isinstance(entry, dict):
-            entry = with_texts(entry_fields(family), entry)
+            entry = as_read(entry_fields(family), entry)
         label = label_of(family, entry, position)
         if not isinstance(entry, dict):
             problems.append(Problem("resource", label, "", field_checks.show(entry), "a dictionary", "correct it"))

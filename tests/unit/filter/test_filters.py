@@ -205,6 +205,44 @@ def test_servers_of_several_planes_are_no_entries_of_one(only, other):
         assert [entry["name"] for entry in load("filter", "host_entries")(hostvars, names, only)] == names
 
 
+UNKNOWN = StrictUndefined(name="y")
+SERVER = {"bmc_address": "redfish://192.0.2.1/redfish/v1/Systems/1", "boot_mac": "00:5c:52:00:00:01",
+          "bmh_image": {"url": "http://192.0.2.9/a.raw"}}
+
+
+@pytest.mark.parametrize("name, variable, value, arguments", [
+    ("host_entries", "bmc_address", UNKNOWN, ()),
+    ("host_entries", "bmh_network_data", {"links": [{"id": UNKNOWN}]}, ()),
+    ("host_entries", "bmh_labels", {"rack": UNKNOWN}, ("deployable",)),
+    # By it servers are chosen.
+    ("host_entries", "bmh_image", UNKNOWN, ("deployable",)),
+    ("host_entries", "bmh_image", {"url": UNKNOWN}, ("without_image",)),
+    ("host_entries", "bmc_password", UNKNOWN, ("undeployed",)),
+    ("bmc_entries", "bmc_password", UNKNOWN, (True,)),
+    ("bmc_entries", "boot_mac", UNKNOWN, ()),
+    ("bmc_entries", "bmc_new_password", UNKNOWN, (True, True)),
+    ("ironic_entries", "bmc_address", UNKNOWN, ()),
+    ("ironic_deployment", "bmh_image", {"url": UNKNOWN}, ())])
+def test_a_value_that_cannot_be_known_is_named_with_its_server(name, variable, value, arguments):
+    """Where the entries are used, Ansible says neither whose it is, nor which."""
+    hostvars = {"h1": SERVER, "h2": dict(SERVER, **{variable: value}), "h3": dict(SERVER, **{variable: value})}
+    found = "; ".join(rf"h{number}: {variable}: found what cannot be templated \('y' is undefined\)"
+                      for number in (2, 3))
+    with pytest.raises(AnsibleFilterError, match=rf"^{name}: {found}, expected a value; .* leave out {variable}$"):
+        load("filter", name)(hostvars, ["h1", "h2", "h3"], *arguments)
+
+
+@pytest.mark.parametrize("name, variables, arguments", [
+    ("host_entries", {"bmh_user_data": UNKNOWN, "bmh_meta_data": UNKNOWN}, ("undeployed",)),
+    ("host_entries", {"bmc_address": UNKNOWN, "bmh_image": None}, ("deployable",)),
+    ("bmc_entries", {"boot_mac": UNKNOWN, "bmh_image": UNKNOWN}, (True,)),
+    ("ironic_entries", {"bmh_image": UNKNOWN}, ())])
+def test_a_value_that_cannot_be_known_is_in_the_way_of_no_entry_that_does_not_have_it(name, variables, arguments):
+    found = load("filter", name)({"h1": SERVER, "h2": dict(SERVER, **variables)}, ["h1", "h2"], *arguments)
+    assert found[0]["name"] == "h1"
+    assert all(item is not UNKNOWN for entry in found for item in entry.values())
+
+
 @pytest.mark.parametrize("other", ["ironic_nodes_cloud", "ironic_nodes_clouds_file"])
 @pytest.mark.parametrize("name", ["ironic_entries", "ironic_deployment"])
 def test_servers_of_several_ironics_are_no_entries_of_one(name, other):

@@ -57,13 +57,30 @@ def test_fields_get_their_names_in_the_crd():
         consumer_ref={"api_version": "v1", "kind": "Pod", "name": "p"}, taints=[{"key": "k", "effect": "NoExecute"}],
     ).bmh["spec"]
     assert spec == {
-        "online": False, "disablePowerOff": False, "description": "text", "bootMode": "UEFI",
+        "online": False, "description": "text", "bootMode": "UEFI",
         "rootDeviceHints": {"minSizeGigabytes": 10, "wwnWithExtension": "w", "rotational": False},
         "raid": {"hardwareRAIDVolumes": [{"level": "1", "sizeGibibytes": 5, "numberOfPhysicalDisks": 2}]},
         "image": {"url": "oci://r/i", "ociAuthSecretName": "auth", "checksumType": "auto"},
         "customDeploy": {"method": "m"}, "preprovisioningNetworkDataName": "h1-preprovisioning-network-data",
         "metaData": {"name": "mine"}, "consumerRef": {"apiVersion": "v1", "kind": "Pod", "name": "p"},
         "taints": [{"key": "k", "effect": "NoExecute"}]}
+
+
+def test_what_says_no_more_than_leaving_it_out_is_left_out():
+    """BMO writes a host as a whole when it takes it up, without such values; each run would set them again."""
+    given = {"bmc": dict(BMC, disable_certificate_verification=False), "disable_power_off": False,
+             "externally_provisioned": False, "image": {"url": "u", "format": "live-iso", "checksum": ""},
+             "root_device_hints": {"min_size_gigabytes": 0, "rotational": False, "model": ""}}
+    wanted = {"bmc": {"address": "ipmi://192.0.2.1", "credentialsName": "h1-bmc-secret"},
+              "image": {"url": "u", "format": "live-iso"}, "rootDeviceHints": {"rotational": False}}
+    assert desired(**given).bmh["spec"] == dict(wanted, online=True)
+    # Of another value that is stored it is a change.
+    bmc = dict(wanted["bmc"], disableCertificateVerification=True)
+    found = desired(stored(disablePowerOff=True, bmc=bmc, rootDeviceHints={"minSizeGigabytes": 5}), **given)
+    assert found.bmh["spec"] == {
+        "bmc": dict(bmc, disableCertificateVerification=False), "disablePowerOff": False, "image": wanted["image"],
+        "rootDeviceHints": {"minSizeGigabytes": 0, "rotational": False}}
+    assert found.removals == []
 
 
 def test_what_is_not_mentioned_stays_as_it_is():

@@ -7,7 +7,9 @@ from __future__ import annotations
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.description import selection
 from ansible_collections.metal3.baremetal.plugins.module_utils._host.state import saved_status
 
-ENTRIES = [{"name": "h1", "image": {"url": "u"}, "online": True}, {"name": "h2"}, {"name": "h3", "custom_deploy": {}}]
+ENTRIES = [{"name": "h1", "image": {"url": "u"}, "online": True}, {"name": "h2"},
+           {"name": "h3", "custom_deploy": {"method": "m"}},
+           {"name": "h4", "image": {}, "custom_deploy": {"method": None}}]
 
 
 def names(which):
@@ -15,7 +17,8 @@ def names(which):
 
 
 def test_servers_with_an_image_or_another_deployment_are_deployed_and_the_others_are_named():
-    assert (names("all"), names("deployable"), names("without_image")) == (["h1", "h2", "h3"], ["h1", "h3"], ["h2"])
+    assert (names("all"), names("deployable"), names("without_image")) == (
+        ["h1", "h2", "h3", "h4"], ["h1", "h3"], ["h2", "h4"])
 
 
 def test_what_is_taken_away_is_all_that_deploys_and_nothing_else():

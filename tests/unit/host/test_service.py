@@ -67,6 +67,28 @@ def test_a_second_run_reads_twice_and_writes_nothing():
     assert sorted(server.requests) == [("LIST", "BareMetalHost", None, False), ("LIST", "Secret", None, False)]
 
 
+def _as_bmo_writes(value):
+    """Return a value without what BMO's types leave out."""
+    if not isinstance(value, dict):
+        return value
+    return dict((key, _as_bmo_writes(item)) for key, item in value.items()
+                if key in ("online", "rotational") or item not in (False, 0, ""))
+
+
+def test_a_second_run_writes_nothing_when_bmo_has_written_the_host():
+    """It adds its finalizer by an update of the whole object."""
+    server, hosts = Server(), [host(1, disable_power_off=False, externally_provisioned=False, root_device_hints={
+        "min_size_gigabytes": 0, "rotational": False}, image={
+            "url": "http://192.0.2.1/live.iso", "format": "live-iso", "checksum": ""})]
+    hosts[0]["bmc"]["disable_certificate_verification"] = False
+    run(server, hosts)
+    stored = server.objects["BareMetalHost", "h1"]
+    stored["spec"] = _as_bmo_writes(stored["spec"])
+    server.requests.clear()
+    result, dummy = run(server, hosts)
+    assert (result["changed"], server.writes()) == (False, [])
+
+
 def test_a_changed_password_changes_only_its_secret():
     server = Server()
     run(server, [host(1), host(2)])
@@ -217,6 +239,15 @@ def test_a_host_that_a_killed_run_left_detached_is_attached():
     server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] = {DETACHED: ""}
     run(server, [host(1)])
     assert server.objects["BareMetalHost", "h1"]["metadata"]["annotations"] == {DETACHED: ""}
+
+
+@pytest.mark.parametrize("hosts", [[], [host(1, state="absent")]])
+def test_a_namespace_that_no_host_needs_is_neither_made_nor_said_to_be(hosts):
+    server = Server()
+    result, dummy = run(server, hosts, create_namespace=True)
+    assert (result["changed"], server.writes()) == (False, [])
+    result, dummy = run(server, [*hosts, host(2)], create_namespace=True)
+    assert result["changed"] is True and server.writes()[0][:2] == ("APPLY", "Namespace")
 
 
 def test_hosts_of_other_namespaces_are_seen():

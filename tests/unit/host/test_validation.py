@@ -267,6 +267,32 @@ def test_values_of_the_wrong_kind(raw, host_name, field, message):
     assert message in problems[0].expected
 
 
+@pytest.mark.parametrize("entry", [
+    host(root_device_hints={"min_size_gigabytes": "100"}),
+    host(raid={"hardware_raid_volumes": [volume("5", controller="c", physical_disks=["a", "b", "c"],
+                                                number_of_physical_disks="3")]}),
+    host(raid={"hardware_raid_volumes": [volume("1", number_of_physical_disks=" 2 ")]}),
+    host(bmc={"address": "ipmi://192.0.2.11", "disable_certificate_verification": "false"}),
+    host(disable_power_off="no", online=False),
+    host(disable_power_off=0, online="off"),
+])
+def test_texts_are_the_numbers_and_truth_values_that_ansible_reads(entry):
+    """An inventory in INI, a survey and -e have nothing else."""
+    assert host_validation.check_raw([entry]) == []
+
+
+@pytest.mark.parametrize("entry, field", [
+    (host(root_device_hints={"min_size_gigabytes": "-1"}), "root_device_hints.min_size_gigabytes"),
+    (host(raid={"hardware_raid_volumes": [volume("1", number_of_physical_disks="3")]}),
+     "raid.hardware_raid_volumes[0]"),
+    (host(bmc={"address": "ipmi://192.0.2.11", "disable_certificate_verification": "Yes"}),
+     "bmc.disable_certificate_verification"),
+    (host(disable_power_off="yes", online=" No "), "online"),
+])
+def test_what_is_wrong_as_a_text_is_refused_as_well(entry, field):
+    assert [problem.field for problem in host_validation.check_raw([entry])] == [field]
+
+
 def test_a_secret_of_the_wrong_kind_is_not_shown():
     problems = host_validation.check_values([{"name": "h1", "bmc": {"password": ["secret-word"]}}])
     assert problems[0].field == "bmc.password"

@@ -222,6 +222,15 @@ def test_documentation_is_made_from_the_table():
         "write to docs/lint-rules.md what lint_rules.as_markdown() returns"
 
 
+def test_texts_are_the_numbers_and_truth_values_that_the_modules_read():
+    """An inventory in INI has nothing else."""
+    hosts = more(server(4, externally_provisioned="false", user_data={"content": "#cloud-config"},
+                        root_device_hints={"min_size_gigabytes": "100"}))
+    assert lint_checks.lint(site(hosts=hosts)) == []
+    assert [item.problem.field for item in lint_checks.lint(site(hosts=more(
+        server(4, root_device_hints={"min_size_gigabytes": "-1"}))))] == ["root_device_hints.min_size_gigabytes"]
+
+
 def test_all_is_reported_at_once():
     found = lint_checks.lint(site(
         more(server(4, onlin=True, boot_mode="legcy")),

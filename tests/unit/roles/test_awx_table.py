@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from ansible.errors import AnsibleFilterError
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from tooling import role_pages
 from tooling.ansible_yaml import read
 
@@ -92,6 +93,20 @@ def test_a_survey_asks_for_what_the_playbook_takes(name):
 def test_a_survey_asks_for_the_confirmation_that_the_playbook_wants(name):
     wants = "confirms" in role_pages.described()["playbooks"][name] or name == "install"
     assert ("metal3_confirm" in TEMPLATES[name]["survey"]) == wants
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_role_takes_an_answer_that_is_left_as_it_is(name):
+    """It refuses what its options do not take before its first task."""
+    row = TEMPLATES[name]
+    known, wrong = options(row), []
+    for question in awx_survey.awx_survey(row["survey"], TABLE["awx_setup_variables"], row["specs"], SPECS)["spec"]:
+        variable, answer = question["variable"], str(question["default"])
+        if variable in TABLE["awx_setup_variables"] or (question["required"] and not answer):
+            continue
+        option = dict((key, known[variable][key]) for key in ("type", "elements", "choices") if key in known[variable])
+        wrong += ArgumentSpecValidator({variable: option}).validate({variable: answer}).error_messages
+    assert not wrong
 
 
 def test_a_reboot_by_awx_may_cut_the_power():
@@ -210,6 +225,7 @@ def test_an_expression_without_conversion_is_found(code, kind):
         ({"type": "str", "no_log": True}, "found a secret"),
         ({"type": "dict"}, "found type dict"),
         ({"type": "list", "elements": "dict"}, "found type list"),
+        ({"type": "list", "elements": "int"}, "found a list of int, expected one of str"),
         ({"type": "int"}, "found no default"),
         ({"type": "str", "choices": ["a"], "default": "{{ x }}"}, "found no default"),
     ],

@@ -142,3 +142,39 @@ def test_a_preflight_fails_for_the_server_that_has_the_problem(run):
             assert code != 0 and recap == {"h1": (0, 0), "h2": (0, 1)}, output
             assert "- h2: " in output and "HTTP 401" in output and "- h1" not in output
     assert server.of_kind(WRITE) == []
+
+
+@pytest.mark.parametrize("preflight, variable, value", [
+    ("none", "bmc_address", "redfish://{{ known[inventory_hostname] }}/redfish/v1/Systems/1"),
+    ("none", "bmh_network_data", {"links": [{"id": "{{ known[inventory_hostname] }}"}]}),
+    ("login", "bmc_password", "{{ known[inventory_hostname] }}")])
+def test_a_server_one_of_whose_variables_cannot_be_templated_is_named(run, preflight, variable, value):
+    """Of forty servers that share a group's variables one lacks what they are made of."""
+    play, server = run
+    given = {variable: value, "known": {"h1": "192.0.2.1", "h3": "192.0.2.3"}, "enroll_preflight": preflight}
+    code, output, dummy = play("metal3.baremetal.enroll", "-e", json.dumps(given))
+    text = " ".join(output.split())
+    assert code != 0 and f"h2: {variable}: found what cannot be templated (" in text, output
+    assert f"expected a value; define what it is made of, or leave out {variable}" in text, output
+    assert f"h1: {variable}" not in text and f"h3: {variable}" not in text, output
+    assert server.requests == []
+
+
+def test_an_empty_image_takes_a_server_out_of_those_of_its_group(run):
+    play, dummy = run
+    assert play(*TO_ENROL)[0] == 0
+    image = json.dumps({"bmh_image": "{{ {} if inventory_hostname == 'h2' else image }}", "image": {
+        "url": "http://192.0.2.1/a.raw", "format": "raw", "checksum": "0" * 64, "checksum_type": "sha256"}})
+    code, output, recap = play("metal3.baremetal.provision", "-e", image, "-e", "hosts_check_images=false", "--check")
+    assert code == 0 and recap == {"h1": (1, 0), "h2": (0, 0), "h3": (1, 0)}, output
+    assert "Left out, as they have neither bmh_image nor bmh_custom_deploy: h2" in output
+
+
+def test_check_mode_does_not_say_what_an_inspection_has_found(run):
+    play, server = run
+    assert play(*TO_ENROL)[0] == 0
+    for path in [path for path, dummy in server.stored if "/baremetalhosts/h" in path]:
+        server.set_status(path, {"provisioning": {"state": "available"}, "operationalStatus": "OK", "poweredOn": False})
+    code, output, recap = play("metal3.baremetal.inspect", "--check")
+    assert code == 0 and recap == dict.fromkeys(NAMES, (1, 0)), output
+    assert "same as before" not in output

@@ -28,6 +28,9 @@ DIGEST_RULE = "sha256: and 64 hexadecimal digits"
 _HOST_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST_NAME = re.compile(rf"(?=.{{1,253}}\Z){_HOST_LABEL}(\.{_HOST_LABEL})*")
 _LABEL_NAME = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?\Z")
+# As Ansible reads them.
+_TRUE = ("yes", "on", "true", "1", "t", "y")
+_FALSE = ("no", "off", "false", "0", "f", "n")
 
 
 def is_name(text: str) -> bool:
@@ -106,12 +109,17 @@ def type_error(kind: str, value: Any) -> str | None:
         whole = isinstance(value, int) and not isinstance(value, bool)
         return None if whole or (isinstance(value, str) and re.match(r"^\s*-?\d+\s*$", value)) else "a whole number"
     if kind == "bool":
-        words = ("yes", "no", "on", "off", "true", "false", "1", "0", "t", "f", "y", "n")
-        accepted = isinstance(value, bool) or value in (0, 1) or (isinstance(value, str) and value.lower() in words)
+        accepted = isinstance(value, bool) or value in (0, 1) or (
+            isinstance(value, str) and value.strip().lower() in (*_TRUE, *_FALSE))
         return None if accepted else "true or false"
     if kind == "dict":
         return None if isinstance(value, dict) else "a dictionary"
     return None if isinstance(value, list) else "a list"
+
+
+def truth(value: Any) -> bool:
+    """Return what a value means that :func:`type_error` takes for true or false."""
+    return value.strip().lower() in _TRUE if isinstance(value, str) else bool(value)
 
 
 def check_metadata(label: str, entry: Mapping[str, Any]) -> list[Problem]:

@@ -4,12 +4,13 @@
 """A table of an object's options; argument spec, checks with all errors at once, and the object come from it; pure."""
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..problems.problem import Problem
-from .field_checks import show, type_error
+from .field_checks import show, truth, type_error
 
 
 class Field(NamedTuple):
@@ -26,6 +27,7 @@ class Field(NamedTuple):
     :ivar element: the kind of a list's elements
     :ivar secret: whether no message may show its value
     :ivar removable: whether an empty text, which is none of the choices, removes the stored value, as it does for texts
+    :ivar unset_at_zero: whether false or 0 is what it is without a value
     """
 
     name: str
@@ -39,6 +41,7 @@ class Field(NamedTuple):
     element: str = ""
     secret: bool = False
     removable: bool = False
+    unset_at_zero: bool = False
 
 
 # What each object of a list has beside its fields.
@@ -131,23 +134,30 @@ def nearest(name: str, fields: Sequence[Field]) -> str | None:
     return near[0] if near else None
 
 
-def with_texts(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dictionary with numbers and truth values as the texts that Ansible makes of them where text is expected.
+def as_read(fields: Sequence[Field], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dictionary with values as Ansible reads them: a number is a text where text is expected, and a text a
+    number or a truth value where that is.
 
     :param values: the dictionary, not checked yet: what has the wrong type stays as it is
     """
     kinds = dict((field.name, field) for field in fields)
-    return dict((name, _with_text(kinds[name], kinds[name].kind, value) if name in kinds else value)
+    return dict((name, _value_as_read(kinds[name], kinds[name].kind, value) if name in kinds else value)
                 for name, value in values.items())
 
 
-def _with_text(field: Field, kind: str, value: Any) -> Any:
+def _value_as_read(field: Field, kind: str, value: Any) -> Any:
     if kind == "str" and isinstance(value, (bool, int, float)):
         return str(value)
+    if kind == "int" and isinstance(value, str) and type_error(kind, value) is None:
+        # Python reads no number of thousands of digits.
+        with contextlib.suppress(ValueError):
+            return int(value)
+    if kind == "bool" and type_error(kind, value) is None:
+        return truth(value)
     if kind == "list" and isinstance(value, list):
-        return [_with_text(field, field.element, item) for item in value]
+        return [_value_as_read(field, field.element, item) for item in value]
     if kind == "dict" and field.fields and isinstance(value, dict):
-        return with_texts(field.fields, value)
+        return as_read(field.fields, value)
     return value
 
 

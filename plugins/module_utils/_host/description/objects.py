@@ -216,14 +216,14 @@ def desired_host(host, namespace, current=None, owned=None, forced=False, dangli
         given = host.get(field.name)
         kept = stored.get(field.crd)
         if given is not None and field.name not in guarded:
-            value = None if is_removal(given) else _spec_value(field, given, host, kept)
+            value = None if is_removal(given) else _without_unset(field, _spec_value(field, given, host, kept), kept)
             if value is not None:
                 spec[field.crd] = value
             elif field.crd in stored and field.crd not in owned["spec"]:
                 removals.append(field.crd)
             continue
         if given is not None:
-            wanted = None if is_removal(given) else _spec_value(field, given, host, kept)
+            wanted = None if is_removal(given) else _without_unset(field, _spec_value(field, given, host, kept), kept)
             # A Secret's content can't be compared through its name; it is left alone all the same.
             if wanted != kept:
                 protected.append(field.name)
@@ -248,6 +248,24 @@ def _metadata(given, stored, owned):
     if given is None:
         return dict((key, stored[key]) for key in owned if key in stored)
     return dict((str(key), text_of(value)) for key, value in given.items())
+
+
+def _without_unset(field, value, kept):
+    """Return a value of ``spec`` without what says no more than leaving it out, None when that is the value itself.
+
+    BMO writes a host as a whole when it takes it up, by types that leave such values out (``omitempty``). Sent again,
+    they would be a change each time. What is stored is sent, since it may be another value.
+
+    :param kept: the stored value, or None
+    """
+    if kept is None and ((field.unset_at_zero and not value) or (field.kind == "str" and value == "")):
+        return None
+    if not isinstance(value, dict) or not field.fields:
+        return value
+    stored, parts = kept if isinstance(kept, dict) else {}, dict((part.crd, part) for part in field.fields)
+    left = dict((key, _without_unset(parts[key], item, stored.get(key)) if key in parts else item)
+                for key, item in value.items())
+    return dict((key, item) for key, item in left.items() if item is not None)
 
 
 def _spec_value(field, given, host, kept):

@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 from .fields import DEPLOYMENT
+from .objects import is_removal
+
+# By which servers are chosen.
+_DEPLOYED = ("image", "custom_deploy")
 
 
 def is_deployable(entry):
-    """Return whether an entry says what is to be deployed."""
-    return "image" in entry or "custom_deploy" in entry
+    """Return whether an entry says what is to be deployed; an empty option says that nothing is."""
+    return any(option in entry and not is_removal(entry[option]) for option in _DEPLOYED)
 
 
 def undeployed(entries):
@@ -23,6 +27,18 @@ def absent(names):
     :param names: list of names; each is data, of any form
     """
     return [{"name": name, "state": "absent"} for name in names]
+
+
+def counts(only, option, is_chosen):
+    """Return whether what a server's variables say of an option changes what a selection returns.
+
+    :param only: name of the selection
+    :param option: of the entry, or another variable
+    :param is_chosen: whether the selection has the server's entry
+    """
+    if only == "undeployed" and option not in _DEPLOYED:
+        return option not in DEPLOYMENT
+    return is_chosen or option in _DEPLOYED
 
 
 # name of a selection: callable that takes all entries and returns those of the selection.

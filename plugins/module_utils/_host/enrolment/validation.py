@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 
 from ..._common.options.field_checks import show
-from ..._common.options.fields import check_fields, with_texts
+from ..._common.options.fields import as_read, check_fields
 from ..._common.problems.problem import Problem
 from ..description import fields as host_fields
 from ..rules import bmc as host_bmc_rules
@@ -39,7 +39,7 @@ def check_values(hosts):
     if not isinstance(hosts, list):
         return [Problem("value", "hosts", "hosts", show(hosts), "a list of hosts", "give a list of dictionaries")]
     problems = []
-    for position, entry in enumerate(_with_texts(hosts)):
+    for position, entry in enumerate(read_entries(hosts)):
         label = _label(entry, position)
         if not isinstance(entry, dict):
             problems.append(
@@ -63,7 +63,7 @@ def check_raw(hosts, wait_for=None):
     reported = set(
         (problem.subject, _head(problem.field)) for problem in problems if problem.code != "unknown-variable"
     )
-    labelled = [(_label(entry, position), entry) for position, entry in enumerate(_with_texts(hosts))]
+    labelled = [(_label(entry, position), entry) for position, entry in enumerate(read_entries(hosts))]
     typed = [dict((option, value) for option, value in entry.items()
                   if (isinstance(value, str) if option == "name" else (label, option) not in reported))
              if isinstance(entry, dict) else {} for label, entry in labelled]
@@ -73,8 +73,12 @@ def check_raw(hosts, wait_for=None):
                        and (problem.subject, _head(problem.field)) not in reported]
 
 
-def _with_texts(hosts):
-    return [with_texts(host_fields.HOST, entry) if isinstance(entry, dict) else entry for entry in hosts]
+def read_entries(hosts):
+    """Return entries with their values as Ansible reads them; what is no dictionary, or of a wrong type, as it is.
+
+    :param hosts: list of entries
+    """
+    return [as_read(host_fields.HOST, entry) if isinstance(entry, dict) else entry for entry in hosts]
 
 
 def _head(path):

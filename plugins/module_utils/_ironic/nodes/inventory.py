@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..._bmc.addresses import address as bmc_address
-from ..._common.options.field_checks import shown
+from ..._common.options.field_checks import shown, truth, type_error
 from ..._common.problems.errors import RefusedError
 from ..._common.problems.problem import Problem
 
@@ -43,6 +43,10 @@ def entry(name: str, variables: dict[str, Any]) -> dict[str, Any]:
     if boot_mode not in _BOOT_MODES:
         raise RefusedError([Problem(
             "boot-mode", name, "bmh_boot_mode", shown(boot_mode), " or ".join(sorted(_BOOT_MODES)))])
+    unverified = variables.get("bmc_disable_certificate_verification")
+    if unverified is not None and type_error("bool", unverified):
+        raise RefusedError([Problem("value", name, "bmc_disable_certificate_verification", shown(unverified),
+                                    "true or false", "correct it")])
     options = {
         "name": name,
         "driver": address.driver.driver,
@@ -79,6 +83,6 @@ def _driver_info(address: bmc_address.BmcAddress, variables: dict[str, Any]) -> 
         info = {"redfish_address": address.endpoint, "redfish_username": username, "redfish_password": password}
         if address.system:
             info["redfish_system_id"] = address.system
-        if variables.get("bmc_disable_certificate_verification"):
+        if truth(variables.get("bmc_disable_certificate_verification")):
             info["redfish_verify_ca"] = False
     return dict((key, value) for key, value in info.items() if value is not None)

@@ -50,6 +50,17 @@ def test_what_else_the_variables_say():
     assert entry["driver_info"]["redfish_verify_ca"] is False
 
 
+@pytest.mark.parametrize(("given", "verified"), [
+    (True, False), ("true", False), (" Yes", False), (1, False),
+    (False, True), ("false", True), ("no", True), (0, True),
+    (None, True)])
+def test_a_certificate_is_verified_unless_the_variable_says_otherwise(given, verified):
+    """In an inventory in INI, and by -e, false is a text."""
+    entry = node_inventory.entry("a", dict(
+        LOGIN, bmc_address="redfish://192.0.2.1", bmc_disable_certificate_verification=given))
+    assert ("redfish_verify_ca" not in entry["driver_info"]) is verified
+
+
 def test_the_servers_own_dictionary_adds_and_wins():
     own = {"driver_info": {"redfish_auth_type": "session"}, "interfaces": {"raid": "agent"}, "traits": ["CUSTOM_A"]}
     entry = node_inventory.entry("a", dict(LOGIN, bmc_address="redfish://192.0.2.1", ironic_node=own))
@@ -68,6 +79,8 @@ def test_each_driver_has_its_interfaces(driver):
     ({}, "a: bmc_address: not set"),
     ({"bmc_address": "nonsense://u:secret@192.0.2.1"}, "a: bmc_address: found \"nonsense:"),
     ({"bmc_address": "redfish://192.0.2.1", "bmh_boot_mode": "uefi"}, "a: bmh_boot_mode: found \"uefi\""),
+    ({"bmc_address": "redfish://192.0.2.1", "bmc_disable_certificate_verification": "nope"},
+     "a: bmc_disable_certificate_verification: found \"nope\", expected true or false"),
 ])
 def test_faults_name_server_and_variable(variables, text):
     with pytest.raises(RefusedError, match=text) as fault:
