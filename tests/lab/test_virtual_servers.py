@@ -215,6 +215,8 @@ def test_the_image_runs_on_its_own_kernel_from_the_servers_disk(lab, ssh, name):
     assert sorted(ssh(name, "lsblk -nso SERIAL $(findmnt -n -o SOURCE /)").split()) == sorted(
         disk["serial"] for disk in chosen_disks(lab, name))
     assert ssh(name, "hostname").strip() == name
+    clock = ssh(name, "cat /sys/devices/system/clocksource/clocksource0/current_clocksource")
+    assert clock.strip() in ("tsc", "kvm-clock"), "each look at the time leaves the guest"
     assert ssh(name, "systemctl is-system-running --wait || systemctl --failed --plain").strip() == "running"
 
 
