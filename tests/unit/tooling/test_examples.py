@@ -215,3 +215,33 @@ def test_the_variables_of_a_page_have_what_roles_and_modules_take(path):
     ({"image_server_addresses": {"a": 1}}, "image_server_addresses: no list")])
 def test_variables_that_do_not_fit_are_found(content, found):
     assert wrong_variables([content]) == [found]
+
+
+def groups_of(content):
+    """Yield the names of the groups of an inventory in YAML, with whether they have hosts or children."""
+    for name, group in content.items() if isinstance(content, dict) else ():
+        if isinstance(group, dict):
+            yield name, bool(group.get("hosts") or group.get("children"))
+            yield from groups_of(group.get("children"))
+
+
+def test_each_group_that_the_guides_describe_has_hosts():
+    """A playbook for a group without hosts ends with success, and has done nothing."""
+    described, there = set(), set()
+    for path in GUIDES:
+        for _language, text in blocks(path):
+            named = re.match(r"# inventory/mysite/(?:group_vars/(\w+)|\w+)\.yml\n", text)
+            if named and named[1]:
+                described.add(named[1])
+            elif named:
+                there |= {name for name, filled in groups_of(ansible_yaml.load(text)) if filled}
+    assert {"management", "baremetal"} <= described
+    assert described - {"all"} - there == set()
+
+
+def test_the_guides_give_the_kubeconfig_to_servers_and_clusters_too():
+    """Among the variables of the group management alone, others are written to the cluster of KUBECONFIG."""
+    places = [text.partition("\n")[0] for path in GUIDES for language, text in blocks(path)
+              if language == "yaml" and re.search(r"^metal3_kubeconfig:", text, re.MULTILINE)]
+    assert len(places) >= 3
+    assert [place for place in places if not place.endswith("group_vars/all.yml")] == []
