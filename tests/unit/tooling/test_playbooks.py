@@ -100,6 +100,35 @@ def test_an_inventory_without_the_hosts_of_a_playbook_is_no_success(tmp_path, na
     assert f"make the group, for example {group}: {{" in output, output
 
 
+RANGE = {"provisioning_network_dhcp_ranges": [{"first": "192.0.2.200", "last": "192.0.2.240"}]}
+IMAGE = {"image_server_images": [{"name": "a.raw", "path": "/a.raw"}]}
+
+
+@pytest.mark.parametrize("name, described, missing", [
+    ("provisioning_network", RANGE, "provisioning_network_name"),
+    ("provisioning_network", {"provisioning_network_state": "absent"}, "provisioning_network_name"),
+    ("image_server", IMAGE, "image_server_addresses"),
+    ("image_server", {"image_server_state": "absent"}, "image_server_addresses")])
+def test_a_description_that_is_of_no_machine_is_no_success(tmp_path, name, described, missing):
+    inventory = {"management": {"hosts": {"bastion": {"ansible_connection": "local"}}, "vars": described}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}")
+    found, = described
+    assert code != 0 and f"{missing}: not set for a machine of the group management" in " ".join(output.split()), output
+    assert f"because {found} is set and would have no effect" in " ".join(output.split()), output
+
+
+@pytest.mark.parametrize("name, described, missing", [
+    ("provisioning_network", RANGE, "provisioning_network_name"), ("image_server", IMAGE, "image_server_addresses")])
+def test_machines_may_share_what_only_one_of_them_is_for(tmp_path, name, described, missing):
+    hosts = {"m1": {"ansible_connection": "local"}, "m2": {missing: ["a"]}}
+    inventory = {"management": {"hosts": hosts, "vars": described}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}", "--limit", "m1")
+    assert code == 0 and "skipping: [m1]" in output, output
+    del hosts["m2"], inventory["management"]["vars"]
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", f"metal3.baremetal.{name}")
+    assert code == 0, output
+
+
 @pytest.mark.parametrize("name", ["certificates", "collect_logs"])
 def test_a_plane_that_others_run_is_found_by_its_kubeconfig_alone(tmp_path, name):
     code, output = playbook.play(tmp_path, ONE_CLUSTER + PLANE, "", "metal3.baremetal." + name,
