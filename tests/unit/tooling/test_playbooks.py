@@ -129,6 +129,17 @@ def test_machines_may_share_what_only_one_of_them_is_for(tmp_path, name, describ
     assert code == 0, output
 
 
+@pytest.mark.parametrize("plane", [
+    {}, {"management_plane": {"name": "rack1", "dir": "/plane", "address": "192.0.2.10"}},
+    {"management_plane": {"kubeconfig": "/kubeconfig"}}])
+def test_a_plane_without_a_mode_is_refused_before_anything_is_done(tmp_path, plane):
+    """Ironic's role failed for want of a figure (services_python), after it had made a folder."""
+    inventory = {"management": {"hosts": {"bastion": {"ansible_connection": "local", **plane}}}}
+    code, output = playbook.play(tmp_path, json.dumps(inventory), "", "metal3.baremetal.install")
+    assert code and "management_plane.mode: not set, expected process, cluster or external" in output, output
+    assert "changed=0" in output, output
+
+
 @pytest.mark.parametrize("name", ["certificates", "collect_logs"])
 def test_a_plane_that_others_run_is_found_by_its_kubeconfig_alone(tmp_path, name):
     code, output = playbook.play(tmp_path, ONE_CLUSTER + PLANE, "", "metal3.baremetal." + name,
